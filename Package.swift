@@ -1,0 +1,196 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every Swift target of ours is held to (Docs/architecture.md, "Compiler").
+let checked: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+/// Outside the GLib targets and the tests every unsafe operation is marked as one.
+let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
+
+let package = Package(
+    name: "authd",
+    products: [
+        .library(name: "AuthClient", targets: ["AuthClient"]),
+        .executable(name: "authd", targets: ["authd"]),
+        .executable(name: "authc", targets: ["authc"]),
+        .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
+        .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0"),
+        .package(url: "https://github.com/vapor/jwt-kit", from: "5.7.0"),
+    ],
+    targets: [
+        // The face: what a program links to speak to the agent. Standard library and libc only.
+        .target(name: "AuthWire", swiftSettings: strict),
+        .target(name: "AuthClient", dependencies: ["AuthWire"], swiftSettings: strict),
+        .executableTarget(
+            name: "authc",
+            dependencies: [
+                "AuthClient", "AuthWire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict,
+            linkerSettings: [
+                .unsafeFlags(["-static-executable"]),
+                // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
+                .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
+                .linkedLibrary("swiftSynchronization"),
+            ]
+        ),
+
+        // Deciding: values and ports, no I/O.
+        .target(name: "AuthCore", dependencies: ["AuthWire"], swiftSettings: strict),
+
+        // Doing: one adapter a port.
+        .systemLibrary(
+            name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
+        .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
+        .target(name: "AuthKeyring", dependencies: ["AuthCore", "GLibRuntime", "CSecret"], swiftSettings: checked),
+        .target(name: "AuthNetwork", dependencies: ["AuthCore", "GLibRuntime", "CSecret"], swiftSettings: checked),
+        .target(
+            name: "AuthHTTP",
+            dependencies: [
+                "AuthCore",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOHTTPCompression", package: "swift-nio-extras"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ],
+            swiftSettings: strict
+        ),
+        .target(
+            name: "AuthProviders",
+            dependencies: ["AuthCore", .product(name: "TOMLKit", package: "TOMLKit")],
+            resources: [.embedInCode("Bundled")],
+            swiftSettings: strict
+        ),
+
+        // The agent.
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(
+            name: "AuthDaemon",
+            dependencies: [
+                "AuthCore", "AuthWire", "CSystemd",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "authd",
+            dependencies: ["AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders"],
+            swiftSettings: strict
+        ),
+
+        // The five backends over real HTTP, for the demo and the tests.
+        .target(
+            name: "StandInBackends",
+            dependencies: [
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "stand-in-backends",
+            dependencies: [
+                "StandInBackends", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict
+        ),
+
+        // The README's program: imports AuthClient and nothing else.
+        .executableTarget(
+            name: "example-client", dependencies: ["AuthClient"], path: "Tests/Example", swiftSettings: strict),
+
+        .testTarget(name: "AuthWireTests", dependencies: ["AuthWire"], swiftSettings: checked),
+        .testTarget(
+            name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire"],
+            // Read where they lie.
+            exclude: ["Transcripts"], swiftSettings: checked),
+        .testTarget(name: "AuthCoreTests", dependencies: ["AuthCore"], swiftSettings: checked),
+        .testTarget(
+            name: "AuthKeyringTests",
+            dependencies: [
+                "AuthKeyring", "AuthCore", "AuthWire", "GLibRuntime", "CSecret",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: checked),
+        .testTarget(
+            name: "AuthNetworkTests",
+            dependencies: ["network-probe", .product(name: "Subprocess", package: "swift-subprocess")],
+            swiftSettings: checked),
+        // Prints what the network watch tells; the tests run it in network namespaces of its own.
+        .executableTarget(
+            name: "network-probe", dependencies: ["AuthNetwork", "AuthCore", "AuthWire", "GLibRuntime"],
+            path: "Tests/NetworkProbe", swiftSettings: checked),
+        .testTarget(
+            name: "AuthHTTPTests",
+            dependencies: [
+                "AuthHTTP", "AuthCore",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: checked
+        ),
+        .testTarget(name: "AuthProvidersTests", dependencies: ["AuthProviders", "AuthCore"], swiftSettings: checked),
+        .testTarget(
+            name: "AuthDaemonTests",
+            dependencies: [
+                "AuthDaemon", "AuthCore", "AuthWire",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: checked
+        ),
+        .testTarget(
+            name: "StandInBackendsTests",
+            dependencies: ["StandInBackends", .product(name: "AsyncHTTPClient", package: "async-http-client")],
+            swiftSettings: checked),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "AuthClient", "AuthWire", "StandInBackends",
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
+            swiftSettings: checked
+        ),
+        .testTarget(
+            name: "HouseTests",
+            dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],
+            swiftSettings: checked),
+    ]
+)
