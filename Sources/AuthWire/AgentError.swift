@@ -1,0 +1,99 @@
+/// The one error that crosses the socket: JSON-RPC 2.0's error object with our `data`.
+///
+/// The texts are for people and hold no secret.
+public struct AgentError: Error, Sendable, Equatable {
+    /// JSON-RPC's own, or ``agentCode``.
+    public var code: Int
+    /// What failed, with what, what to try.
+    public var message: String
+    /// `nil` for JSON-RPC's own errors.
+    public var kind: ErrorKind?
+    public var retryable: Bool
+    public var cause: String?
+    /// The provider's.
+    public var httpStatus: Int?
+    /// The provider's own words.
+    public var providerMessage: String?
+    public var retryAfter: Duration?
+    /// One reason each, for a person to read one by one.
+    public var details: [String]
+
+    /// The code of every error that has a kind, but ``internalError(_:)``.
+    public static let agentCode = -32000
+
+    /// - Parameter retryable: `nil` takes the kind's own nature.
+    public init(
+        _ kind: ErrorKind, _ message: String, cause: String? = nil, httpStatus: Int? = nil,
+        providerMessage: String? = nil, retryAfter: Duration? = nil, retryable: Bool? = nil, details: [String] = []
+    ) {
+        self.code = Self.agentCode
+        self.message = message
+        self.kind = kind
+        self.retryable = retryable ?? kind.retryableByNature
+        self.cause = cause
+        self.httpStatus = httpStatus
+        self.providerMessage = providerMessage
+        self.retryAfter = retryAfter
+        self.details = details
+    }
+
+    private init(code: Int, _ message: String, kind: ErrorKind? = nil) {
+        self.code = code
+        self.message = message
+        self.kind = kind
+        self.retryable = false
+        self.details = []
+    }
+
+    public static func parseError(_ message: String) -> AgentError { AgentError(code: -32700, message) }
+
+    public static func invalidRequest(_ message: String) -> AgentError { AgentError(code: -32600, message) }
+
+    public static func methodNotFound(_ name: String) -> AgentError {
+        AgentError(code: -32601, "There is no method '\(name.quotable)'; rpc.discover lists all of them.")
+    }
+
+    public static func invalidParams(_ message: String) -> AgentError { AgentError(code: -32602, message) }
+
+    public static func internalError(_ message: String) -> AgentError {
+        AgentError(code: -32603, message, kind: .internal_)
+    }
+}
+
+extension AgentError: CustomStringConvertible {
+    public var description: String {
+        var text = "\(kind?.rawValue ?? String(code)): \(message)"
+        if let cause { text += " (\(cause))" }
+        return text
+    }
+}
+
+extension AgentError {
+    /// JSON-RPC 2.0 §5.1.
+    public var json: JSON {
+        var object: JSONObject = ["code": .integer(Int64(code)), "message": .string(message)]
+        guard let kind else { return .object(object) }
+        var data: JSONObject = ["kind": .string(kind.rawValue), "retryable": .bool(retryable)]
+        data["cause"] = cause.map(JSON.string)
+        data["http_status"] = httpStatus.map { .integer(Int64($0)) }
+        data["provider_message"] = providerMessage.map(JSON.string)
+        data["retry_after_ms"] = retryAfter.map { .integer($0.wholeMilliseconds) }
+        if !details.isEmpty { data["details"] = .array(details.map(JSON.string)) }
+        object["data"] = .object(data)
+        return .object(object)
+    }
+
+    /// Reads an error object, taking what it can: an error about an error helps nobody.
+    public init(json: JSON) {
+        let data = json["data"]
+        code = json["code"]?.integerValue.flatMap { Int(exactly: $0) } ?? Self.agentCode
+        message = json["message"]?.stringValue ?? "The agent answered with an error that says nothing."
+        kind = (data?["kind"]?.stringValue).map(ErrorKind.init(unknown:))
+        retryable = data?["retryable"]?.boolValue ?? kind?.retryableByNature ?? false
+        cause = data?["cause"]?.stringValue
+        httpStatus = data?["http_status"]?.integerValue.flatMap { Int(exactly: $0) }
+        providerMessage = data?["provider_message"]?.stringValue
+        retryAfter = data?["retry_after_ms"]?.integerValue.map { .milliseconds(max(0, $0)) }
+        details = data?["details"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    }
+}

@@ -1,0 +1,20 @@
+extension Duration {
+    /// Rounded down; lengths on the wire are whole milliseconds. Ends at what 64 bits hold.
+    public var wholeMilliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+        if overflow { return seconds < 0 ? .min : .max }
+        let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000_000_000)
+        return carry ? (seconds < 0 ? .min : .max) : sum
+    }
+}
+
+extension String {
+    /// Fit to be repeated in a message: one line, of bounded length.
+    package var quotable: String {
+        let printable = unicodeScalars.lazy.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
+        var text = ""
+        text.unicodeScalars.append(contentsOf: printable.prefix(Limits.quotedCharacters))
+        return text.unicodeScalars.count < unicodeScalars.count ? text + "…" : text
+    }
+}

@@ -1,0 +1,8 @@
+/// A value that must never be seen whole in a log or an error: it prints as its type's name and mirrors as nothing.
+public protocol HoldsSecrets: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
+
+extension HoldsSecrets {
+    public var description: String { "\(Self.self)(<secret>)" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: [:]) }
+}

@@ -1,0 +1,110 @@
+/// A JSON object: members in the order they came, each key once, the last of equal keys kept.
+///
+/// Invariant: `index` is `nil` up to ``indexedFrom`` members and complete above, so that reading n members takes time
+/// in proportion to n, whatever the keys are.
+public struct JSONObject: Sendable {
+    /// Below this a look through the members is faster than hashing.
+    private static let indexedFrom = 16
+
+    private var members: [(key: String, value: JSON)]
+    private var index: [ExactKey: Int]?
+
+    public init() {
+        members = []
+        index = nil
+    }
+
+    /// With room for as many members as there will be.
+    init(reserving count: Int) {
+        self.init()
+        members.reserveCapacity(count)
+    }
+
+    public var count: Int { members.count }
+
+    public var isEmpty: Bool { members.isEmpty }
+
+    public var keys: [String] { members.map(\.key) }
+
+    /// Setting `nil` removes the member; setting a key anew keeps its place.
+    public subscript(_ key: String) -> JSON? {
+        get { position(of: key).map { members[$0].value } }
+        set {
+            switch (position(of: key), newValue) {
+            case (let found?, let value?): members[found].value = value
+            case (let found?, nil): remove(at: found)
+            case (nil, let value?): append(key, value)
+            case (nil, nil): break
+            }
+        }
+    }
+
+    private func position(of key: String) -> Int? {
+        if let index { return index[ExactKey(text: key)] }
+        return members.firstIndex { $0.key.isSameText(as: key) }
+    }
+
+    private mutating func append(_ key: String, _ value: JSON) {
+        members.append((key, value))
+        if index != nil {
+            index?[ExactKey(text: key)] = members.count - 1
+        } else if members.count > Self.indexedFrom {
+            rebuildIndex()
+        }
+    }
+
+    private mutating func remove(at position: Int) {
+        members.remove(at: position)
+        if members.count > Self.indexedFrom { rebuildIndex() } else { index = nil }
+    }
+
+    private mutating func rebuildIndex() {
+        var fresh = [ExactKey: Int](minimumCapacity: members.count * 2)
+        for (position, member) in members.enumerated() { fresh[ExactKey(text: member.key)] = position }
+        index = fresh
+    }
+
+    /// A key compared byte by byte: for Swift's own `String` two spellings of "é" are one.
+    private struct ExactKey: Hashable {
+        let text: String
+
+        static func == (left: ExactKey, right: ExactKey) -> Bool { left.text.isSameText(as: right.text) }
+
+        func hash(into hasher: inout Hasher) {
+            let bytes = text.utf8Span.span
+            for position in bytes.indices { hasher.combine(bytes[position]) }
+        }
+    }
+}
+
+extension JSONObject: Equatable {
+    /// The order of members says nothing (RFC 8259 §1).
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
+    }
+}
+
+extension JSONObject: Sequence {
+    public func makeIterator() -> IndexingIterator<[(key: String, value: JSON)]> { members.makeIterator() }
+
+    public var underestimatedCount: Int { members.count }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    public typealias Key = String
+    public typealias Value = JSON
+
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        self.init(reserving: Swift.max(elements.count, 4))
+        for (key, value) in elements { self[key] = value }
+    }
+}
+
+extension String {
+    /// Whether both are the same bytes.
+    func isSameText(as other: String) -> Bool {
+        // The same bytes are equal text, and equal ASCII is the same bytes; both are told without a loop of ours.
+        guard utf8.count == other.utf8.count, self == other else { return false }
+        return utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8)
+    }
+}

@@ -1,0 +1,125 @@
+/// The reader behind `JSON(parsing:)`: strictly RFC 8259, UTF-8 without a byte order mark.
+///
+/// It goes down at most ``Limits/jsonNesting`` levels, so that no text can exhaust the stack.
+struct JSONReader {
+    private var offset = 0
+    private var depth = 0
+
+    static func read(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
+        var reader = JSONReader()
+        reader.skipSpace(bytes)
+        let value = try reader.value(bytes)
+        reader.skipSpace(bytes)
+        guard reader.offset == bytes.count else { throw reader.problem("something after the value") }
+        return value
+    }
+
+    private mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
+        guard offset < bytes.count else { throw problem("a value is missing") }
+        switch bytes[offset] {
+        case .quote:
+            return .string(try string(bytes))
+        case UInt8(ascii: "{"):
+            return try object(bytes)
+        case UInt8(ascii: "["):
+            return try array(bytes)
+        case UInt8(ascii: "t"):
+            return try word("true", .bool(true), bytes)
+        case UInt8(ascii: "f"):
+            return try word("false", .bool(false), bytes)
+        case UInt8(ascii: "n"):
+            return try word("null", .null, bytes)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
+            var scan = JSONNumberScan(start: offset)
+            let number = try scan.read(bytes)
+            offset = scan.offset
+            return number
+        default:
+            throw problem("no JSON value begins like this")
+        }
+    }
+
+    private mutating func object(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
+        try enter()
+        skipSpace(bytes)
+        if take(UInt8(ascii: "}"), bytes) {
+            depth -= 1
+            return .object(JSONObject())
+        }
+        var object = JSONObject(reserving: 4)
+        repeat {
+            skipSpace(bytes)
+            guard offset < bytes.count, bytes[offset] == .quote else { throw problem("expected a key in quotes") }
+            let key = try string(bytes)
+            skipSpace(bytes)
+            guard take(UInt8(ascii: ":"), bytes) else { throw problem("expected ':' after a key") }
+            skipSpace(bytes)
+            object[key] = try value(bytes)
+            skipSpace(bytes)
+        } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "}"), bytes) else { throw problem("expected ',' or '}'") }
+        depth -= 1
+        return .object(object)
+    }
+
+    private mutating func array(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
+        try enter()
+        skipSpace(bytes)
+        if take(UInt8(ascii: "]"), bytes) {
+            depth -= 1
+            return .array([])
+        }
+        var elements: [JSON] = []
+        repeat {
+            skipSpace(bytes)
+            elements.append(try value(bytes))
+            skipSpace(bytes)
+        } while take(UInt8(ascii: ","), bytes)
+        guard take(UInt8(ascii: "]"), bytes) else { throw problem("expected ',' or ']'") }
+        depth -= 1
+        return .array(elements)
+    }
+
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
+        var scan = JSONStringScan(start: offset)
+        let text = try scan.read(bytes)
+        offset = scan.offset
+        return text
+    }
+
+    private mutating func word(_ text: StaticString, _ value: JSON, _ bytes: Span<UInt8>) throws(JSONError) -> JSON {
+        let end = offset + text.utf8CodeUnitCount
+        let fits =
+            end <= bytes.count
+            && text.withUTF8Buffer { letters in
+                letters.indices.allSatisfy { unsafe letters[$0] == bytes[offset + $0] }
+            }
+        guard fits else { throw problem("no JSON value begins like this") }
+        offset = end
+        return value
+    }
+
+    /// Past the opening bracket, one level down.
+    private mutating func enter() throws(JSONError) {
+        guard depth < Limits.jsonNesting else { throw problem("nested deeper than \(Limits.jsonNesting) levels") }
+        depth += 1
+        offset += 1
+    }
+
+    private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+        guard offset < bytes.count, bytes[offset] == byte else { return false }
+        offset += 1
+        return true
+    }
+
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        while offset < bytes.count {
+            switch bytes[offset] {
+            case 0x20, 0x0A, 0x0D, 0x09: offset += 1
+            default: return
+            }
+        }
+    }
+
+    private func problem(_ reason: String) -> JSONError { JSONError(offset: offset, reason: reason) }
+}

@@ -1,0 +1,74 @@
+extension AgentRequest {
+    public var method: MethodName {
+        switch self {
+        case .agentInfo: .agentInfo
+        case .agentPing: .agentPing
+        case .agentStats: .agentStats
+        case .agentReload: .agentReload
+        case .agentLock: .agentLock
+        case .agentUnlock: .agentUnlock
+        case .rpcDiscover: .rpcDiscover
+        case .providerList: .providerList
+        case .providerShow: .providerShow
+        case .providerCheck: .providerCheck
+        case .loginStart: .loginStart
+        case .loginAnswer: .loginAnswer
+        case .loginWait: .loginWait
+        case .loginCancel: .loginCancel
+        case .loginResend: .loginResend
+        case .sessionList: .sessionList
+        case .sessionStatus: .sessionStatus
+        case .sessionUse: .sessionUse
+        case .sessionRefresh: .sessionRefresh
+        case .sessionValidate: .sessionValidate
+        case .sessionLogout: .sessionLogout
+        case .sessionWait: .sessionWait
+        case .passwordSet: .passwordSet
+        case .passwordChange: .passwordChange
+        case .passwordRequestReset: .passwordRequestReset
+        case .passwordReset: .passwordReset
+        case .tokenGet: .tokenGet
+        case .tokenReject: .tokenReject
+        case .userGet: .userGet
+        case .userUpdate: .userUpdate
+        case .apiRequest: .apiRequest
+        case .apiCall: .apiCall
+        case .networkStatus: .networkStatus
+        case .eventsSubscribe: .eventsSubscribe
+        case .eventsUnsubscribe: .eventsUnsubscribe
+        case .outboxList: .outboxList
+        case .outboxFlush: .outboxFlush
+        case .outboxDrop: .outboxDrop
+        }
+    }
+
+    /// The params as the wire has them; an empty object for a method that takes none.
+    public var params: JSON {
+        switch self {
+        case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .agentUnlock, .rpcDiscover,
+            .providerList, .sessionList, .networkStatus:
+            JSON.object(JSONObject())
+        case .providerShow(let params): params.json
+        case .providerCheck(let params): params.json
+        case .loginStart(let params): params.json
+        case .loginAnswer(let params): params.json
+        case .loginWait(let params), .loginCancel(let params), .loginResend(let params): params.json
+        case .sessionStatus(let params), .sessionUse(let params), .sessionRefresh(let params),
+            .sessionValidate(let params):
+            params.json
+        case .sessionLogout(let params): params.json
+        case .sessionWait(let params): params.json
+        case .passwordSet(let params), .passwordChange(let params), .passwordRequestReset(let params),
+            .passwordReset(let params):
+            params.json
+        case .tokenGet(let params): params.json
+        case .tokenReject(let params): params.json
+        case .userGet(let params): params.json
+        case .userUpdate(let params): params.json
+        case .apiRequest(let params): params.json
+        case .apiCall(let params): params.json
+        case .eventsSubscribe(let params), .eventsUnsubscribe(let params): params.json
+        case .outboxList(let params), .outboxFlush(let params), .outboxDrop(let params): params.json
+        }
+    }
+}

@@ -1,0 +1,41 @@
+/// A request of the protocol: a method with its params, understood and checked.
+public enum AgentRequest: Sendable, Equatable {
+    case agentInfo
+    case agentPing
+    case agentStats
+    case agentReload
+    case agentLock
+    case agentUnlock
+    case rpcDiscover
+    case providerList
+    case providerShow(ProviderParams)
+    case providerCheck(ProviderCheckParams)
+    case loginStart(LoginStartParams)
+    case loginAnswer(LoginAnswerParams)
+    case loginWait(LoginParams)
+    case loginCancel(LoginParams)
+    case loginResend(LoginParams)
+    case sessionList
+    case sessionStatus(SessionParams)
+    case sessionUse(SessionParams)
+    case sessionRefresh(SessionParams)
+    case sessionValidate(SessionParams)
+    case sessionLogout(LogoutParams)
+    case sessionWait(SessionWaitParams)
+    case passwordSet(PasswordParams)
+    case passwordChange(PasswordParams)
+    case passwordRequestReset(PasswordParams)
+    case passwordReset(PasswordParams)
+    case tokenGet(TokenGetParams)
+    case tokenReject(TokenRejectParams)
+    case userGet(UserGetParams)
+    case userUpdate(UserUpdateParams)
+    case apiRequest(APIRequestParams)
+    case apiCall(APICallParams)
+    case networkStatus
+    case eventsSubscribe(SubscribeParams)
+    case eventsUnsubscribe(SubscribeParams)
+    case outboxList(OutboxParams)
+    case outboxFlush(OutboxParams)
+    case outboxDrop(OutboxParams)
+}

@@ -1,0 +1,82 @@
+/// Of `login.start`.
+public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
+    public var provider: String
+    /// `nil`: named after the provider.
+    public var session: SessionName?
+    /// `nil`: the profile's default.
+    public var environment: String?
+    /// `nil`: the profile's first.
+    public var method: String?
+    /// What is known already, by field name. Secret.
+    public var fields: [String: String]
+    /// Whether the answers may be kept for signing in again without a person.
+    public var remember: Bool
+
+    public init(
+        provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
+        fields: [String: String] = [:], remember: Bool = false
+    ) {
+        self.provider = provider
+        self.session = session
+        self.environment = environment
+        self.method = method
+        self.fields = fields
+        self.remember = remember
+    }
+
+    public init(_ object: JSONObject) throws(AgentError) {
+        let members = Members(object, in: .params)
+        provider = try members.required("provider", .string)
+        session = try members.optional("session", .sessionName)
+        environment = try members.optional("environment", .string)
+        method = try members.optional("method", .string)
+        fields = try members.optional("fields", .stringsByName) ?? [:]
+        remember = try members.optional("remember", .bool) ?? false
+    }
+
+    public var json: JSON {
+        var object: JSONObject = ["provider": .string(provider)]
+        object["session"] = session.map { .string($0.text) }
+        object["environment"] = environment.map(JSON.string)
+        object["method"] = method.map(JSON.string)
+        if !fields.isEmpty { object["fields"] = .text(fields) }
+        if remember { object["remember"] = true }
+        return .object(object)
+    }
+}
+
+/// Of `login.answer`.
+public struct LoginAnswerParams: Sendable, Equatable, HoldsSecrets {
+    /// As the step named it.
+    public var login: String
+    /// By field name. Secret.
+    public var fields: [String: String]
+
+    public init(login: String, fields: [String: String]) {
+        self.login = login
+        self.fields = fields
+    }
+
+    public init(_ object: JSONObject) throws(AgentError) {
+        let members = Members(object, in: .params)
+        login = try members.required("login", .string)
+        fields = try members.required("fields", .stringsByName)
+    }
+
+    public var json: JSON { ["login": .string(login), "fields": .text(fields)] }
+}
+
+/// Of `login.wait`, `login.cancel` and `login.resend`.
+public struct LoginParams: Sendable, Equatable {
+    public var login: String
+
+    public init(login: String) {
+        self.login = login
+    }
+
+    public init(_ object: JSONObject) throws(AgentError) {
+        login = try Members(object, in: .params).required("login", .string)
+    }
+
+    public var json: JSON { ["login": .string(login)] }
+}

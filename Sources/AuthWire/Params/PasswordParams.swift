@@ -1,0 +1,34 @@
+/// Of the `password` methods: about a session, or about a provider when there is none yet.
+public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
+    public var session: SessionName?
+    public var provider: String?
+    public var environment: String?
+    /// By field name. Secret.
+    public var fields: [String: String]
+
+    public init(
+        session: SessionName? = nil, provider: String? = nil, environment: String? = nil, fields: [String: String] = [:]
+    ) {
+        self.session = session
+        self.provider = provider
+        self.environment = environment
+        self.fields = fields
+    }
+
+    public init(_ object: JSONObject) throws(AgentError) {
+        let members = Members(object, in: .params)
+        session = try members.optional("session", .sessionName)
+        provider = try members.optional("provider", .string)
+        environment = try members.optional("environment", .string)
+        fields = try members.optional("fields", .stringsByName) ?? [:]
+    }
+
+    public var json: JSON {
+        var object = JSONObject()
+        object["session"] = session.map { .string($0.text) }
+        object["provider"] = provider.map(JSON.string)
+        object["environment"] = environment.map(JSON.string)
+        if !fields.isEmpty { object["fields"] = .text(fields) }
+        return .object(object)
+    }
+}

@@ -1,0 +1,77 @@
+import Glibc
+
+/// Where the agent's socket is: the same rule for the agent and every client.
+public enum SocketPath {
+    /// `sun_path` with its ending zero byte (unix(7)).
+    public static let longest = 107
+
+    /// The flag, else `AUTHD_SOCKET`, else `$XDG_RUNTIME_DIR/authd/socket`, else `/run/user/UID/authd/socket` when that
+    /// folder is the user's own and closed to others. Never a folder that others can write to by itself.
+    ///
+    /// - Parameters:
+    ///   - flag: what `--socket` says.
+    ///   - isPrivateFolder: whether a folder belongs to the user with mode 0700.
+    /// - Throws: ``ErrorKind/validation``, saying what to set.
+    public static func resolve(
+        flag: String? = nil, environment: (String) -> String?, userID: UInt32,
+        isPrivateFolder: (_ path: String, _ userID: UInt32) -> Bool = SocketPath.isPrivateFolder
+    ) throws(AgentError) -> String {
+        if let flag { return try checked(flag, from: "--socket") }
+        if let path = environment("AUTHD_SOCKET"), !path.isEmpty { return try checked(path, from: "AUTHD_SOCKET") }
+        // A relative folder is to be taken as not set (XDG Base Directory Specification).
+        if let folder = environment("XDG_RUNTIME_DIR"), folder.utf8.first == UInt8(ascii: "/") {
+            return try checked(joined(folder, "authd/socket"), from: "XDG_RUNTIME_DIR")
+        }
+        let folder = "/run/user/\(userID)"
+        guard isPrivateFolder(folder, userID) else {
+            throw AgentError(
+                .validation,
+                "There is no private folder for the agent's socket: XDG_RUNTIME_DIR is not set, and \(folder) is not "
+                    + "there or not closed to others. Set XDG_RUNTIME_DIR or AUTHD_SOCKET, or use --socket.")
+        }
+        return try checked(folder + "/authd/socket", from: folder)
+    }
+
+    /// Whether the folder itself, not what a link leads to, belongs to the user with mode 0700.
+    public static func isPrivateFolder(_ path: String, _ userID: UInt32) -> Bool {
+        var info = stat()
+        guard unsafe lstat(path, &info) == 0 else { return false }
+        return info.st_mode & S_IFMT == S_IFDIR && info.st_mode & 0o777 == 0o700 && info.st_uid == userID
+    }
+
+    private static func checked(_ path: String, from source: String) throws(AgentError) -> String {
+        guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
+            throw AgentError(.validation, "\(source): the path of the socket must be absolute, as in /run/user/1000/s.")
+        }
+        guard path.utf8.count <= longest else {
+            throw AgentError(
+                .validation,
+                "\(source): the path of the socket has \(path.utf8.count) bytes, and the system takes \(longest) at "
+                    + "most. Use a shorter folder.")
+        }
+        return path
+    }
+
+    private static func joined(_ folder: String, _ name: String) -> String {
+        folder.utf8.last == UInt8(ascii: "/") ? folder + name : folder + "/" + name
+    }
+}
+
+/// Where the prompt's line is: the file `prompt` in the socket's folder.
+public enum PromptPath {
+    /// - Parameter socket: an absolute path, as ``SocketPath`` gives it.
+    public static func beside(socket: String) -> String {
+        let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket[..<$0] } ?? ""
+        return folder + "/prompt"
+    }
+
+    /// As ``SocketPath/resolve(flag:environment:userID:isPrivateFolder:)``.
+    public static func resolve(
+        flag: String? = nil, environment: (String) -> String?, userID: UInt32,
+        isPrivateFolder: (_ path: String, _ userID: UInt32) -> Bool = SocketPath.isPrivateFolder
+    ) throws(AgentError) -> String {
+        beside(
+            socket: try SocketPath.resolve(
+                flag: flag, environment: environment, userID: userID, isPrivateFolder: isPrivateFolder))
+    }
+}

@@ -1,0 +1,41 @@
+/// What one line from a client is.
+public enum RPCIncoming: Sendable, Equatable {
+    case single(Result<RPCRequest, RPCProblem>)
+    /// Answered with one array, in any order; with nothing when it holds only notifications (JSON-RPC 2.0 §6).
+    case batch([Result<RPCRequest, RPCProblem>])
+
+    /// - Parameter line: without its line feed.
+    public init(line: some Collection<UInt8>) {
+        do throws(JSONError) {
+            self.init(try JSON(parsing: line))
+        } catch {
+            self = .single(.failure(RPCProblem(id: .null, error: .parseError("The line is no JSON: \(error)."))))
+        }
+    }
+
+    public init(_ json: JSON) {
+        switch json {
+        case .array([]):
+            self = .single(
+                .failure(RPCProblem(id: .null, error: .invalidRequest("A batch holds one request at least."))))
+        case .array(let elements): self = .batch(elements.map(Self.request))
+        default: self = .single(Self.request(json))
+        }
+    }
+
+    private static func request(_ json: JSON) -> Result<RPCRequest, RPCProblem> {
+        Result { () throws(RPCProblem) in try RPCRequest(json) }
+    }
+}
+
+/// Why something on a line is no request.
+public struct RPCProblem: Error, Sendable, Equatable {
+    /// Null where it could not be told.
+    public let id: RPCID
+    public let error: AgentError
+
+    public init(id: RPCID, error: AgentError) {
+        self.id = id
+        self.error = error
+    }
+}

@@ -1,0 +1,63 @@
+/// One JSON-RPC 2.0 request (§4). It prints without its params, which may hold secrets.
+public struct RPCRequest: Sendable, Equatable {
+    /// `nil`: a notification, which is never answered.
+    public var id: RPCID?
+    public var method: String
+    /// An object or an array; `nil` when absent.
+    public var params: JSON?
+
+    public init(id: RPCID?, method: String, params: JSON? = nil) {
+        self.id = id
+        self.method = method
+        self.params = params
+    }
+
+    public init(id: RPCID?, _ request: AgentRequest) {
+        self.init(id: id, method: request.method.rawValue, params: request.params)
+    }
+
+    /// - Throws: ``RPCProblem`` with the request's id where it could be told.
+    public init(_ json: JSON) throws(RPCProblem) {
+        guard case .object(let object) = json else {
+            throw RPCProblem(id: .null, error: .invalidRequest("A request is an object, not \(json.kindInWords)."))
+        }
+        let id = try object["id"].map(RPCRequest.id)
+        func problem(_ message: String) -> RPCProblem {
+            RPCProblem(id: id ?? .null, error: .invalidRequest(message))
+        }
+        guard object["jsonrpc"] == "2.0" else { throw problem("A request has the member \"jsonrpc\": \"2.0\".") }
+        guard let method = object["method"]?.stringValue else {
+            throw problem("A request has a member \"method\" that is a string.")
+        }
+        let params = object["params"]
+        switch params {
+        case nil, .object, .array: break
+        default: throw problem("A request's \"params\" are an object or an array, where they are there.")
+        }
+        self.init(id: id, method: method, params: params)
+    }
+
+    public var json: JSON {
+        var object: JSONObject = ["jsonrpc": "2.0"]
+        object["id"] = id?.json
+        object["method"] = .string(method)
+        object["params"] = params
+        return .object(object)
+    }
+
+    private static func id(_ json: JSON) throws(RPCProblem) -> RPCID {
+        guard let id = RPCID(json) else {
+            throw RPCProblem(
+                id: .null, error: .invalidRequest("An \"id\" is a string, a number or null, not \(json.kindInWords)."))
+        }
+        return id
+    }
+}
+
+extension RPCRequest: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        id == nil ? "\(method.quotable) (notification)" : method.quotable
+    }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { Mirror(self, children: ["method": method.quotable]) }
+}

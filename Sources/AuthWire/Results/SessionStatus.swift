@@ -1,0 +1,113 @@
+/// Where a session stands. Renewing is no state: a token that is good is served meanwhile.
+public enum SessionState: String, Sendable, CaseIterable {
+    case signedOut = "signed_out"
+    case signingIn = "signing_in"
+    case active
+    /// Kept, but the token has ended and renewing it has failed so far.
+    case stale
+    /// Kept, but cannot be read yet.
+    case keyringLocked = "keyring_locked"
+    /// The provider gave a final no.
+    case signInRequired = "sign_in_required"
+}
+
+/// All that may be seen of a session. Instants are Unix seconds.
+public struct SessionStatus: Sendable, Equatable {
+    public var session: SessionName
+    public var provider: String
+    public var environment: String?
+    public var state: SessionState
+    /// A word for programs: why the state is what it is.
+    public var cause: String?
+    /// The same in words for people.
+    public var message: String?
+    public var user: UserSummary?
+    /// The account has no password yet.
+    public var needsPassword: Bool
+    public var expiresAt: Double?
+    /// When it is renewed next.
+    public var refreshAt: Double?
+    public var issuedAt: Double?
+    public var signedInAt: Double?
+    /// What the last try to renew said.
+    public var lastError: String?
+    /// Kept in memory only, because the store cannot be written now.
+    public var unsaved: Bool
+    /// `default` on the wire.
+    public var isDefault: Bool
+
+    public init(
+        session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
+        message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, expiresAt: Double? = nil,
+        refreshAt: Double? = nil, issuedAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil,
+        unsaved: Bool = false, isDefault: Bool = false
+    ) {
+        self.session = session
+        self.provider = provider
+        self.environment = environment
+        self.state = state
+        self.cause = cause
+        self.message = message
+        self.user = user
+        self.needsPassword = needsPassword
+        self.expiresAt = expiresAt
+        self.refreshAt = refreshAt
+        self.issuedAt = issuedAt
+        self.signedInAt = signedInAt
+        self.lastError = lastError
+        self.unsaved = unsaved
+        self.isDefault = isDefault
+    }
+
+    public init(_ json: JSON) throws(AgentError) {
+        let members = try Members(result: json)
+        session = try members.required("session", .sessionName)
+        provider = try members.required("provider", .string)
+        environment = try members.optional("environment", .string)
+        state = try members.required("state", .word)
+        cause = try members.optional("cause", .string)
+        message = try members.optional("message", .string)
+        user = try members.nested("user", UserSummary.init)
+        needsPassword = try members.optional("needs_password", .bool) ?? false
+        expiresAt = try members.optional("expires_at", .instant)
+        refreshAt = try members.optional("refresh_at", .instant)
+        issuedAt = try members.optional("issued_at", .instant)
+        signedInAt = try members.optional("signed_in_at", .instant)
+        lastError = try members.optional("last_error", .string)
+        unsaved = try members.optional("unsaved", .bool) ?? false
+        isDefault = try members.optional("default", .bool) ?? false
+    }
+
+    public var json: JSON {
+        var object: JSONObject = ["session": .string(session.text), "provider": .string(provider)]
+        object["environment"] = environment.map(JSON.string)
+        object["state"] = .string(state.rawValue)
+        object["cause"] = cause.map(JSON.string)
+        object["message"] = message.map(JSON.string)
+        object["user"] = user?.json
+        object["needs_password"] = .bool(needsPassword)
+        object["expires_at"] = expiresAt.map(JSON.instant)
+        object["refresh_at"] = refreshAt.map(JSON.instant)
+        object["issued_at"] = issuedAt.map(JSON.instant)
+        object["signed_in_at"] = signedInAt.map(JSON.instant)
+        object["last_error"] = lastError.map(JSON.string)
+        if unsaved { object["unsaved"] = true }
+        object["default"] = .bool(isDefault)
+        return .object(object)
+    }
+}
+
+/// Of `session.list`.
+public struct SessionList: Sendable, Equatable {
+    public var sessions: [SessionStatus]
+
+    public init(sessions: [SessionStatus]) {
+        self.sessions = sessions
+    }
+
+    public init(_ json: JSON) throws(AgentError) {
+        sessions = try Members(result: json).list("sessions", SessionStatus.init) ?? []
+    }
+
+    public var json: JSON { ["sessions": .array(sessions.map(\.json))] }
+}

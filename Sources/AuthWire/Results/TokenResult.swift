@@ -1,0 +1,32 @@
+/// Of `token.get`.
+public struct TokenResult: Sendable, Equatable, HoldsSecrets {
+    /// Secret.
+    public var accessToken: String
+    /// As the provider spells it; `Bearer` as a rule.
+    public var tokenType: String
+    /// Unix seconds; `nil`: the provider does not tell.
+    public var expiresAt: Double?
+    public var session: SessionName
+
+    public init(accessToken: String, tokenType: String, expiresAt: Double? = nil, session: SessionName) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.expiresAt = expiresAt
+        self.session = session
+    }
+
+    public init(_ json: JSON) throws(AgentError) {
+        let members = try Members(result: json)
+        accessToken = try members.required("access_token", .string)
+        tokenType = try members.required("token_type", .string)
+        expiresAt = try members.optional("expires_at", .instant)
+        session = try members.required("session", .sessionName)
+    }
+
+    public var json: JSON {
+        var object: JSONObject = ["access_token": .string(accessToken), "token_type": .string(tokenType)]
+        object["expires_at"] = expiresAt.map(JSON.instant)
+        object["session"] = .string(session.text)
+        return .object(object)
+    }
+}

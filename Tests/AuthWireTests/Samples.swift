@@ -1,0 +1,59 @@
+import AuthWire
+
+/// One request of every case, with every key set, and the texts that must never be seen.
+enum Samples {
+    static let secret = "s3cr3t-that-nobody-sees"
+
+    static func requests() throws -> [AgentRequest] {
+        let session = try SessionName("work")
+        let password = PasswordParams(
+            session: session, provider: "shop", environment: "test", fields: ["new_password": secret])
+        let subscription = SubscribeParams(topics: Topic.allCases, session: session)
+        let outbox = OutboxParams(session: session, id: "7")
+        return [
+            .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .agentUnlock, .rpcDiscover, .providerList,
+            .providerShow(ProviderParams(provider: "shop")),
+            .providerCheck(ProviderCheckParams(text: "client_secret = \"\(secret)\"", file: "shop.toml")),
+            .loginStart(
+                LoginStartParams(
+                    provider: "shop", session: session, environment: "test", method: "password",
+                    fields: ["email": "ada@example.org", "password": secret], remember: true)),
+            .loginAnswer(LoginAnswerParams(login: "l1", fields: ["code": secret])),
+            .loginWait(LoginParams(login: "l1")), .loginCancel(LoginParams(login: "l1")),
+            .loginResend(LoginParams(login: "l1")),
+            .sessionList, .sessionStatus(SessionParams(session: session)), .sessionUse(SessionParams(session: session)),
+            .sessionRefresh(SessionParams(session: session)), .sessionValidate(SessionParams(session: session)),
+            .sessionLogout(LogoutParams(session: session, revoke: false)),
+            .sessionWait(SessionWaitParams(session: session, until: .signedOut, timeout: .milliseconds(1500))),
+            .passwordSet(password), .passwordChange(password), .passwordRequestReset(password),
+            .passwordReset(password),
+            .tokenGet(
+                TokenGetParams(
+                    session: session, minValid: .seconds(60), scopes: ["a", "b"], audience: "api", purpose: "sync",
+                    timeout: .seconds(5))),
+            .tokenReject(TokenRejectParams(session: session, accessToken: secret)),
+            .userGet(UserGetParams(session: session, fresh: true)),
+            .userUpdate(UserUpdateParams(session: session, fields: ["name": "Ada", "pin": .string(secret)])),
+            .apiRequest(
+                APIRequestParams(
+                    session: session, method: "POST", path: "/items", query: ["page": 2, "tag": ["a", "b"]],
+                    headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: "no-store",
+                    retry: true, queue: false)),
+            .apiCall(
+                APICallParams(
+                    session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
+                    timeout: .seconds(9), cache: "only", queue: true)),
+            .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
+            .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
+        ]
+    }
+
+    static func status() throws -> SessionStatus {
+        SessionStatus(
+            session: try SessionName("work"), provider: "shop", environment: "test", state: .stale, cause: "offline",
+            message: "There is no network.",
+            user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
+            needsPassword: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25, issuedAt: 1_763_700_000,
+            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, isDefault: true)
+    }
+}
