@@ -1,0 +1,72 @@
+/// One HTTP exchange. Redirects are the transport's: never with credentials to another origin.
+package protocol HTTPTransport: Sendable {
+    /// - Throws: ``TransportError`` when there was no whole answer. Any status is an answer.
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply
+
+    /// Closes idle connections so that the next request begins on a new one (network change, resume, failed try).
+    func dropConnections() async
+}
+
+package struct HTTPRequest: Sendable {
+    package var method: String
+    /// Absolute, `http` or `https`.
+    package var url: String
+    package var headers: [HTTPField]
+    package var body: Secret?
+
+    package init(method: String, url: String, headers: [HTTPField] = [], body: Secret? = nil) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+}
+
+/// A header field; the value is a secret because `Authorization` is one.
+package struct HTTPField: Sendable {
+    package let name: String
+    package let value: Secret
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = Secret(value)
+    }
+}
+
+package struct HTTPReply: Sendable {
+    package let status: Int
+    /// In the order received; a name may come twice.
+    package let headers: [(name: String, value: String)]
+    package let body: [UInt8]
+
+    package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
+        self.status = status
+        self.headers = headers
+        self.body = body
+    }
+
+    /// The first field of that name, in any case (RFC 9110 §5.1).
+    package func header(_ name: String) -> String? {
+        headers.first { $0.name.lowercased() == name.lowercased() }?.value
+    }
+}
+
+/// Why there was no whole answer. Texts name the host, never a path or a query.
+package enum TransportError: Error, Sendable, Equatable {
+    /// No route: the machine is offline as far as the request could tell.
+    case offline(reason: String)
+    case nameNotResolved(host: String)
+    case connectionRefused(host: String)
+    case timedOut(host: String, after: Duration)
+    /// Certificate or handshake.
+    case tls(host: String, reason: String)
+    /// The connection ended in mid-answer, or before one.
+    case connectionLost(host: String, reason: String)
+    /// The answer was larger than the limit in bytes.
+    case tooLarge(limit: Int)
+    /// A redirect to another origin, which is not followed with credentials.
+    case redirected(toOrigin: String)
+    case proxy(reason: String)
+    case badURL(reason: String)
+    case cancelled
+}

@@ -1,0 +1,42 @@
+package import AuthWire
+
+/// Where session records are kept. Every call is bounded (``StoreError/notAnswering``) and can be cancelled.
+///
+/// One contract suite holds every store to the same promises: `Tests/AuthKeyringTests/SessionStoreContract.swift`.
+package protocol SessionStore: Sendable {
+    var kind: StoreKind { get }
+
+    /// Every record there is. One that cannot be understood is reported in its place and left untouched.
+    func loadAll() async throws(StoreError) -> [StoredSession]
+
+    /// `nil` only when the store is open and holds no such record.
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?
+
+    /// Writes the whole record in one step: after an error the former one is whole.
+    func save(_ record: SessionRecord) async throws(StoreError)
+
+    /// Removing what is not there is success.
+    func delete(_ session: SessionName) async throws(StoreError)
+
+    /// The store's own word on how it is, the present state first, then each change (unlocked, gone, back).
+    func states() -> AsyncStream<StoreState>
+}
+
+package enum StoredSession: Sendable {
+    case record(SessionRecord)
+    case damaged(session: String, reason: String)
+}
+
+/// Why a store did not do it. Each case asks something else of the caller.
+package enum StoreError: Error, Sendable, Equatable {
+    /// It exists and is closed; it goes on by itself once a person unlocks it.
+    case locked
+    /// There is no such service on this machine or bus.
+    case missing(reason: String)
+    /// It, or the person, said no.
+    case denied(reason: String)
+    /// No answer within the limit.
+    case notAnswering(after: Duration)
+    /// It answered with an error, or with what is no record of ours.
+    case failed(reason: String)
+}

@@ -1,0 +1,87 @@
+/// What of a session is in the store, what is on its way there, and when to try again.
+///
+/// Invariant: one store call of a session at a time, so that an older record never lands after a newer one,
+/// and a removed one never comes back.
+package struct RecordWriter: Sendable {
+    private enum Call: Equatable {
+        case none
+        case saving(UInt64)
+        case deleting
+    }
+
+    private var call = Call.none
+    private var written: UInt64 = 0
+    private var backoff = Backoff()
+    package private(set) var lastError: StoreError?
+    /// When a failed call is made again; `nil` when nothing waits for that.
+    package private(set) var retryAt: BootInstant?
+
+    package func isBehind(_ revision: UInt64) -> Bool { written < revision }
+
+    /// Whether this revision is to be written now; the caller then does it.
+    package mutating func beginSave(_ revision: UInt64, at now: BootInstant) -> Bool {
+        guard isBehind(revision), mayCall(now) else { return false }
+        call = .saving(revision)
+        return true
+    }
+
+    /// Whether the record is to be removed now; the caller then does it.
+    package mutating func beginDelete(at now: BootInstant) -> Bool {
+        guard mayCall(now) else { return false }
+        call = .deleting
+        return true
+    }
+
+    package mutating func saved(_ revision: UInt64) {
+        if call == .saving(revision) { call = .none }
+        written = max(written, revision)
+        succeeded()
+    }
+
+    package mutating func saveFailed(
+        _ revision: UInt64, _ error: StoreError, at now: BootInstant, using random: inout SeededRandom
+    ) {
+        if call == .saving(revision) { call = .none }
+        failed(error, at: now, using: &random)
+    }
+
+    package mutating func deleteEnded() {
+        if call == .deleting { call = .none }
+        succeeded()
+    }
+
+    package mutating func deleteFailed(
+        _ error: StoreError, at now: BootInstant, using random: inout SeededRandom
+    ) {
+        if call == .deleting { call = .none }
+        failed(error, at: now, using: &random)
+    }
+
+    /// The removal ended after a new sign-in had begun: all is to be written again.
+    package mutating func forgetWritten() {
+        written = 0
+    }
+
+    /// At the next settling rather than when the wait is over.
+    package mutating func tryAgain() {
+        retryAt = nil
+    }
+
+    private mutating func mayCall(_ now: BootInstant) -> Bool {
+        guard call == .none else { return false }
+        if let retryAt, now < retryAt { return false }
+        retryAt = nil
+        return true
+    }
+
+    private mutating func succeeded() {
+        lastError = nil
+        retryAt = nil
+        backoff.reset()
+    }
+
+    private mutating func failed(_ error: StoreError, at now: BootInstant, using random: inout SeededRandom) {
+        lastError = error
+        retryAt = now + backoff.next(retryAfter: nil, using: &random)
+    }
+}

@@ -1,0 +1,37 @@
+/// When a token is renewed, and how much life a caller may ask for.
+package enum RenewalPolicy {
+    /// Of the lifetime; late enough to be thrifty, early enough for an outage to pass before the end.
+    package static let share = 0.65...0.85
+    /// A renewal begins at least this long before the end, or a quarter of a short life.
+    package static let margin = Duration.seconds(30)
+    /// A token with less left than this is not handed out without trying to renew it first.
+    package static let leastUseful = Duration.seconds(10)
+    /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.
+    package static let tooYoungToReject = Duration.seconds(30)
+    /// After the network or the store came back, sessions are renewed within this, spread.
+    package static let recoverySpread = Duration.zero...Duration.seconds(2)
+
+    /// The deadline for the renewal of a token that lives from `start` to `end`.
+    package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
+        let life = end - start
+        let byShare = start + .seconds(life.seconds * Double.random(in: share, using: &random))
+        return min(byShare, end - min(margin, life / 4))
+    }
+
+    /// Between renewals that bring nothing new.
+    package static func pause(life: Duration) -> Duration {
+        max(Backoff.shortest, min(margin, life / 10))
+    }
+
+    /// The life a caller gets who does not say how much it needs.
+    package static func defaultMinValid(life: Duration?) -> Duration {
+        guard let life else { return .zero }
+        return min(leastUseful, life / 10)
+    }
+
+    /// Whether a 401 on a token of this age can be answered by renewing it.
+    package static func canReject(age: Duration, life: Duration?) -> Bool {
+        guard let life else { return age >= tooYoungToReject }
+        return age >= min(tooYoungToReject, life / 4)
+    }
+}

@@ -1,0 +1,21 @@
+/// SplitMix64: from one seed, every jitter follows, so that a simulated day can be played again.
+package struct SeededRandom: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) {
+        state = seed
+    }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// A length drawn evenly from the range.
+    package mutating func duration(in range: ClosedRange<Duration>) -> Duration {
+        .seconds(Double.random(in: range.lowerBound.seconds...range.upperBound.seconds, using: &self))
+    }
+}

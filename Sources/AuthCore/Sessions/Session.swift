@@ -1,0 +1,159 @@
+package import AuthWire
+
+/// Carries out what its ``SessionMachine`` decides, and feeds the results back.
+///
+/// Invariant: the machine is touched only between two awaits, so each event meets a settled state.
+package actor Session {
+    package nonisolated let name: SessionName
+    private var machine: SessionMachine
+    private let world: SessionWorld
+    private var callers: [CallerID: CheckedContinuation<SessionAnswer, Never>] = [:]
+    private var lastCaller: UInt64 = 0
+    private var closed = false
+
+    package init(name: SessionName, machine: SessionMachine, world: SessionWorld) {
+        self.name = name
+        self.machine = machine
+        self.world = world
+    }
+
+    package func begin() {
+        carryOut(machine.begin(at: world.clock.now()))
+    }
+
+    package func handle(_ event: SessionEvent) {
+        carryOut(machine.handle(event, at: world.clock.now()))
+    }
+
+    package var record: SessionRecord { machine.record }
+
+    package func token(minValid: Duration?) async throws(AgentError) -> TokenResult {
+        switch await ask({ .tokenWanted($0, minValid: minValid) }) {
+        case .token(let result): return result
+        case .failure(let error): throw error
+        case .done: throw AgentError(.internal_, "A token was asked for and none was answered.")
+        }
+    }
+
+    package func renew() async throws(AgentError) {
+        try await finish { .renewalWanted($0) }
+    }
+
+    package func reject(_ token: Secret) async throws(AgentError) {
+        try await finish { .rejected($0, token) }
+    }
+
+    package func signOut() async throws(AgentError) {
+        try await finish { .signOutWanted($0) }
+    }
+
+    /// Returns when the newest record is in the store, or the store has refused it.
+    package func write() async throws(AgentError) {
+        try await finish { .writeWanted($0) }
+    }
+
+    /// Everybody who still waits is told that the agent is going.
+    package func close() {
+        closed = true
+        let waiting = callers
+        callers = [:]
+        for continuation in waiting.values { continuation.resume(returning: .failure(.stopping)) }
+    }
+
+    private func finish(_ event: (CallerID) -> SessionEvent) async throws(AgentError) {
+        if case .failure(let error) = await ask(event) { throw error }
+    }
+
+    /// Waits for the machine's answer. A cancelled caller is forgotten; what it began goes on for the others.
+    private func ask(_ event: (CallerID) -> SessionEvent) async -> SessionAnswer {
+        guard !closed else { return .failure(.stopping) }
+        lastCaller += 1
+        let caller = CallerID(lastCaller)
+        let asking = event(caller)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                callers[caller] = continuation
+                handle(asking)
+            }
+        } onCancel: {
+            world.workshop.order { await self.forget(caller) }
+        }
+    }
+
+    private func forget(_ caller: CallerID) {
+        guard let continuation = callers.removeValue(forKey: caller) else { return }
+        continuation.resume(returning: .failure(AgentError(.timeout, "The caller has gone.")))
+        handle(.callerGone(caller))
+    }
+
+    private func carryOut(_ actions: [SessionAction]) {
+        for action in actions {
+            switch action {
+            case .answer(let caller, let answer):
+                callers.removeValue(forKey: caller)?.resume(returning: answer)
+            case .publish(let snapshot): world.publish(snapshot)
+            case .wakeAt(let deadline): world.alarms.set(deadline, for: name)
+            case .forget: world.forget(name)
+            case .renew(let flight, let record): renew(flight, record)
+            case .reread(let flight): reread(flight)
+            case .save(let record): save(record)
+            case .delete(let session): delete(session)
+            }
+        }
+    }
+
+    // MARK: Doing, each in a task of the workshop
+
+    private func renew(_ flight: FlightID, _ record: SessionRecord) {
+        world.workshop.order { [world] in
+            let sentAt = world.clock.now()
+            let result = await world.provider.renew(record, sentAt: sentAt)
+            await self.handle(.flightEnded(flight, result, sentAt: sentAt))
+        }
+    }
+
+    private func reread(_ flight: FlightID) {
+        world.workshop.order { [world, name] in
+            let result: Result<SessionRecord?, StoreError>
+            do throws(StoreError) {
+                result = .success(try await world.store.load(name))
+            } catch {
+                result = .failure(error)
+            }
+            await self.handle(.storeReread(flight, result))
+        }
+    }
+
+    private func save(_ record: SessionRecord) {
+        world.workshop.order { [world] in
+            do throws(StoreError) {
+                try await world.store.save(record)
+                await self.handle(.saved(revision: record.revision))
+            } catch {
+                await self.handle(.saveFailed(revision: record.revision, error))
+            }
+        }
+    }
+
+    private func delete(_ session: SessionName) {
+        world.workshop.order { [world] in
+            do throws(StoreError) {
+                try await world.store.delete(session)
+                await self.handle(.deleted)
+            } catch {
+                await self.handle(.deleteFailed(error))
+            }
+        }
+    }
+}
+
+/// What a session needs of the world.
+package struct SessionWorld: Sendable {
+    package let store: any SessionStore
+    package let provider: ProviderCalls
+    package let clock: any SystemClock
+    package let workshop: Workshop
+    package let alarms: Alarms
+    package let publish: @Sendable (SessionSnapshot) -> Void
+    package let forget: @Sendable (SessionName) -> Void
+}

@@ -1,0 +1,68 @@
+package import AuthWire
+
+/// The words for people of what sessions and stores can refuse.
+extension AgentError {
+    package static func notSignedIn(_ session: SessionName) -> AgentError {
+        AgentError(.notSignedIn, "Session \(session) is not signed in: run `authc login`.")
+    }
+
+    package static func signInRequired(
+        _ session: SessionName, cause: String, from error: AgentError? = nil
+    ) -> AgentError {
+        AgentError(
+            .signInRequired, "Session \(session) must be signed in again: run `authc login`.", cause: cause,
+            httpStatus: error?.httpStatus, providerMessage: error?.providerMessage)
+    }
+
+    package static func cannotRenew(_ provider: String) -> AgentError {
+        AgentError(.unsupported, "Provider \(provider) has no renewal: its session ends with its token.")
+    }
+
+    package static func unknownSession(_ session: SessionName) -> AgentError {
+        AgentError(.unknownSession, "There is no session named \(session): `authc list` shows what there is.")
+    }
+
+    package static let noSession = AgentError(
+        .notSignedIn, "Nobody is signed in: run `authc login PROVIDER`.")
+
+    package static func unknownProvider(_ provider: String) -> AgentError {
+        AgentError(
+            .unknownProvider, "There is no provider named \(provider): `authc provider list` shows what there is.")
+    }
+
+    package static let unknownLogin = AgentError(
+        .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
+
+    /// For callers who ask before the store could be read.
+    package static func storeNotRead(_ store: StoreInfo) -> AgentError {
+        let message = store.message
+        return switch store.state {
+        case .locked: AgentError(.locked)
+        case .notAnswering:
+            AgentError(.keyringUnavailable, message ?? "The keyring does not answer.", cause: "not_answering")
+        case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
+        case .missing, .starting, .ready:
+            AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)
+        }
+    }
+
+    package static let stopping = AgentError(.internal_, "The agent is stopping.", retryable: true)
+
+    /// A store's no, for a caller. Locked, missing, denied and silent each ask something else of a person.
+    package init(_ error: StoreError) {
+        switch error {
+        case .locked:
+            self.init(.keyringLocked, "The keyring is locked: unlock it on the desktop, and this goes on by itself.")
+        case .missing(let reason):
+            self.init(.keyringUnavailable, "There is no keyring: \(reason)", cause: "missing")
+        case .denied(let reason):
+            self.init(.denied, "The keyring said no: \(reason)", cause: "denied")
+        case .notAnswering(let limit):
+            self.init(
+                .keyringUnavailable, "The keyring did not answer within \(Int(limit.seconds)) s.",
+                cause: "not_answering")
+        case .failed(let reason):
+            self.init(.keyringUnavailable, "The keyring failed: \(reason)", cause: "failed")
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package import AuthWire
+
+/// A caller that waits for an answer of one session.
+package struct CallerID: Sendable, Hashable {
+    package let number: UInt64
+
+    package init(_ number: UInt64) {
+        self.number = number
+    }
+}
+
+/// One renewal under way. A result that names another one is dropped.
+package struct FlightID: Sendable, Hashable {
+    package let number: UInt64
+
+    package init(_ number: UInt64) {
+        self.number = number
+    }
+}
+
+/// All that can happen to a session.
+package enum SessionEvent: Sendable {
+    // What callers ask.
+    case tokenWanted(CallerID, minValid: Duration?)
+    case renewalWanted(CallerID)
+    /// A program got a 401 with this token.
+    case rejected(CallerID, Secret)
+    case signOutWanted(CallerID)
+    /// Answered once what is in memory is in the store, or could not be written.
+    case writeWanted(CallerID)
+    case callerGone(CallerID)
+
+    // What a sign-in and other writers bring.
+    /// A new sign-in to this session: what came before it is over.
+    case replaced(SessionRecord, sentAt: Moment)
+    case userChanged(UserSummary, raw: JSON)
+    case defaultChosen
+    /// The profile has changed: whether anything renews this session now.
+    case renewable(Bool)
+
+    // What came of the machine's own actions.
+    case flightEnded(FlightID, Result<Grant, ProviderFailure>, sentAt: Moment)
+    case storeReread(FlightID, Result<SessionRecord?, StoreError>)
+    case saved(revision: UInt64)
+    case saveFailed(revision: UInt64, StoreError)
+    case deleted
+    case deleteFailed(StoreError)
+
+    // What the world does.
+    case wake
+    case storeReady
+    case networkChanged(NetworkState)
+}
+
+/// What a session wants done. Results come back as events.
+package enum SessionAction: Sendable {
+    case renew(FlightID, SessionRecord)
+    case reread(FlightID)
+    case save(SessionRecord)
+    case delete(SessionName)
+    case answer(CallerID, SessionAnswer)
+    /// The state others see has changed.
+    case publish(SessionSnapshot)
+    /// The next deadline; it replaces the one before. `nil`: none.
+    case wakeAt(BootInstant?)
+    /// Nothing is left of this session: it can be forgotten.
+    case forget
+}
+
+package enum SessionAnswer: Sendable {
+    case token(TokenResult)
+    case done
+    case failure(AgentError)
+}

@@ -1,0 +1,123 @@
+internal import AuthWire
+
+/// What callers ask of a session.
+extension SessionMachine {
+    mutating func tokenWanted(
+        _ caller: CallerID, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
+        if isLive(now) {
+            let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
+            let enough = end.map { $0 - now.boot >= wanted } ?? true
+            let couldBeBetter = !enough && !isYoung(now) && (flight != nil || mayRenew(now))
+            if couldBeBetter { takeOff(&actions) }
+            // Only who asks for more life than there is waits for it.
+            guard couldBeBetter, minValid != nil else {
+                return actions.append(.answer(caller, .token(tokenResult)))
+            }
+        } else if !canRenew {
+            return actions.append(.answer(caller, .failure(endedWithoutRenewal())))
+        } else if flight == nil, !mayRenew(now) {
+            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        }
+        waiters[caller] = .token
+        takeOff(&actions)
+    }
+
+    /// A person's wish: it does not wait for the end of a back-off.
+    mutating func renewalWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
+        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
+        guard canRenew else {
+            return actions.append(
+                .answer(caller, .failure(rejected ? endedWithoutRenewal() : .cannotRenew(record.provider))))
+        }
+        waiters[caller] = .renewal
+        takeOff(&actions)
+    }
+
+    mutating func rejected(
+        _ caller: CallerID, _ token: Secret, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
+        // An older token, or one too young for its age to be the reason: the one in use stands.
+        guard token == record.tokens.accessToken, !isYoung(now) else { return actions.append(.answer(caller, .done)) }
+        rejected = true
+        guard canRenew else {
+            let no = AgentError.signInRequired(record.session, cause: "token_rejected")
+            verdict = no
+            return actions.append(.answer(caller, .failure(no)))
+        }
+        guard flight != nil || mayRenew(now) else {
+            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        }
+        waiters[caller] = .renewal
+        takeOff(&actions)
+    }
+
+    mutating func signOut(_ caller: CallerID, _ actions: inout [SessionAction]) {
+        for want in [Want.token, .renewal, .writing] {
+            answer(want, .failure(.notSignedIn(record.session)), &actions)
+        }
+        signedOut = true
+        flight = nil
+        waiters[caller] = .signOut
+        // Settling begins the removal, once a write under way has ended: or that would put it back.
+        writer.tryAgain()
+    }
+
+    mutating func writeWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
+        guard !signedOut, writer.isBehind(latest.revision) else {
+            return actions.append(.answer(caller, .done))
+        }
+        waiters[caller] = .writing
+        writer.tryAgain()
+    }
+
+    /// A new sign-in to this session: what came before it is over.
+    mutating func replace(
+        with new: SessionRecord, sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        let old = latest
+        flight = nil
+        signedOut = false
+        record = new
+        record.revision = old.revision + 1
+        record.defaultSince = new.defaultSince ?? old.defaultSince
+        takeAsFresh(sentAt: sentAt, now: now)
+        writer.tryAgain()
+        answerRenewed(now, &actions)
+    }
+
+    mutating func deleted(_ actions: inout [SessionAction]) {
+        writer.deleteEnded()
+        guard signedOut else { return writer.forgetWritten() }
+        answer(.signOut, .done, &actions)
+        actions.append(.forget)
+    }
+
+    mutating func deleteFailed(_ error: StoreError, _ now: Moment, _ actions: inout [SessionAction]) {
+        writer.deleteFailed(error, at: now.boot, using: &random)
+        answer(.signOut, .failure(AgentError(error)), &actions)
+    }
+
+    // MARK: Answers
+
+    /// Whoever waited for a renewal gets what it brought.
+    mutating func answerRenewed(_ now: Moment, _ actions: inout [SessionAction]) {
+        if isLive(now) { answer(.token, .token(tokenResult), &actions) }
+        answer(.renewal, .done, &actions)
+    }
+
+    mutating func answer(_ want: Want, _ answer: SessionAnswer, _ actions: inout [SessionAction]) {
+        let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
+        for caller in callers {
+            waiters[caller] = nil
+            actions.append(.answer(caller, answer))
+        }
+    }
+
+    /// The no that needs no look at the token.
+    private var refusal: AgentError? {
+        signedOut ? .notSignedIn(record.session) : verdict
+    }
+}

@@ -1,0 +1,133 @@
+internal import AuthWire
+
+/// The one flight of a session: what comes back, and what follows from it.
+extension SessionMachine {
+    mutating func flightEnded(
+        _ id: FlightID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ now: Moment,
+        _ actions: inout [SessionAction]
+    ) {
+        guard let flight, flight.id == id, case .asking = flight.stage else { return }
+        switch result {
+        case .success(let grant):
+            // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
+            var pending = record
+            pending.take(grant)
+            pending.revision += 1
+            self.flight?.stage = .saving(pending, sentAt: sentAt, since: pending.revision)
+            writer.tryAgain()
+        case .failure(.final(let error)):
+            self.flight?.stage = .rereading(error)
+            actions.append(.reread(id))
+        case .failure(.refused(let error)):
+            failed(error, retryAfter: nil, now, &actions)
+        case .failure(.temporary(let error, let retryAfter)):
+            failed(error, retryAfter: retryAfter, now, &actions)
+        }
+    }
+
+    /// The second half of a final answer: another writer may have been first.
+    mutating func storeReread(
+        _ id: FlightID, _ result: Result<SessionRecord?, StoreError>, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
+        switch result {
+        case .success(let stored?) where stored.tokens != record.tokens && stored.revision >= record.revision:
+            self.flight = nil
+            record = stored
+            writer.saved(stored.revision)
+            takeAsFresh(sentAt: now, now: now)
+            if isLive(now) { answerRenewed(now, &actions) } else { takeOff(&actions) }
+        case .success:
+            self.flight = nil
+            let no = AgentError.signInRequired(record.session, cause: error.cause ?? "refused", from: error)
+            verdict = no
+            answer(.token, .failure(no), &actions)
+            answer(.renewal, .failure(no), &actions)
+        case .failure:
+            // Whether another writer was first cannot be told: no verdict without that.
+            failed(error, retryAfter: nil, now, &actions)
+        }
+    }
+
+    /// The store has answered for a revision, well or not: what waited for that goes on.
+    mutating func written(_ revision: UInt64, _ now: Moment, _ actions: inout [SessionAction]) {
+        guard !signedOut else { return }
+        defer {
+            if writer.lastError != nil || !writer.isBehind(latest.revision) { answer(.writing, .done, &actions) }
+        }
+        guard case .saving(let pending, let sentAt, let since) = flight?.stage else { return }
+        // The answer to an earlier write says nothing of this one.
+        guard revision >= since else { return writer.tryAgain() }
+        flight = nil
+        record = pending
+        rejected = false
+        takeLifetime(sentAt: sentAt, now: now)
+        guard isLive(now) else {
+            let error = AgentError(
+                .badReply, "The provider's new token had already ended by this machine's clock.",
+                cause: "ended_on_arrival")
+            return failed(error, retryAfter: nil, now, &actions)
+        }
+        backoff.reset()
+        lastFailure = nil
+        answerRenewed(now, &actions)
+    }
+
+    /// A failed try: the next one is planned, and nobody is kept waiting for it.
+    private mutating func failed(
+        _ error: AgentError, retryAfter: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        flight = nil
+        lastFailure = error
+        let wait = backoff.next(retryAfter: retryAfter, using: &random)
+        plan = RenewalPlan(at: now.boot + wait, now: now)
+        answer(.renewal, .failure(error), &actions)
+        answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+    }
+
+    /// After a new token nothing holds that was said about the old one.
+    mutating func takeAsFresh(sentAt: Moment, now: Moment) {
+        verdict = nil
+        lastFailure = nil
+        rejected = false
+        backoff.reset()
+        takeLifetime(sentAt: sentAt, now: now)
+    }
+
+    /// Turns the record's dates into deadlines, and plans the renewal.
+    mutating func takeLifetime(sentAt: Moment, now: Moment) {
+        obtained = sentAt.deadline(for: record.tokens.issuedAt)
+        guard let expiry = record.tokens.expiresAt else {
+            end = nil
+            life = nil
+            plan = nil
+            return
+        }
+        let ends = sentAt.deadline(for: expiry)
+        end = ends
+        life = max(.zero, ends - obtained)
+        var due = RenewalPolicy.due(start: min(obtained, ends), end: ends, using: &random)
+        // An answer that brought no later end: not again at once, nor ever faster as the end comes near.
+        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: ends - obtained) }
+        plan = RenewalPlan(at: due, now: now)
+    }
+}
+
+extension SessionRecord {
+    /// What an answer brought; what it did not tell stays.
+    mutating func take(_ grant: Grant) {
+        if let token = grant.accessToken {
+            tokens.accessToken = token
+            tokens.tokenType = grant.tokenType ?? tokens.tokenType
+        }
+        // An answer without an end leaves the old end only where it left the old token too.
+        if grant.accessToken != nil || grant.expiresAt != nil {
+            tokens.issuedAt = grant.issuedAt
+            tokens.expiresAt = grant.expiresAt
+        }
+        tokens.refreshToken = grant.refreshToken ?? tokens.refreshToken
+        user = grant.user ?? user
+        rawUser = grant.rawUser ?? rawUser
+        needsPassword = grant.needsPassword ?? needsPassword
+    }
+}

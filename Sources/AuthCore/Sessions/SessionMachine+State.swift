@@ -1,0 +1,63 @@
+internal import AuthWire
+
+/// What can be told of a session at a moment.
+extension SessionMachine {
+    /// The token may be given out: not ended, not rejected, not signed out.
+    func isLive(_ now: Moment) -> Bool {
+        guard !signedOut, !rejected, verdict == nil else { return false }
+        return end.map { now.boot < $0 } ?? true
+    }
+
+    /// Too young for its age to be what is wrong with it, or for a renewal to bring a better one.
+    func isYoung(_ now: Moment) -> Bool {
+        !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
+    }
+
+    /// A try is allowed now: renewable, and not waiting after a failed one.
+    func mayRenew(_ now: Moment) -> Bool {
+        guard canRenew, verdict == nil else { return false }
+        guard backoff.failures > 0, let plan else { return true }
+        return plan.at <= now.boot
+    }
+
+    var tokenResult: TokenResult {
+        TokenResult(
+            accessToken: record.tokens.accessToken.reveal(), tokenType: record.tokens.tokenType,
+            expiresAt: record.tokens.expiresAt?.unixSeconds, session: record.session)
+    }
+
+    /// For a caller between two tries: the last failure, and how long until the next try.
+    func failureUntilNextTry(_ now: Moment) -> AgentError {
+        var error = lastFailure ?? AgentError(.providerUnreachable, "The token has ended and is not renewed yet.")
+        if let plan { error.retryAfter = max(.zero, plan.at - now.boot) }
+        return error
+    }
+
+    func endedWithoutRenewal() -> AgentError {
+        .signInRequired(record.session, cause: rejected ? "token_rejected" : "token_ended")
+    }
+
+    func snapshot(_ now: Moment) -> SessionSnapshot {
+        let live = isLive(now)
+        let (state, cause, message) = told(live: live)
+        let status = SessionStatus(
+            session: record.session, provider: record.provider, environment: record.environment, state: state,
+            cause: cause, message: message, user: record.user, needsPassword: record.needsPassword,
+            expiresAt: record.tokens.expiresAt?.unixSeconds,
+            refreshAt: canRenew && verdict == nil && !signedOut ? plan?.date.unixSeconds : nil,
+            issuedAt: record.tokens.issuedAt.unixSeconds, signedInAt: record.signedInAt.unixSeconds,
+            lastError: lastFailure?.message, unsaved: writer.lastError != nil && writer.isBehind(latest.revision),
+            isDefault: false)
+        return SessionSnapshot(
+            status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,
+            end: end, life: life, defaultSince: record.defaultSince)
+    }
+
+    private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {
+        if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).kind?.rawValue }, nil) }
+        if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
+        if live { return (.active, nil, nil) }
+        guard let lastFailure else { return (.stale, rejected ? "token_rejected" : "renewing", nil) }
+        return (.stale, lastFailure.kind?.rawValue, lastFailure.message)
+    }
+}

@@ -1,0 +1,200 @@
+package import AuthWire
+
+/// Decides what happens to one session; it never waits, logs or reads a clock.
+///
+/// Invariants, whatever the order of events (Docs/architecture.md, "What always holds"):
+/// 1. At most one renewal is under way; everybody who waits gets its result.
+/// 2. A renewed token is in the store, or the store has refused it, before anyone is told.
+/// 3. A token known to have ended is never given out; a good one is, even while renewal, store or network fail.
+/// 4. Only a final answer leads to `sign_in_required`, and only after the store was read again.
+/// 5. Only sign-out deletes.
+/// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
+/// 7. A result of an earlier flight or an earlier sign-in is dropped.
+package struct SessionMachine: Sendable {
+    /// What is in use: its access token is the one given out.
+    package internal(set) var record: SessionRecord
+    package internal(set) var flight: Flight?
+    /// The provider's final no.
+    package internal(set) var verdict: AgentError?
+    /// Why renewing has failed so far.
+    package internal(set) var lastFailure: AgentError?
+    package internal(set) var signedOut = false
+
+    var canRenew: Bool
+    var obtained: BootInstant
+    var end: BootInstant?
+    var life: Duration?
+    /// Somebody got a 401 with the token in use.
+    var rejected = false
+    var plan: RenewalPlan?
+    var backoff = Backoff()
+    var network = NetworkState.online
+    var writer = RecordWriter()
+    var waiters: [CallerID: Want] = [:]
+    var random: SeededRandom
+
+    private var lastFlight: UInt64 = 0
+    private var published: SessionSnapshot?
+    private var wake: BootInstant?
+
+    /// A renewal under way and how far it is.
+    package struct Flight: Sendable {
+        package enum Stage: Sendable {
+            case asking
+            case rereading(AgentError)
+            /// Brought what waits, from that revision on, for the store before anyone is told.
+            case saving(SessionRecord, sentAt: Moment, since: UInt64)
+        }
+        package let id: FlightID
+        package var stage: Stage
+    }
+
+    /// What a waiting caller waits for.
+    enum Want {
+        case token, renewal, writing, signOut
+    }
+
+    /// When the next renewal begins, and the date of that for people.
+    struct RenewalPlan {
+        let at: BootInstant
+        let date: WallTime
+
+        init(at deadline: BootInstant, now: Moment) {
+            at = deadline
+            date = now.date(of: deadline)
+        }
+    }
+
+    /// A session read from the store.
+    package init(stored record: SessionRecord, canRenew: Bool, now: Moment, seed: UInt64) {
+        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed)
+        writer.saved(record.revision)
+    }
+
+    /// A session just signed in, by a request sent at `sentAt`; it has yet to be written.
+    package init(signedIn record: SessionRecord, sentAt: Moment, canRenew: Bool, now: Moment, seed: UInt64) {
+        self.init(record: record, canRenew: canRenew, sentAt: sentAt, now: now, seed: seed)
+    }
+
+    private init(record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64) {
+        self.record = record
+        self.canRenew = canRenew
+        obtained = now.boot
+        random = SeededRandom(seed: seed)
+        takeLifetime(sentAt: sentAt, now: now)
+    }
+
+    /// What to do first.
+    package mutating func begin(at now: Moment) -> [SessionAction] {
+        var actions: [SessionAction] = []
+        settle(now, &actions)
+        return actions
+    }
+
+    package mutating func handle(_ event: SessionEvent, at now: Moment) -> [SessionAction] {
+        var actions: [SessionAction] = []
+        switch event {
+        case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, now, &actions)
+        case .renewalWanted(let caller): renewalWanted(caller, &actions)
+        case .rejected(let caller, let token): rejected(caller, token, now, &actions)
+        case .signOutWanted(let caller): signOut(caller, &actions)
+        case .writeWanted(let caller): writeWanted(caller, &actions)
+        case .callerGone(let caller): waiters[caller] = nil
+
+        case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, now, &actions)
+        case .userChanged(let user, let raw):
+            guard record.user != user || record.rawUser != raw else { break }
+            update {
+                $0.user = user
+                $0.rawUser = raw
+            }
+        case .defaultChosen: update { $0.defaultSince = now.wall }
+        case .renewable(let can): canRenew = can
+
+        case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
+        case .storeReread(let id, let result): storeReread(id, result, now, &actions)
+        case .saved(let revision):
+            writer.saved(revision)
+            written(revision, now, &actions)
+        case .saveFailed(let revision, let error):
+            writer.saveFailed(revision, error, at: now.boot, using: &random)
+            written(revision, now, &actions)
+        case .deleted: deleted(&actions)
+        case .deleteFailed(let error): deleteFailed(error, now, &actions)
+
+        case .wake: break
+        case .storeReady: writer.tryAgain()
+        case .networkChanged(let state): networkChanged(to: state, now)
+        }
+        settle(now, &actions)
+        return actions
+    }
+
+    /// Joins the flight under way, or begins one.
+    mutating func takeOff(_ actions: inout [SessionAction]) {
+        guard flight == nil, !signedOut, verdict == nil else { return }
+        lastFlight += 1
+        let id = FlightID(lastFlight)
+        flight = Flight(id: id, stage: .asking)
+        actions.append(.renew(id, record))
+    }
+
+    /// Changes what is kept, in use or on its way to the store, and lets it be written.
+    mutating func update(_ change: (inout SessionRecord) -> Void) {
+        let revision = latest.revision + 1
+        change(&record)
+        record.revision = revision
+        guard case .saving(var pending, let sentAt, let since) = flight?.stage else { return }
+        change(&pending)
+        pending.revision = revision
+        flight?.stage = .saving(pending, sentAt: sentAt, since: since)
+    }
+
+    /// The newest there is of this session: what the store is to hold.
+    var latest: SessionRecord {
+        if case .saving(let pending, _, _) = flight?.stage { return pending }
+        return record
+    }
+
+    private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
+        let wasOnline = network == .online
+        network = state
+        guard state == .online, !wasOnline else { return }
+        backoff.reset()
+        if let plan, lastFailure != nil || plan.at <= now.boot {
+            self.plan = RenewalPlan(at: now.boot + random.duration(in: RenewalPolicy.recoverySpread), now: now)
+        }
+    }
+
+    /// Brings everything that follows from the present state up to date; run after each event.
+    private mutating func settle(_ now: Moment, _ actions: inout [SessionAction]) {
+        if signedOut {
+            if writer.beginDelete(at: now.boot) { actions.append(.delete(record.session)) }
+        } else {
+            if !canRenew, verdict == nil, !isLive(now) { verdict = endedWithoutRenewal() }
+            if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
+            if writer.beginSave(latest.revision, at: now.boot) { actions.append(.save(latest)) }
+        }
+        let snapshot = snapshot(now)
+        if snapshot != published {
+            published = snapshot
+            actions.append(.publish(snapshot))
+        }
+        let next = nextWake(now)
+        if next != wake {
+            wake = next
+            actions.append(.wakeAt(next))
+        }
+        assert(snapshot.token == nil || isLive(now), "invariant 3")
+    }
+
+    private func nextWake(_ now: Moment) -> BootInstant? {
+        var deadlines: [BootInstant] = []
+        if let retry = writer.retryAt { deadlines.append(retry) }
+        if !signedOut {
+            if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
+            if let end, now.boot < end { deadlines.append(end) }
+        }
+        return deadlines.min()
+    }
+}

@@ -1,0 +1,66 @@
+package import AuthWire
+
+/// All that is kept of one session: written whole, in one value, so that a rotation is one write.
+///
+/// Dates, not deadlines: a record outlives a boot.
+package struct SessionRecord: Sendable, Equatable {
+    package var session: SessionName
+    package var provider: String
+    package var environment: String
+    /// The sign-in method that began it.
+    package var method: String
+    package var tokens: TokenSet
+    package var user: UserSummary?
+    /// The backend's own user object, as last received.
+    package var rawUser: JSON?
+    package var needsPassword: Bool
+    package var signedInAt: WallTime
+    /// What a new sign-in needs, kept only when the person said so.
+    package var remembered: [String: Secret]?
+    /// Grows by one at every write, so that of two records the newer is known.
+    package var revision: UInt64
+    /// When it was made the default: of all records the latest is, so that a change of default is one write.
+    package var defaultSince: WallTime?
+
+    package init(
+        session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
+        user: UserSummary?, rawUser: JSON?, needsPassword: Bool = false, signedInAt: WallTime,
+        remembered: [String: Secret]? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
+    ) {
+        self.session = session
+        self.provider = provider
+        self.environment = environment
+        self.method = method
+        self.tokens = tokens
+        self.user = user
+        self.rawUser = rawUser
+        self.needsPassword = needsPassword
+        self.signedInAt = signedInAt
+        self.remembered = remembered
+        self.revision = revision
+        self.defaultSince = defaultSince
+    }
+}
+
+/// What a provider gave for one sign-in or renewal.
+package struct TokenSet: Sendable, Equatable {
+    package var accessToken: Secret
+    /// As the provider spells it (RFC 6749 §7.1 compares without case).
+    package var tokenType: String
+    package var refreshToken: Secret?
+    /// When the request was sent that brought the access token: the lifetime counts from here.
+    package var issuedAt: WallTime
+    /// `nil`: the provider does not tell, and the token is good until one says 401.
+    package var expiresAt: WallTime?
+
+    package init(
+        accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,
+        expiresAt: WallTime? = nil
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.refreshToken = refreshToken
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+    }
+}

@@ -1,0 +1,22 @@
+package import AuthWire
+
+/// What others may see of a session, and the token they may have: enough to answer without asking its actor.
+package struct SessionSnapshot: Sendable, Equatable {
+    package var status: SessionStatus
+    /// The access token while it may be given out at all; its end is checked at each use.
+    package var token: Secret?
+    package var tokenType: String
+    package var end: BootInstant?
+    package var life: Duration?
+    package var defaultSince: WallTime?
+
+    /// The token, if it is good now for as long as the caller asks.
+    package func liveToken(minValid: Duration?, at now: BootInstant) -> TokenResult? {
+        guard let token else { return nil }
+        if let end {
+            guard now < end, end - now >= minValid ?? RenewalPolicy.defaultMinValid(life: life) else { return nil }
+        }
+        return TokenResult(
+            accessToken: token.reveal(), tokenType: tokenType, expiresAt: status.expiresAt, session: status.session)
+    }
+}

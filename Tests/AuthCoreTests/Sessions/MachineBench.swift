@@ -1,0 +1,151 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// A session machine on a table: events in, actions out, and a clock that only the test turns.
+struct MachineBench {
+    static let t0 = 1_800_000_000.0
+    private(set) var machine: SessionMachine
+    private(set) var elapsed = Duration.zero
+    private(set) var actions: [SessionAction] = []
+    private(set) var snapshot: SessionSnapshot?
+
+    /// A session whose token began now and lives `life`.
+    init(life: Duration? = .seconds(1000), canRenew: Bool = true, fresh: Bool = false, seed: UInt64 = 1) {
+        let now = Self.moment(.zero)
+        let record = Self.record(token: "token-1", life: life)
+        if fresh {
+            machine = SessionMachine(signedIn: record, sentAt: now, canRenew: canRenew, now: now, seed: seed)
+        } else {
+            machine = SessionMachine(stored: record, canRenew: canRenew, now: now, seed: seed)
+        }
+        keep(machine.begin(at: now))
+    }
+
+    static func moment(_ elapsed: Duration) -> Moment {
+        Moment(
+            boot: BootInstant(sinceBoot: .seconds(5000) + elapsed), wall: WallTime(unixSeconds: t0 + elapsed.seconds))
+    }
+
+    static func record(
+        token: String, life: Duration?, at elapsed: Duration = .zero, revision: UInt64 = 1,
+        refresh: String = "refresh-1"
+    ) -> SessionRecord {
+        let issued = moment(elapsed).wall
+        return SessionRecord(
+            session: name, provider: "example", environment: "production", method: "password",
+            tokens: TokenSet(
+                accessToken: Secret(token), refreshToken: Secret(refresh), issuedAt: issued,
+                expiresAt: life.map { issued + $0 }),
+            user: UserSummary(id: "7", email: "ada@example.org"), rawUser: nil, signedInAt: issued, revision: revision)
+    }
+
+    static var name: SessionName {
+        do { return try SessionName("example") } catch { preconditionFailure("a valid name is refused") }
+    }
+
+    var now: Moment { Self.moment(elapsed) }
+
+    mutating func advance(_ duration: Duration) {
+        elapsed += duration
+    }
+
+    /// Goes to the next deadline the machine asked for and wakes it there.
+    mutating func sleepUntilWake() throws -> Duration {
+        let deadline = try #require(wakeAt)
+        elapsed = max(elapsed, deadline - Self.moment(.zero).boot)
+        send(.wake)
+        return elapsed
+    }
+
+    mutating func send(_ event: SessionEvent) {
+        keep(machine.handle(event, at: now))
+    }
+
+    mutating func tokenWanted(_ caller: UInt64, minValid: Duration? = nil) {
+        send(.tokenWanted(CallerID(caller), minValid: minValid))
+    }
+
+    /// The provider's answer to the flight under way.
+    mutating func provider(gives token: String, life: Duration? = .seconds(1000)) throws {
+        let issued = now.wall
+        let grant = Grant(
+            accessToken: Secret(token), refreshToken: Secret("refresh of \(token)"), issuedAt: issued,
+            expiresAt: life.map { issued + $0 })
+        send(.flightEnded(try #require(flights.last), .success(grant), sentAt: now))
+    }
+
+    mutating func provider(fails failure: ProviderFailure) throws {
+        send(.flightEnded(try #require(flights.last), .failure(failure), sentAt: now))
+    }
+
+    mutating func storeTakesIt() throws {
+        send(.saved(revision: try #require(saves.last).revision))
+    }
+
+    mutating func storeRefusesIt(_ error: StoreError = .locked) throws {
+        send(.saveFailed(revision: try #require(saves.last).revision, error))
+    }
+
+    private mutating func keep(_ new: [SessionAction]) {
+        actions += new
+        for case .publish(let snapshot) in new { self.snapshot = snapshot }
+    }
+
+    mutating func forgetActions() {
+        actions = []
+    }
+
+    // MARK: What was asked for
+
+    var flights: [FlightID] {
+        actions.compactMap { if case .renew(let id, _) = $0 { id } else { nil } }
+    }
+
+    var rereads: Int {
+        actions.count { if case .reread = $0 { true } else { false } }
+    }
+
+    var saves: [SessionRecord] {
+        actions.compactMap { if case .save(let record) = $0 { record } else { nil } }
+    }
+
+    var deletes: Int {
+        actions.count { if case .delete = $0 { true } else { false } }
+    }
+
+    var forgotten: Bool {
+        actions.contains { if case .forget = $0 { true } else { false } }
+    }
+
+    var wakeAt: BootInstant? {
+        var last: BootInstant?
+        for case .wakeAt(let deadline) in actions { last = deadline }
+        return last
+    }
+
+    func answer(to caller: UInt64) -> SessionAnswer? {
+        for case .answer(CallerID(caller), let answer) in actions { return answer }
+        return nil
+    }
+
+    func token(for caller: UInt64) -> String? {
+        if case .token(let result) = answer(to: caller) { return result.accessToken }
+        return nil
+    }
+
+    func failure(for caller: UInt64) -> AgentError? {
+        if case .failure(let error) = answer(to: caller) { return error }
+        return nil
+    }
+}
+
+extension ProviderFailure {
+    static let unreachable = ProviderFailure.temporary(
+        AgentError(.providerUnreachable, "nobody there"), retryAfter: nil)
+    static let invalidGrant = ProviderFailure.final(
+        AgentError(.refused, "no", httpStatus: 401, providerMessage: "token revoked"))
+}
+
+/// So that an answer can be looked for by its caller.
+private func ~= (pattern: CallerID, value: CallerID) -> Bool { pattern == value }

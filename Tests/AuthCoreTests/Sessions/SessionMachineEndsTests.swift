@@ -1,0 +1,82 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// Tokens that somebody got a 401 with, and sessions that nothing renews.
+@Suite("Session machine: ends")
+struct SessionMachineEndsTests {
+    // MARK: Rejected tokens
+
+    @Test("a 401 on the token in use leads to one renewal, however many tell of it")
+    func rejected() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(100))
+        for caller in 1...50 { bench.send(.rejected(CallerID(UInt64(caller)), Secret("token-1"))) }
+        #expect(bench.flights.count == 1)
+        #expect(bench.snapshot?.token == nil)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        bench.send(.rejected(CallerID(60), Secret("token-1")))
+        guard case .done = bench.answer(to: 60) else { throw Unexpected() }
+        #expect(bench.flights.count == 1)
+    }
+
+    @Test("a 401 on a token that has just come does not renew it again")
+    func rejectedTooYoung() {
+        var bench = MachineBench()
+        bench.advance(.seconds(5))
+        bench.send(.rejected(CallerID(1), Secret("token-1")))
+        #expect(bench.flights.isEmpty)
+        #expect(bench.snapshot?.status.state == .active)
+    }
+
+    // MARK: Without renewal
+
+    @Test("where nothing renews, the session ends with its token")
+    func noRenewal() throws {
+        var bench = MachineBench(canRenew: false)
+        #expect(bench.snapshot?.status.state == .active)
+        bench.send(.renewalWanted(CallerID(1)))
+        #expect(bench.failure(for: 1)?.kind == .unsupported)
+        _ = try bench.sleepUntilWake()
+        #expect(bench.elapsed == .seconds(1000))
+        #expect(bench.snapshot?.status.state == .signInRequired)
+        #expect(bench.snapshot?.status.cause == "token_ended")
+        #expect(bench.flights.isEmpty)
+    }
+
+    @Test("a token without a known end is good until somebody gets a 401")
+    func noEnd() throws {
+        var bench = MachineBench(life: nil)
+        bench.advance(.seconds(100_000))
+        bench.tokenWanted(1, minValid: .seconds(3600))
+        #expect(bench.token(for: 1) == "token-1")
+        bench.send(.rejected(CallerID(2), Secret("token-1")))
+        #expect(bench.flights.count == 1)
+    }
+
+    @Test("a renewal that brings a token already ended is a failure, not a loop")
+    func endedOnArrival() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(1000))
+        bench.tokenWanted(1)
+        try bench.provider(gives: "token-2", life: .seconds(-10))
+        try bench.storeTakesIt()
+        #expect(bench.failure(for: 1)?.kind == .badReply)
+        #expect(bench.flights.count == 1)
+        #expect(bench.saves.last?.tokens.refreshToken == Secret("refresh of token-2"))
+    }
+
+    @Test("an answer without a new token keeps the old one and its end")
+    func nothingNew() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(500))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.flightEnded(bench.flights[0], .success(Grant(issuedAt: bench.now.wall)), sentAt: bench.now))
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-1"))
+        #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + 1000)
+    }
+
+    struct Unexpected: Error {}
+}
