@@ -1,0 +1,21 @@
+/// The letters and digits that the formats here are made of, told without a locale.
+extension UInt8 {
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+
+    var isLowercase: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self) }
+
+    var isUppercase: Bool { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) }
+
+    var isLetter: Bool { isLowercase || isUppercase }
+
+    var isHexDigit: Bool {
+        isDigit || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(self)
+            || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(self)
+    }
+
+    /// What never needs percent-encoding (RFC 3986 §2.3).
+    var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
+
+    /// Part of a token (RFC 9110 §5.6.2).
+    var isTokenCharacter: Bool { isLetter || isDigit || "!#$%&'*+-.^_`|~".utf8.contains(self) }
+}

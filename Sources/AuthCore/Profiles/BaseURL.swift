@@ -1,0 +1,108 @@
+/// The place that a provider's paths are joined to: `http` or `https`, a host, perhaps a port and a path (RFC 3986).
+package struct BaseURL: Sendable, Equatable {
+    /// Without a slash at the end.
+    package let text: String
+    /// Without brackets.
+    package let host: String
+    package let isSecure: Bool
+
+    /// Longest that is accepted: far above any real base, and a path and query still fit below what servers take.
+    private static let longest = 1024
+
+    /// - Throws: what would have been right, in words.
+    package init(_ text: String) throws(BaseURLError) {
+        guard text.utf8.count <= Self.longest, let separator = text.utf8.firstRange(of: Array("://".utf8)) else {
+            throw BaseURLError(expected: "an absolute URL such as \"https://api.example.org/v1\"")
+        }
+        let scheme = text[..<separator.lowerBound].lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw BaseURLError(expected: "a URL that begins with https:// or http://")
+        }
+        let rest = text[separator.upperBound...]
+        guard !rest.utf8.contains(UInt8(ascii: "?")), !rest.utf8.contains(UInt8(ascii: "#")) else {
+            throw BaseURLError(expected: "a URL without a query or fragment")
+        }
+        let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        let authority = rest[..<slash]
+        guard !authority.utf8.contains(UInt8(ascii: "@")) else {
+            throw BaseURLError(expected: "a URL without a user name or password in it")
+        }
+        guard let (host, written) = Self.host(authority) else {
+            throw BaseURLError(expected: "a URL with a host name or address, and a port from 1 to 65535 if any")
+        }
+        var path = rest[slash...]
+        while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        guard PercentEncoding.isPath(String(path)) else {
+            throw BaseURLError(expected: "a URL whose path has no '.' or '..' segment and is percent-encoded")
+        }
+        self.text = scheme + "://" + written + path
+        self.host = host
+        isSecure = scheme == "https"
+    }
+
+    /// Whether nothing that is sent there leaves the machine: 127.0.0.0/8, ::1 and localhost (RFC 6761 §6.3).
+    package var isLoopback: Bool {
+        if host == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
+        let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return octets.count == 4 && octets[0].elementsEqual("127".utf8)
+            && octets.allSatisfy { octet in
+                // A leading zero is octal to some resolvers.
+                octet.count <= 3 && octet.allSatisfy(\.isDigit)
+                    && (octet.count == 1 || octet.first != UInt8(ascii: "0"))
+                    && UInt8(String(decoding: octet, as: UTF8.self)) != nil
+            }
+    }
+
+    /// The host without brackets, and the authority to write, both in lower case.
+    private static func host(_ authority: Substring) -> (host: String, written: String)? {
+        let text = authority.lowercased()
+        let host: Substring
+        let isAddress = text.utf8.first == UInt8(ascii: "[")
+        let after: Substring
+        if isAddress {
+            guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            host = text[text.index(after: text.startIndex)..<close]
+            after = text[text.index(after: close)...]
+        } else {
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+            host = text[..<colon]
+            after = text[colon...]
+        }
+        let isAllowed =
+            isAddress
+            ? host.utf8.contains(UInt8(ascii: ":"))
+                && host.utf8.allSatisfy { $0.isHexDigit || ":.".utf8.contains($0) }
+            : host.utf8.allSatisfy { $0.isLetter || $0.isDigit || "-._".utf8.contains($0) }
+        guard !host.isEmpty, host.utf8.count <= 253, isAllowed, isPort(after) else { return nil }
+        return (String(host), text)
+    }
+
+    private static func isPort(_ text: Substring) -> Bool {
+        guard !text.isEmpty else { return true }
+        let digits = text.utf8.dropFirst()
+        guard text.utf8.first == UInt8(ascii: ":"), !digits.isEmpty, digits.allSatisfy(\.isDigit),
+            let port = UInt16(String(text.dropFirst()))
+        else { return false }
+        return port > 0
+    }
+}
+
+/// What a text lacks to be a base URL.
+package struct BaseURLError: Error, Sendable, Equatable {
+    package let expected: String
+}
+
+extension String.UTF8View {
+    fileprivate func firstRange(of pattern: [UInt8]) -> Range<String.Index>? {
+        var start = startIndex
+        while start != endIndex {
+            if self[start...].starts(with: pattern),
+                let end = index(start, offsetBy: pattern.count, limitedBy: endIndex)
+            {
+                return start..<end
+            }
+            start = index(after: start)
+        }
+        return nil
+    }
+}

@@ -1,0 +1,54 @@
+/// A date in a provider's answer: RFC 3339 §5.6, with the suffixes of RFC 9557 (`[America/Los_Angeles]`).
+///
+/// The offset tells the instant and the zone id is only checked for its form, since looking one up needs a database.
+/// A time without an offset is no instant, whatever zone stands behind it. Seconds may be missing where they are zero,
+/// as Java's `ZonedDateTime` writes.
+package enum ReplyDate {
+    /// Digits of a fraction that count; a double holds no more of a present date.
+    private static let fractionDigits = 9
+
+    package static func parse(_ text: String) -> WallTime? {
+        var scanner = ByteScanner(text)
+        guard let year = scanner.number(digits: 4), scanner.skip("-"),
+            let month = scanner.number(digits: 2), scanner.skip("-"),
+            let day = scanner.number(digits: 2), scanner.skip("Tt "),
+            let hour = scanner.number(digits: 2), scanner.skip(":"), let minute = scanner.number(digits: 2)
+        else { return nil }
+        var date = CivilDate(year: year, month: month, day: day, hour: hour, minute: minute)
+        var fraction = 0.0
+        if scanner.skip(":") {
+            guard let second = scanner.number(digits: 2) else { return nil }
+            date.second = second
+            if scanner.skip(".") {
+                let digits = scanner.take(while: \.isDigit)
+                guard let value = Double("0." + String(decoding: digits.prefix(fractionDigits), as: UTF8.self)),
+                    !digits.isEmpty
+                else { return nil }
+                fraction = value
+            }
+        }
+        guard date.isReal, let offset = offset(&scanner), skipSuffixes(&scanner), scanner.isAtEnd else { return nil }
+        return WallTime(unixSeconds: Double(date.unixSeconds - offset) + fraction)
+    }
+
+    /// Seconds to take away for UTC.
+    private static func offset(_ scanner: inout ByteScanner) -> Int? {
+        if scanner.skip("Zz") { return 0 }
+        let isWest = scanner.next == UInt8(ascii: "-")
+        guard scanner.skip("+-"), let hours = scanner.number(digits: 2), scanner.skip(":"),
+            let minutes = scanner.number(digits: 2), hours <= 23, minutes <= 59
+        else { return nil }
+        return (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
+    }
+
+    /// A zone, then tags. A tag that must be understood (`!`, RFC 9557 §3.3) is refused: none of them is known here.
+    private static func skipSuffixes(_ scanner: inout ByteScanner) -> Bool {
+        while scanner.skip("[") {
+            let isCritical = scanner.skip("!")
+            let suffix = scanner.take { $0.isLetter || $0.isDigit || "/_+-.:=".utf8.contains($0) }
+            let isTag = suffix.contains(UInt8(ascii: "="))
+            guard !suffix.isEmpty, !(isCritical && isTag), scanner.skip("]") else { return false }
+        }
+        return true
+    }
+}

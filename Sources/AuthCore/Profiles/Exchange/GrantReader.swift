@@ -1,0 +1,62 @@
+import AuthWire
+
+/// Reads what a session is made of out of one answer.
+struct GrantReader {
+    let errors: ErrorReader
+    let sentAt: WallTime
+    let map: ReplyMap
+    /// Whether an answer without an access token is no use.
+    let needsToken: Bool
+
+    /// A token has to fit into a header with room to spare; servers take 8 to 64 KiB of those.
+    private static let longestToken = 32 << 10
+
+    func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
+        let body = ReplyBody(reply)
+        guard (200..<300).contains(reply.status) else { return .failure(errors.failure(reply, body)) }
+        switch body {
+        case .page: return bad("it is a page for a browser, not JSON", "html", reply)
+        case .undecodable(let reason): return bad("it cannot be read, \(reason)", "undecodable", reply)
+        case .empty, .json, .text: break
+        }
+        if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
+        do {
+            return .success(try grant(body.json ?? .null, status: reply.status))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func grant(_ json: JSON, status: Int) throws(ProviderFailure) -> Grant {
+        let token = try secret(map.accessToken, "access token", json, status)
+        guard token != nil || !needsToken else {
+            let place = map.accessToken.map { " at '\($0.text)'" } ?? ""
+            throw errors.badReply("it holds no access token\(place)", cause: "no_token", status: status)
+        }
+        var grant = Grant(accessToken: token, issuedAt: sentAt)
+        grant.refreshToken = try secret(map.refreshToken, "refresh token", json, status)
+        grant.tokenType = map.tokenType?.find(in: json)?.stringValue.flatMap(ProviderText.clean)
+        grant.expiresAt = Lifetime.end(in: json, map: map, token: token, sentAt: sentAt)
+        grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
+        if let user = map.user?.find(in: json), case .object = user {
+            grant.rawUser = user
+            grant.user = errors.profile.user.summary(of: user)
+        }
+        return grant
+    }
+
+    /// Absent and `null` are the same; anything but a text that fits into a header is no token (RFC 6749 §A.12).
+    private func secret(
+        _ pointer: JSONPointer?, _ what: String, _ json: JSON, _ status: Int
+    ) throws(ProviderFailure) -> Secret? {
+        guard let value = pointer?.find(in: json), !value.isNull else { return nil }
+        guard let text = value.stringValue, text.utf8.count <= Self.longestToken,
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw errors.badReply("its \(what) is none", cause: "bad_token", status: status) }
+        return text.isEmpty ? nil : Secret(text)
+    }
+
+    private func bad(_ reason: String, _ cause: String, _ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
+        .failure(errors.badReply(reason, cause: cause, status: reply.status))
+    }
+}

@@ -1,0 +1,69 @@
+package import AuthWire
+
+extension ProviderExchange {
+    /// - Returns: a grant with an access token, or why there is none; never ``ProviderFailure/final(_:)``.
+    package func readSignIn(
+        _ reply: HTTPReply, method: SignInMethod, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+            map: profile.reply.overridden(by: method.reply), needsToken: true)
+        return reader.read(reply)
+    }
+
+    /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
+    ///   failure is temporary.
+    package func readRenewal(
+        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        var map = profile.reply
+        if profile.renewal.kind == .signIn {
+            map = map.overridden(by: profile.signIn.first { $0.name == record.method }?.reply)
+        }
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt,
+            map: map.overridden(by: profile.renewal.reply), needsToken: profile.renewal.kind != .validate)
+        return reader.read(reply).map { unchangedLeftOut($0, record) }
+    }
+
+    /// - Returns: what is new; no access token when the session keeps its own. A 401 is ``ProviderFailure/final(_:)``
+    ///   only where this is what renews the session or nothing does: elsewhere a renewal decides.
+    package func readValidation(
+        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        let own = profile.renewal.kind == .validate ? profile.renewal.reply : nil
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
+            map: profile.reply.overridden(by: own), needsToken: false)
+        return reader.read(reply).map { unchangedLeftOut($0, record) }
+    }
+
+    /// - Returns: the backend's own user object, and the part of it that every provider has.
+    package func readUser(_ reply: HTTPReply) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
+        let errors = ErrorReader(profile: profile, purpose: .user, sentAt: nil)
+        let reader = GrantReader(
+            errors: errors, sentAt: WallTime(unixSeconds: 0), map: ReplyMap(user: profile.userRequest?.user),
+            needsToken: false)
+        return reader.read(reply).flatMap { grant in
+            guard let raw = grant.rawUser, let user = grant.user else {
+                return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
+            }
+            return .success((raw, user))
+        }
+    }
+
+    /// For an answer whose content does not matter, such as that to a sign-out.
+    /// - Returns: `nil` when the provider did as asked.
+    package func readAcknowledgement(_ reply: HTTPReply, sentAt: WallTime) -> ProviderFailure? {
+        let errors = ErrorReader(profile: profile, purpose: .user, sentAt: sentAt)
+        let body = ReplyBody(reply)
+        guard (200..<300).contains(reply.status) else { return errors.failure(reply, body) }
+        return errors.envelopeFailure(reply, body)
+    }
+
+    private func unchangedLeftOut(_ grant: Grant, _ record: SessionRecord) -> Grant {
+        var grant = grant
+        if profile.renewal.kind == .validate, grant.accessToken == record.tokens.accessToken { grant.accessToken = nil }
+        return grant
+    }
+}

@@ -1,0 +1,52 @@
+package import AuthWire
+
+/// Carries out a profile: builds what is sent to the provider and reads what it answers.
+///
+/// Values in, values out: no waiting, no clock, nothing kept.
+package struct ProviderExchange: Sendable {
+    package let profile: ProviderProfile
+
+    package init(profile: ProviderProfile) {
+        self.profile = profile
+    }
+
+    /// - Parameter name: `nil` for the first one of the profile.
+    /// - Throws: ``ErrorKind/validation`` naming the methods there are.
+    package func method(named name: String?) throws(AgentError) -> SignInMethod {
+        guard let found = name.map({ name in profile.signIn.first { $0.name == name } }) ?? profile.signIn.first else {
+            let known = profile.signIn.map(\.name).joined(separator: ", ")
+            throw AgentError(
+                .validation, "\(profile.title) has no sign-in method of that name; it has: \(known).")
+        }
+        return found
+    }
+
+    /// - Parameter name: `nil` for the profile's default.
+    /// - Throws: ``ErrorKind/validation`` naming the environments there are.
+    package func environment(named name: String?) throws(AgentError) -> ProviderEnvironment {
+        let wanted = name ?? profile.defaultEnvironment
+        guard let found = profile.environments.first(where: { $0.name == wanted }) else {
+            let known = profile.environments.map(\.name).joined(separator: ", ")
+            throw AgentError(
+                .validation, "\(profile.title) has no environment of that name; it has: \(known).")
+        }
+        return found
+    }
+
+    /// What a method still asks for: fields that are neither given, nor optional, nor have a value to begin with.
+    package func missing(fields: [String: Secret], method: SignInMethod) -> [StepField] {
+        method.fields.filter { !$0.optional && $0.value == nil && (fields[$0.name]?.isEmpty ?? true) }
+    }
+
+    /// What the given fields are not like, in words, each with its field's label. Nothing is sent while this says
+    /// something.
+    package func check(fields: [String: Secret], method: SignInMethod) -> [String] {
+        method.fields.flatMap { field -> [String] in
+            guard let rules = method.rules[field.name], let answer = fields[field.name], !answer.isEmpty else {
+                return []
+            }
+            let text = answer.reveal()
+            return rules.filter { !$0.isMet(by: text) }.map { "\(field.label): \($0.words)" }
+        }
+    }
+}

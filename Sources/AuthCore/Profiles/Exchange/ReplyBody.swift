@@ -1,0 +1,71 @@
+import AuthWire
+
+/// What the body of an answer turned out to be.
+enum ReplyBody {
+    case empty
+    case json(JSON)
+    /// Words without JSON around them.
+    case text(String)
+    /// A page for people, from a portal, a proxy or a server's own error handler.
+    case page
+    case undecodable(reason: String)
+
+    /// Above this nothing is read: the largest answer that the transport lets through.
+    private static let longest = 8 << 20
+
+    init(_ reply: HTTPReply) {
+        let bytes = reply.body.starts(with: [0xEF, 0xBB, 0xBF]) ? reply.body.dropFirst(3) : reply.body[...]
+        let type = MediaType(reply.header("Content-Type"))
+        guard bytes.count <= Self.longest else {
+            self = .undecodable(reason: "it is larger than \(Self.longest >> 20) MiB")
+            return
+        }
+        guard let first = bytes.first(where: { !Self.isBlank($0) }) else {
+            self = .empty
+            return
+        }
+        if type.isPage || (first == UInt8(ascii: "<") && !type.isJSON) {
+            self = .page
+            return
+        }
+        do {
+            self = .json(try JSON(parsing: Array(bytes)))
+        } catch {
+            self = Self.words(bytes, type: type, first: first, error)
+        }
+    }
+
+    /// As a value to look into; `nil` where there is nothing to look into.
+    var json: JSON? {
+        switch self {
+        case .json(let json): json
+        case .text(let text): .string(text)
+        case .empty, .page, .undecodable: nil
+        }
+    }
+
+    /// A bare text is fine unless it was meant to be JSON: by what the answer says, or by how it begins.
+    private static func words(
+        _ bytes: ArraySlice<UInt8>, type: MediaType, first: UInt8, _ error: JSONError
+    ) -> ReplyBody {
+        let isMeantAsJSON = type.isJSON || "{[\"".utf8.contains(first)
+        guard !isMeantAsJSON, let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
+            return .undecodable(reason: "byte \(error.offset): \(error.reason)")
+        }
+        return .text(text)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
+}
+
+/// The part of `Content-Type` that matters here (RFC 9110 §8.3.1).
+private struct MediaType {
+    let isJSON: Bool
+    let isPage: Bool
+
+    init(_ field: String?) {
+        let type = (field ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        isJSON = type == "application/json" || type.hasSuffix("+json")
+        isPage = type == "text/html" || type == "application/xhtml+xml"
+    }
+}

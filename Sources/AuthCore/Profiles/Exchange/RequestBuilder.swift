@@ -1,0 +1,91 @@
+import AuthWire
+
+/// Fills in one request. A value never changes the shape of what it stands in: it is percent-encoded in a path or query,
+/// a JSON string in a body, and refused in a header where it would begin a new line.
+struct RequestBuilder {
+    let profile: ProviderProfile
+    let environment: ProviderEnvironment
+    let values: TemplateValues
+
+    func build(_ template: RequestTemplate) throws(AgentError) -> HTTPRequest {
+        guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
+            throw lacks(template.path)
+        }
+        guard PercentEncoding.isPath(path) else {
+            throw AgentError(
+                .validation, "A value cannot be part of a path at \(profile.title): it would lead elsewhere.")
+        }
+        var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
+        request.headers = try headers(template)
+        if let body = template.body {
+            guard let json = fill(body) else {
+                throw AgentError(.validation, "The request to \(profile.title) lacks its only value.")
+            }
+            request.body = Secret(bytes: json.serialized())
+        }
+        return request
+    }
+
+    private func query(_ fields: [TemplateField]) -> String {
+        let pairs = fields.compactMap { field in
+            field.value.fill(values).map {
+                PercentEncoding.encode(field.name) + "=" + PercentEncoding.encode($0)
+            }
+        }
+        return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
+    }
+
+    /// What a request says itself goes before what the profile says for all, and that before our own.
+    private func headers(_ template: RequestTemplate) throws(AgentError) -> [HTTPField] {
+        var fields: [HTTPField] = []
+        var names: Set<String> = []
+        if template.bearer {
+            guard let token = values[TemplateValues.Name.accessToken] else {
+                throw AgentError(.notSignedIn, "There is no access token to ask \(profile.title) with.")
+            }
+            names.insert("authorization")
+            fields.append(try field("Authorization", "Bearer " + token.reveal()))
+        }
+        for header in template.headers + profile.headers {
+            guard let value = header.value.fill(values), names.insert(header.name.lowercased()).inserted else {
+                continue
+            }
+            fields.append(try field(header.name, value))
+        }
+        if names.insert("accept").inserted { fields.append(HTTPField("Accept", "application/json")) }
+        if template.body != nil, names.insert("content-type").inserted {
+            fields.append(HTTPField("Content-Type", "application/json"))
+        }
+        return fields
+    }
+
+    /// RFC 9110 §5.5: no control characters but the tab.
+    private func field(_ name: String, _ value: String) throws(AgentError) -> HTTPField {
+        guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else {
+            throw AgentError(
+                .validation,
+                "The value of the header \(name) holds a line break or control character. Nothing was sent.")
+        }
+        return HTTPField(name, value)
+    }
+
+    private func fill(_ body: BodyTemplate) -> JSON? {
+        switch body {
+        case .literal(let json): json
+        case .text(let template): template.fill(values).map(JSON.string)
+        case .array(let elements): .array(elements.compactMap(fill))
+        case .object(let members): .object(object(members))
+        }
+    }
+
+    private func object(_ members: [(name: String, value: BodyTemplate)]) -> JSONObject {
+        var object = JSONObject()
+        for member in members { object[member.name] = fill(member.value) }
+        return object
+    }
+
+    private func lacks(_ template: Template) -> AgentError {
+        let names = template.placeholders.filter { values[$0] == nil }.joined(separator: ", ")
+        return AgentError(.validation, "The request to \(profile.title) needs what is not known here: \(names).")
+    }
+}

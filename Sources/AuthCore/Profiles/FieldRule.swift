@@ -1,0 +1,43 @@
+/// What an answer must be like before anything is sent.
+package enum FieldRule: Sendable, Equatable {
+    /// In characters as a person counts them.
+    case minimumLength(Int)
+    case lowercaseLetter
+    case uppercaseLetter
+    case digit
+    case oneOf(String)
+    case email
+
+    package func isMet(by text: String) -> Bool {
+        switch self {
+        case .minimumLength(let length): text.count >= length
+        case .lowercaseLetter: text.contains(where: \.isLowercase)
+        case .uppercaseLetter: text.contains(where: \.isUppercase)
+        case .digit: text.utf8.contains(where: \.isDigit)
+        case .oneOf(let characters): text.contains { characters.contains($0) }
+        case .email: Self.isEmail(text)
+        }
+    }
+
+    /// For a person who is about to answer.
+    package var words: String {
+        switch self {
+        case .minimumLength(let length): length == 1 ? "at least 1 character" : "at least \(length) characters"
+        case .lowercaseLetter: "a lower-case letter"
+        case .uppercaseLetter: "an upper-case letter"
+        case .digit: "a digit"
+        case .oneOf(let characters): "one of " + characters.map(String.init).joined(separator: " ")
+        case .email: "an e-mail address, such as ada@example.org"
+        }
+    }
+
+    /// Something, one `@`, a domain, nothing invisible: only the provider can know more (RFC 5321 §4.5.3.1 for lengths).
+    private static func isEmail(_ text: String) -> Bool {
+        let halves = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
+        guard text.utf8.count <= 254, halves.count == 2, (1...64).contains(halves[0].count), !halves[1].isEmpty else {
+            return false
+        }
+        return text.unicodeScalars.allSatisfy { $0.value > 0x20 && !(0x7F...0xA0).contains($0.value) }
+            && halves[1].first != UInt8(ascii: ".") && halves[1].last != UInt8(ascii: ".")
+    }
+}

@@ -1,0 +1,28 @@
+package import AuthWire
+
+/// What a provider's answer brought. A member that it did not tell is `nil`, and the session keeps its own.
+package struct Grant: Sendable, Equatable {
+    package var accessToken: Secret?
+    package var tokenType: String?
+    package var refreshToken: Secret?
+    /// When the request was sent.
+    package var issuedAt: WallTime
+    package var expiresAt: WallTime?
+    package var user: UserSummary?
+    package var rawUser: JSON?
+    package var needsPassword: Bool?
+
+    package init(
+        accessToken: Secret? = nil, tokenType: String? = nil, refreshToken: Secret? = nil, issuedAt: WallTime,
+        expiresAt: WallTime? = nil, user: UserSummary? = nil, rawUser: JSON? = nil, needsPassword: Bool? = nil
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.refreshToken = refreshToken
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
+        self.user = user
+        self.rawUser = rawUser
+        self.needsPassword = needsPassword
+    }
+}

@@ -1,0 +1,54 @@
+import AuthWire
+
+/// What a JSON Web Token says of itself, read without checking its signature: it is the provider that trusts it, not us
+/// (RFC 7519 §4.1).
+package enum JWTClaims {
+    /// A token that is longer was not made to travel in a header.
+    private static let longest = 64 << 10
+
+    /// `exp`, §4.1.4.
+    package static func expiry(of token: Secret) -> WallTime? { date("exp", of: token) }
+
+    /// `iat`, §4.1.6.
+    package static func issuedAt(of token: Secret) -> WallTime? { date("iat", of: token) }
+
+    private static func date(_ claim: String, of token: Secret) -> WallTime? {
+        guard token.count <= longest else { return nil }
+        let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let payload = base64URL(parts[1]), let claims = try? JSON(parsing: payload),
+            let seconds = claims[claim]?.doubleValue, Lifetime.dates.contains(seconds)
+        else { return nil }
+        return WallTime(unixSeconds: seconds)
+    }
+
+    /// Strictly RFC 4648 §5 without padding: no other letter, no impossible length, no bits left over.
+    static func base64URL(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard text.count % 4 != 1 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.count / 4 * 3 + 2)
+        var bits: UInt32 = 0
+        var count = 0
+        for letter in text {
+            guard let value = value(of: letter) else { return nil }
+            bits = (bits << 6 | UInt32(value)) & 0xFFFF
+            count += 6
+            if count >= 8 {
+                count -= 8
+                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+            }
+        }
+        guard bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
+        return bytes
+    }
+
+    private static func value(of letter: UInt8) -> UInt8? {
+        switch letter {
+        case _ where letter.isUppercase: letter - UInt8(ascii: "A")
+        case _ where letter.isLowercase: letter - UInt8(ascii: "a") + 26
+        case _ where letter.isDigit: letter - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "-"): 62
+        case UInt8(ascii: "_"): 63
+        default: nil
+        }
+    }
+}

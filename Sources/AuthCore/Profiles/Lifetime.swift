@@ -1,0 +1,41 @@
+import AuthWire
+
+/// When an access token ends, from the three ways in which providers tell it.
+///
+/// What cannot be read counts as not told: throwing an answer away for its date could lose a rotated refresh token.
+enum Lifetime {
+    /// Unix seconds from 1970 to 9999: what any calendar can show.
+    static let dates = 0.0...253_402_300_799
+
+    /// A number above this many seconds (the year 5138) is in milliseconds, as JavaScript counts.
+    private static let millisecondsFrom = 1e11
+
+    /// The lifetime first, as it does not depend on the provider's clock; then the date; then the token itself.
+    static func end(in reply: JSON, map: ReplyMap, token: Secret?, sentAt: WallTime) -> WallTime? {
+        if let value = map.expiresIn?.find(in: reply), let end = end(after: value, from: sentAt) { return end }
+        if let value = map.expiresAt?.find(in: reply), let end = date(value) { return end }
+        return map.expiresFromJWT ? token.flatMap(JWTClaims.expiry) : nil
+    }
+
+    /// A number of seconds or the same as text; one that is over counts as ended when it was asked for.
+    private static func end(after value: JSON, from sentAt: WallTime) -> WallTime? {
+        guard let seconds = number(value) else { return nil }
+        return WallTime(unixSeconds: min(sentAt.unixSeconds + max(0, seconds), dates.upperBound))
+    }
+
+    private static func date(_ value: JSON) -> WallTime? {
+        if let number = number(value) {
+            let seconds = number >= millisecondsFrom ? number / 1000 : number
+            return dates.contains(seconds) ? WallTime(unixSeconds: seconds) : nil
+        }
+        return value.stringValue.flatMap(ReplyDate.parse)
+    }
+
+    private static func number(_ value: JSON) -> Double? {
+        if let number = value.doubleValue { return number.isFinite ? number : nil }
+        guard let text = value.stringValue, !text.isEmpty, text.utf8.count <= 32,
+            text.utf8.allSatisfy({ $0.isDigit || "-.".utf8.contains($0) }), let number = Double(text)
+        else { return nil }
+        return number
+    }
+}

@@ -1,0 +1,42 @@
+import AuthWire
+
+extension ProviderFailure {
+    /// No whole answer says nothing about the session: always temporary.
+    package init(_ error: TransportError) {
+        self = .temporary(Self.agentError(error), retryAfter: nil)
+    }
+
+    private static func agentError(_ error: TransportError) -> AgentError {
+        switch error {
+        case .offline(let reason): AgentError(.offline, "This machine has no network: \(reason).", cause: "offline")
+        case .nameNotResolved(let host):
+            unreachable(
+                "The name \(host) could not be resolved; check the network and the address.", "name_not_resolved")
+        case .connectionRefused(let host):
+            unreachable(
+                "\(host) refuses connections; its server is down or the address is wrong.", "connection_refused")
+        case .timedOut(let host, let limit):
+            AgentError(
+                .timeout, "\(host) did not answer within \(Int(limit.seconds.rounded(.up))) s.", cause: "timed_out")
+        case .tls(let host, let reason):
+            unreachable("No secure connection to \(host): \(reason). Check the clock and the trusted CAs.", "tls")
+        case .connectionLost(let host, let reason):
+            unreachable("The connection to \(host) was lost: \(reason).", "connection_lost")
+        case .proxy(let reason): unreachable("The proxy did not help: \(reason). Check its setting.", "proxy")
+        case .tooLarge(let limit):
+            AgentError(.badReply, "The provider's answer is larger than \(limit >> 20) MiB.", cause: "too_large")
+        case .redirected(let origin):
+            AgentError(
+                .badReply, "The provider points to \(origin), where no credentials are sent.", cause: "redirected")
+        case .badURL(let reason):
+            AgentError(
+                .providerUnreachable, "The provider's address cannot be used: \(reason).", cause: "bad_url",
+                retryable: false)
+        case .cancelled: AgentError(.timeout, "The request to the provider was cancelled.", cause: "cancelled")
+        }
+    }
+
+    private static func unreachable(_ message: String, _ cause: String) -> AgentError {
+        AgentError(.providerUnreachable, message, cause: cause)
+    }
+}

@@ -1,0 +1,21 @@
+package import AuthWire
+
+extension ProviderProfile {
+    /// One line for `provider.list`.
+    package var summary: ProviderSummary {
+        ProviderSummary(
+            name: name, title: title, environments: environments.map(\.name), methods: signIn.map(\.name),
+            source: source)
+    }
+
+    /// All of it that a client may use, for `provider.show`.
+    package var detail: ProviderDetail {
+        ProviderDetail(
+            name: name, title: title,
+            environments: environments.map {
+                EnvironmentInfo(name: $0.name, url: $0.baseURL, isDefault: $0.name == defaultEnvironment)
+            },
+            methods: signIn.map { SignInMethodInfo(name: $0.name, label: $0.label, fields: $0.fields) },
+            renewal: renewal.kind.rawValue, endpoints: [], source: source)
+    }
+}

@@ -1,0 +1,41 @@
+package import AuthWire
+
+/// Where an answer keeps what a session is made of (JSON Pointers, RFC 6901).
+package struct ReplyMap: Sendable, Equatable {
+    package var accessToken: JSONPointer?
+    package var tokenType: JSONPointer?
+    package var refreshToken: JSONPointer?
+    /// A lifetime in seconds, counted from when the request was sent.
+    package var expiresIn: JSONPointer?
+    /// An end: Unix seconds, or a date (RFC 3339, a zone id in brackets allowed, RFC 9557).
+    package var expiresAt: JSONPointer?
+    /// When neither is there, the access token's own `exp` (RFC 7519 §4.1.4), read without checking a signature.
+    package var expiresFromJWT: Bool
+    package var user: JSONPointer?
+    package var needsPassword: JSONPointer?
+
+    package init(
+        accessToken: JSONPointer? = nil, tokenType: JSONPointer? = nil, refreshToken: JSONPointer? = nil,
+        expiresIn: JSONPointer? = nil, expiresAt: JSONPointer? = nil, expiresFromJWT: Bool = false,
+        user: JSONPointer? = nil, needsPassword: JSONPointer? = nil
+    ) {
+        self.accessToken = accessToken
+        self.tokenType = tokenType
+        self.refreshToken = refreshToken
+        self.expiresIn = expiresIn
+        self.expiresAt = expiresAt
+        self.expiresFromJWT = expiresFromJWT
+        self.user = user
+        self.needsPassword = needsPassword
+    }
+
+    /// This map, with what the other one says in its place.
+    package func overridden(by other: ReplyMap?) -> ReplyMap {
+        guard let other else { return self }
+        return ReplyMap(
+            accessToken: other.accessToken ?? accessToken, tokenType: other.tokenType ?? tokenType,
+            refreshToken: other.refreshToken ?? refreshToken, expiresIn: other.expiresIn ?? expiresIn,
+            expiresAt: other.expiresAt ?? expiresAt, expiresFromJWT: other.expiresFromJWT || expiresFromJWT,
+            user: other.user ?? user, needsPassword: other.needsPassword ?? needsPassword)
+    }
+}

@@ -1,0 +1,75 @@
+package import AuthWire
+
+/// A request with places to fill in.
+package struct RequestTemplate: Sendable, Equatable {
+    package var method: String
+    /// Joined to the environment's base URL; placeholders are percent-encoded.
+    package var path: Template
+    package var query: [TemplateField]
+    package var headers: [TemplateField]
+    /// `Authorization: Bearer` with the session's access token.
+    package var bearer: Bool
+    /// A JSON body; strings in it may hold placeholders, and a member whose placeholder has no value is left out.
+    package var body: BodyTemplate?
+
+    package init(
+        method: String, path: Template, query: [TemplateField] = [], headers: [TemplateField] = [],
+        bearer: Bool = false, body: BodyTemplate? = nil
+    ) {
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.bearer = bearer
+        self.body = body
+    }
+}
+
+/// A header field or a part of a query, left out when a placeholder of its value has none.
+package struct TemplateField: Sendable, Equatable {
+    package var name: String
+    package var value: Template
+
+    package init(name: String, value: Template) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// A JSON value in whose strings placeholders are filled in.
+package indirect enum BodyTemplate: Sendable, Equatable {
+    case object([(name: String, value: BodyTemplate)])
+    case array([BodyTemplate])
+    case text(Template)
+    case literal(JSON)
+
+    package static func == (left: BodyTemplate, right: BodyTemplate) -> Bool {
+        switch (left, right) {
+        case (.object(let one), .object(let other)):
+            one.elementsEqual(other) { $0.name == $1.name && $0.value == $1.value }
+        case (.array(let one), .array(let other)): one == other
+        case (.text(let one), .text(let other)): one == other
+        case (.literal(let one), .literal(let other)): one == other
+        default: false
+        }
+    }
+}
+
+extension RequestTemplate {
+    /// Every placeholder of it, in no order of meaning; one may come twice.
+    package var placeholders: [String] {
+        path.placeholders + query.flatMap(\.value.placeholders) + headers.flatMap(\.value.placeholders)
+            + (body?.placeholders ?? [])
+    }
+}
+
+extension BodyTemplate {
+    package var placeholders: [String] {
+        switch self {
+        case .object(let members): members.flatMap(\.value.placeholders)
+        case .array(let elements): elements.flatMap(\.placeholders)
+        case .text(let template): template.placeholders
+        case .literal: []
+        }
+    }
+}

@@ -1,0 +1,21 @@
+/// When a provider wants to be asked again (RFC 9110 §10.2.3).
+enum RetryAfter {
+    /// Believed at most: one wrong header must not put a session to sleep for ever.
+    static let longest = Duration.seconds(86_400)
+
+    /// Seconds, or a date seen from the answer's own `Date`, so that a wrong clock on either side does no harm.
+    static func read(_ reply: HTTPReply, sentAt: WallTime?) -> Duration? {
+        guard let field = reply.header("Retry-After") else { return nil }
+        let text = String(
+            decoding: field.utf8.drop { isBlank($0) }.reversed().drop { isBlank($0) }.reversed(), as: UTF8.self)
+        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
+            return min(.seconds(Int(text) ?? Int.max), longest)
+        }
+        let century = sentAt ?? WallTime(unixSeconds: 0)
+        let answeredAt = reply.header("Date").flatMap { HTTPDate.parse($0, now: century) }
+        guard let now = answeredAt ?? sentAt, let date = HTTPDate.parse(text, now: now) else { return nil }
+        return min(max(.zero, date - now), longest)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+}

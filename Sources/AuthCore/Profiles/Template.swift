@@ -1,0 +1,81 @@
+/// A text with places to fill in: `{name}`, `{user.id}`; `{{` and `}}` stand for the braces themselves.
+package struct Template: Sendable, Equatable {
+    private enum Part: Sendable, Equatable {
+        case literal(String)
+        case placeholder(String)
+    }
+
+    private var parts: [Part]
+
+    /// - Throws: for a brace without its partner, or between braces what is no name (letters, digits, `_`, with at most
+    ///   one dot, beginning with a letter).
+    package init(parsing text: String) throws(TemplateError) {
+        parts = []
+        var literal = ""
+        var rest = Substring(text)
+        while let character = rest.popFirst() {
+            switch character {
+            case "{" where rest.first == "{", "}" where rest.first == "}":
+                rest.removeFirst()
+                literal.append(character)
+            case "{":
+                guard let end = rest.firstIndex(of: "}") else { throw TemplateError(reason: "a '{' has no '}'") }
+                let name = String(rest[..<end])
+                guard Self.isName(name) else { throw TemplateError(reason: "'{\(name)}' is no placeholder") }
+                rest = rest[rest.index(after: end)...]
+                if !literal.isEmpty { parts.append(.literal(literal)) }
+                literal = ""
+                parts.append(.placeholder(name))
+            case "}":
+                throw TemplateError(reason: "a '}' has no '{'; write '}}' for the brace itself")
+            default:
+                literal.append(character)
+            }
+        }
+        if !literal.isEmpty { parts.append(.literal(literal)) }
+    }
+
+    /// The text as it is, without places to fill in.
+    package init(literal text: String) {
+        parts = text.isEmpty ? [] : [.literal(text)]
+    }
+
+    /// In the order they stand.
+    package var placeholders: [String] {
+        parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
+    }
+
+    /// What is written between the places.
+    package var literals: [String] {
+        parts.compactMap { if case .literal(let text) = $0 { text } else { nil } }
+    }
+
+    /// The text with its places filled in; `nil` when one of them has no value.
+    /// - Parameter escaping: applied to the values, never to what the template itself says.
+    package func fill(_ values: TemplateValues, escaping: (String) -> String = { $0 }) -> String? {
+        var text = ""
+        for part in parts {
+            switch part {
+            case .literal(let literal): text += literal
+            case .placeholder(let name):
+                guard let value = values[name] else { return nil }
+                text += escaping(value.reveal())
+            }
+        }
+        return text
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        let words = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return words.count <= 2
+            && words.allSatisfy { word in
+                guard let first = word.first, first.isLetter else { return false }
+                return word.allSatisfy { $0.isLetter || $0.isDigit || $0 == UInt8(ascii: "_") }
+            }
+    }
+}
+
+/// Why a text is no template.
+package struct TemplateError: Error, Sendable, Equatable {
+    package let reason: String
+}

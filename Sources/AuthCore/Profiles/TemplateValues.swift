@@ -1,0 +1,44 @@
+import AuthWire
+
+/// What the places of a template may be filled with. An empty text is no value.
+package struct TemplateValues: Sendable {
+    /// The names that a session gives, as far as its provider tells them.
+    package enum Name {
+        package static let environment = "environment"
+        package static let accessToken = "access_token"
+        package static let refreshToken = "refresh_token"
+        package static let userID = "user.id"
+        package static let userEmail = "user.email"
+        package static let userName = "user.name"
+    }
+
+    private var values: [String: Secret] = [:]
+
+    package subscript(name: String) -> Secret? { values[name] }
+
+    /// At sign-in: what a person gave.
+    package init(environment: String, fields: [String: Secret]) {
+        values = fields.filter { !$0.value.isEmpty }
+        set(Name.environment, Secret(environment))
+    }
+
+    /// Later: what the session knows.
+    package init(_ record: SessionRecord) {
+        set(Name.environment, Secret(record.environment))
+        set(Name.accessToken, record.tokens.accessToken)
+        set(Name.refreshToken, record.tokens.refreshToken)
+        set(Name.userID, record.user?.id.map(Secret.init))
+        set(Name.userEmail, record.user?.email.map(Secret.init))
+        set(Name.userName, record.user?.name.map(Secret.init))
+    }
+
+    /// The same text for every name, to see what a template comes to.
+    package init(standIn text: String, for names: [String]) {
+        for name in names { set(name, Secret(text)) }
+    }
+
+    private mutating func set(_ name: String, _ value: Secret?) {
+        guard let value, !value.isEmpty else { return }
+        values[name] = value
+    }
+}

@@ -1,0 +1,26 @@
+package import AuthWire
+
+extension UserMap {
+    /// The part of a user object that every provider has; a member that is not there, or is no text, stays `nil`.
+    package func summary(of user: JSON) -> UserSummary {
+        UserSummary(
+            id: id.flatMap { Self.identifier($0.find(in: user)) },
+            email: email.flatMap { Self.text($0.find(in: user)) },
+            name: name.lazy.compactMap { Self.joined($0, user) }.first, verified: verified?.find(in: user)?.boolValue)
+    }
+
+    /// A text or a whole number. One that is not what it looks like is none: it goes back to the provider unchanged.
+    private static func identifier(_ value: JSON?) -> String? {
+        if let number = value?.integerValue { return String(number) }
+        if case .unsigned(let number) = value { return String(number) }
+        guard let text = value?.stringValue, ProviderText.clean(text) == text else { return nil }
+        return text
+    }
+
+    private static func text(_ value: JSON?) -> String? { (value?.stringValue).flatMap(ProviderText.clean) }
+
+    private static func joined(_ parts: [JSONPointer], _ user: JSON) -> String? {
+        let texts = parts.compactMap { text($0.find(in: user)) }
+        return texts.isEmpty ? nil : texts.joined(separator: " ")
+    }
+}

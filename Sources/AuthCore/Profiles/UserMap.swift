@@ -1,0 +1,31 @@
+package import AuthWire
+
+/// The common user, each member by pointers into the user object; several are joined by a space, trimmed.
+package struct UserMap: Sendable, Equatable {
+    package var id: JSONPointer?
+    package var email: JSONPointer?
+    /// Each inner list is one way to tell it: its parts joined. The first way that gives a text is taken.
+    package var name: [[JSONPointer]]
+    package var verified: JSONPointer?
+
+    package init(
+        id: JSONPointer? = nil, email: JSONPointer? = nil, name: [[JSONPointer]] = [], verified: JSONPointer? = nil
+    ) {
+        self.id = id
+        self.email = email
+        self.name = name
+        self.verified = verified
+    }
+}
+
+/// How the user is fetched, and where the answer keeps it.
+package struct UserRequest: Sendable, Equatable {
+    package var request: RequestTemplate
+    /// Where the answer keeps the user object; the root when empty.
+    package var user: JSONPointer
+
+    package init(request: RequestTemplate, user: JSONPointer) {
+        self.request = request
+        self.user = user
+    }
+}

@@ -1,0 +1,152 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("What a provider's answer brings")
+struct GrantTests {
+    private func signIn(_ body: String, type: String? = "application/json") throws -> Result<Grant, ProviderFailure> {
+        try Sample.exchange().readSignIn(
+            Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt)
+    }
+
+    @Test("tokens, lifetime and user are found where the profile says")
+    func whole() throws {
+        let grant = try signIn(
+            #"""
+            {"token":"t-1","refreshToken":"r-1","expiresIn":3600,
+             "user":{"id":7,"email":"ada@example.org","first":" Ada ","last":"Lovelace","verified":true,"extra":[1]}}
+            """#
+        ).get()
+        #expect(grant.accessToken == Secret("t-1"))
+        #expect(grant.refreshToken == Secret("r-1"))
+        #expect(grant.issuedAt == Sample.sentAt)
+        #expect(grant.expiresAt == Sample.sentAt + .seconds(3600))
+        #expect(grant.user == UserSummary(id: "7", email: "ada@example.org", name: "Ada Lovelace", verified: true))
+        #expect(grant.rawUser?["extra"] == [1])
+    }
+
+    @Test("a name is told in the first way that gives one")
+    func names() throws {
+        #expect(try signIn(#"{"token":"t","user":{"nick":"ada"}}"#).get().user?.name == "ada")
+        #expect(try signIn(#"{"token":"t","user":{"last":"L","nick":"ada"}}"#).get().user?.name == "L")
+        #expect(try signIn(#"{"token":"t","user":{"first":" ","nick":null}}"#).get().user?.name == nil)
+    }
+
+    @Test(
+        "a lifetime is a number or the same as text, an end a number of seconds or milliseconds, or a date",
+        arguments: [
+            (#""expiresIn":10"#, 1_800_000_010), (#""expiresIn":"10""#, 1_800_000_010),
+            (#""expiresIn":0.5"#, 1_800_000_000.5),
+            (#""expiresIn":-5"#, 1_800_000_000), (#""expiresAt":1800000010.25"#, 1_800_000_010.25),
+            (#""expiresAt":"1800000010""#, 1_800_000_010), (#""expiresAt":1800000010250"#, 1_800_000_010.25),
+            (#""expiresAt":"2026-01-30T15:17:41-08:00[America/Los_Angeles]""#, 1_769_815_061),
+            (#""expiresIn":"soon","expiresAt":1800000010"#, 1_800_000_010),
+            (#""expiresIn":10,"expiresAt":1800000099"#, 1_800_000_010), (#""expiresIn":1e300"#, 253_402_300_799),
+        ])
+    func ends(_ member: String, _ seconds: Double) throws {
+        #expect(try signIn(#"{"token":"t",\#(member)}"#).get().expiresAt?.unixSeconds == seconds)
+    }
+
+    @Test(
+        "an end that cannot be read is not told, and the answer still counts",
+        arguments: [
+            #""expiresIn":null"#, #""expiresIn":true"#, #""expiresAt":"tomorrow""#, #""expiresAt":{}"#,
+            #""expiresAt":-1"#, #""expiresAt":1e400"#, #""expiresIn":"1e5""#, #""expiresIn":"""#,
+        ])
+    func unreadableEnds(_ member: String) throws {
+        guard let grant = try? signIn(#"{"token":"t",\#(member)}"#).get() else {
+            // A number outside of what a double holds is no JSON value here.
+            #expect(member.contains("1e400"))
+            return
+        }
+        #expect(grant.expiresAt == nil)
+    }
+
+    @Test("the token's own end is taken when the answer tells none")
+    func jwtEnd() throws {
+        let token = Sample.jwt(#"{"exp":1800000300}"#)
+        #expect(try signIn(#"{"token":"\#(token)"}"#).get().expiresAt?.unixSeconds == 1_800_000_300)
+        #expect(try signIn(#"{"token":"\#(token)","expiresIn":5}"#).get().expiresAt?.unixSeconds == 1_800_000_005)
+    }
+
+    @Test("a bare text can be the token itself")
+    func bareToken() throws {
+        let exchange = try Sample.exchange { $0.reply = ReplyMap(accessToken: try JSONPointer("")) }
+        for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
+            let grant = try exchange.readSignIn(
+                Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt
+            ).get()
+            #expect(grant.accessToken == Secret("t-1"))
+        }
+    }
+
+    @Test(
+        "a sign-in without a token that could be sent is a bad reply",
+        arguments: [
+            "", "null", "{}", "[]", #"{"token":null}"#, #"{"token":""}"#, #"{"token":7}"#, #"{"token":{"a":1}}"#,
+            #"{"token":"a b"}"#, #"{"token":"a\r\nX: 1"}"#, #"{"token":"ü"}"#,
+        ])
+    func noToken(_ body: String) throws {
+        let failure = try #require(try signIn(body).failure)
+        #expect(failure.weight == "temporary")
+        #expect(failure.error.kind == .badReply)
+    }
+
+    @Test("a token too long for a header is none")
+    func longToken() throws {
+        let failure = try signIn(#"{"token":"\#(String(repeating: "a", count: 40_000))"}"#).failure
+        #expect(failure?.error.kind == .badReply)
+    }
+
+    @Test("a user that is no object, or whose members are no texts, is left out")
+    func oddUsers() throws {
+        #expect(try signIn(#"{"token":"t","user":"ada"}"#).get().user == nil)
+        #expect(try signIn(#"{"token":"t","user":{"id":true,"email":7,"verified":"yes"}}"#).get().user == UserSummary())
+        #expect(try signIn(#"{"token":"t","user":{"id":"a\nb"}}"#).get().user?.id == nil)
+    }
+
+    @Test("a validation may bring nothing at all, a later end, or another token")
+    func validation() throws {
+        let exchange = try Sample.exchange()
+        let record = try Sample.record()
+        func read(_ body: String) throws -> Grant {
+            try exchange.readValidation(Sample.reply(200, body), record: record, sentAt: Sample.sentAt).get()
+        }
+        #expect(try read("") == Grant(issuedAt: Sample.sentAt))
+        #expect(try read(#"{"expiresAt":1800000500}"#).expiresAt?.unixSeconds == 1_800_000_500)
+        #expect(try read(#"{"token":"t-2"}"#).accessToken == Secret("t-2"))
+    }
+
+    @Test("a renewal without a new token is a bad reply, and a rotated refresh token comes along")
+    func renewal() throws {
+        let exchange = try Sample.exchange()
+        let record = try Sample.record()
+        let good = exchange.readRenewal(
+            Sample.reply(200, #"{"token":"t-2","refreshToken":"r-2"}"#), record: record, sentAt: Sample.sentAt)
+        #expect(try good.get().refreshToken == Secret("r-2"))
+        let bad = exchange.readRenewal(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt)
+        #expect(bad.failure?.error.kind == .badReply)
+        #expect(bad.failure?.weight == "temporary")
+    }
+
+    @Test("a method's and a renewal's own places go before the profile's")
+    func overriding() throws {
+        let exchange = try Sample.exchange { $0.renewal.reply = ReplyMap(accessToken: try JSONPointer("/data/0/jwt")) }
+        let grant = try exchange.readRenewal(
+            Sample.reply(200, #"{"data":[{"jwt":"t-2"}],"expiresIn":9}"#), record: Sample.record(),
+            sentAt: Sample.sentAt
+        ).get()
+        #expect(grant.accessToken == Secret("t-2"))
+        #expect(grant.expiresAt == Sample.sentAt + .seconds(9))
+    }
+
+    @Test("a user is read whole and in part, and an answer without one is a bad reply")
+    func user() throws {
+        let exchange = try Sample.exchange()
+        let (raw, summary) = try exchange.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#)).get()
+        #expect(summary.id == "7")
+        #expect(raw["plan"] == "gold")
+        #expect(exchange.readUser(Sample.reply(200, "[]")).failure?.error.kind == .badReply)
+        #expect(exchange.readUser(Sample.reply(204)).failure?.error.kind == .badReply)
+    }
+}

@@ -1,0 +1,38 @@
+import AuthCore
+import Testing
+
+@Suite("A token's own claims")
+struct JWTClaimsTests {
+    @Test("tell its end and its beginning, fractions too")
+    func claims() {
+        let token = Secret(Sample.jwt(#"{"iat":1800000000,"exp":1800003600.5,"name":"Ada ?>~"}"#))
+        #expect(JWTClaims.expiry(of: token)?.unixSeconds == 1_800_003_600.5)
+        #expect(JWTClaims.issuedAt(of: token)?.unixSeconds == 1_800_000_000)
+    }
+
+    @Test(
+        "are nothing in what is no JWT, or says no sensible date",
+        arguments: [
+            "", "opaque", "a.b", "a.b.c.d", "..", Sample.jwt(#"{"exp":"1800003600"}"#), Sample.jwt(#"{"exp":null}"#),
+            Sample.jwt(#"{"exp":-1}"#), Sample.jwt(#"{"exp":1e300}"#), Sample.jwt(#"[1800003600]"#), Sample.jwt("{"),
+            "e30.eyJleHAiOjE4MDAwMDM2MDB9=.x", "e30.eyJleHAiOjE4MDAwMDM2MDB9 .x", "e30.eyJleHAiOjE4MDAwMDM2M.x",
+            "e30.eyJ+/HAiOjE4MDAwMDM2MDB9.x",
+        ])
+    func none(_ token: String) {
+        #expect(JWTClaims.expiry(of: Secret(token)) == nil)
+    }
+
+    @Test("bits left over at the end make it no base64url")
+    func strict() {
+        // {"exp":1} ends in "fQ"; "fR" decodes to the same bytes in a lenient reader.
+        #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjF9.x"))?.unixSeconds == 1)
+        #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjEwfQ.x"))?.unixSeconds == 10)
+        #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjEwfR.x")) == nil)
+    }
+
+    @Test("are not looked for in a token of megabytes")
+    func huge() {
+        let padding = String(repeating: "A", count: 100_000)
+        #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjEwfQ.\(padding)")) == nil)
+    }
+}

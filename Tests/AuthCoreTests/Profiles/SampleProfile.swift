@@ -1,0 +1,127 @@
+import AuthCore
+import AuthWire
+
+/// A small provider that uses most of what a profile can say, and answers to put before it.
+enum Sample {
+    static let sentAt = WallTime(unixSeconds: 1_800_000_000)
+
+    static func profile(_ change: (inout ProviderProfile) throws -> Void = { _ in }) throws -> ProviderProfile {
+        var profile = ProviderProfile(
+            name: "sample", title: "Sample", source: "test",
+            environments: [
+                ProviderEnvironment(name: "production", baseURL: "https://api.sample.example/v1"),
+                ProviderEnvironment(name: "local", baseURL: "http://localhost:8080"),
+            ],
+            defaultEnvironment: "production", signIn: [try password()],
+            reply: ReplyMap(
+                accessToken: try JSONPointer("/token"), refreshToken: try JSONPointer("/refreshToken"),
+                expiresIn: try JSONPointer("/expiresIn"), expiresAt: try JSONPointer("/expiresAt"),
+                expiresFromJWT: true, user: try JSONPointer("/user")),
+            errors: ErrorMap(
+                message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),
+                details: try JSONPointer("/errors")),
+            user: UserMap(
+                id: try JSONPointer("/id"), email: try JSONPointer("/email"),
+                name: [[try JSONPointer("/first"), try JSONPointer("/last")], [try JSONPointer("/nick")]],
+                verified: try JSONPointer("/verified")),
+            renewal: Renewal(kind: .refresh, request: try request("POST", "/refresh"), finalCodes: ["invalid_grant"]),
+            validation: try request("GET", "/me"),
+            userRequest: UserRequest(request: try request("GET", "/users/{user.id}"), user: try JSONPointer("")))
+        try change(&profile)
+        return profile
+    }
+
+    static func exchange(
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+    ) throws -> ProviderExchange {
+        ProviderExchange(profile: try profile(change))
+    }
+
+    static func password() throws -> SignInMethod {
+        SignInMethod(
+            name: "password", label: "E-mail and password",
+            fields: [
+                StepField(name: "email", label: "E-mail", kind: "email"),
+                StepField(name: "password", label: "Password", secret: true, kind: "password"),
+                StepField(name: "device", label: "Device", optional: true),
+            ],
+            rules: ["email": [.email]],
+            request: RequestTemplate(
+                method: "POST", path: try Template(parsing: "/login"),
+                body: .object([
+                    ("email", .text(try Template(parsing: "{email}"))),
+                    ("password", .text(try Template(parsing: "{password}"))),
+                    ("device", .text(try Template(parsing: "{device}"))),
+                    ("remember", .literal(true)),
+                ])))
+    }
+
+    static func request(_ method: String, _ path: String) throws -> RequestTemplate {
+        RequestTemplate(method: method, path: try Template(parsing: path), bearer: true)
+    }
+
+    static func record(
+        userID: String? = "42", refreshToken: String? = nil, remembered: [String: String]? = nil
+    ) throws -> SessionRecord {
+        SessionRecord(
+            session: try SessionName("sample"), provider: "sample", environment: "production", method: "password",
+            tokens: TokenSet(
+                accessToken: Secret("token-1"), refreshToken: refreshToken.map { Secret($0) }, issuedAt: sentAt),
+            user: UserSummary(id: userID, email: "ada@example.org"), rawUser: nil, signedInAt: sentAt,
+            remembered: remembered?.mapValues { Secret($0) })
+    }
+
+    static func reply(
+        _ status: Int = 200, _ body: String = "", type: String? = "application/json", _ headers: [String: String] = [:]
+    ) -> HTTPReply {
+        var fields = headers.map { (name: $0.key, value: $0.value) }
+        if let type { fields.append(("content-type", type)) }
+        return HTTPReply(status: status, headers: fields, body: Array(body.utf8))
+    }
+
+    /// A JWT with these claims and a signature that nobody checks.
+    static func jwt(_ claims: String) -> String {
+        "\(base64URL(#"{"alg":"HS256"}"#)).\(base64URL(claims)).c2ln"
+    }
+
+    static func base64URL(_ text: String) -> String {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
+        var letters = ""
+        var bits = 0
+        var count = 0
+        for byte in text.utf8 {
+            bits = bits << 8 | Int(byte)
+            count += 8
+            while count >= 6 {
+                count -= 6
+                letters.append(alphabet[bits >> count & 63])
+            }
+        }
+        if count > 0 { letters.append(alphabet[bits << (6 - count) & 63]) }
+        return letters
+    }
+}
+
+extension HTTPRequest {
+    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value.reveal() }
+
+    /// As JSON; `nil` without one.
+    var json: JSON? { body.flatMap { try? JSON(parsing: $0.revealBytes()) } }
+}
+
+extension Result where Failure == ProviderFailure {
+    var failure: ProviderFailure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+}
+
+extension ProviderFailure {
+    /// Which of its three cases it is, for a short assertion.
+    var weight: String {
+        switch self {
+        case .final: "final"
+        case .refused: "refused"
+        case .temporary: "temporary"
+        }
+    }
+}
