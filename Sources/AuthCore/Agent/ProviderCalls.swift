@@ -1,0 +1,120 @@
+package import AuthWire
+
+/// Asks providers, as their profiles say, over the transport.
+package struct ProviderCalls: Sendable {
+    private let catalog: CurrentCatalog
+    private let transport: any HTTPTransport
+
+    package init(catalog: CurrentCatalog, transport: any HTTPTransport) {
+        self.catalog = catalog
+        self.transport = transport
+    }
+
+    /// Whether anything renews this session, as its profile stands now.
+    package func canRenew(_ record: SessionRecord) -> Bool {
+        guard let profile = catalog.profiles[record.provider] else { return false }
+        do throws(AgentError) {
+            return try ProviderExchange(profile: profile).renewalRequest(record) != nil
+        } catch {
+            // A request that cannot be built now may be when the profile is mended: the tries will tell.
+            return true
+        }
+    }
+
+    /// Whether what the network is like says anything about this session's provider: not if that is on this machine.
+    package func needsNetwork(_ record: SessionRecord) -> Bool {
+        guard let profile = catalog.profiles[record.provider],
+            let environment = profile.environments.first(where: { $0.name == record.environment }),
+            let base = try? BaseURL(environment.baseURL)
+        else { return true }
+        return !base.isLoopback
+    }
+
+    package func signIn(
+        _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
+        sentAt: Moment
+    ) async -> Result<Grant, ProviderFailure> {
+        let exchange = ProviderExchange(profile: profile)
+        return await send { () throws(AgentError) in
+            try exchange.signInRequest(method: method, environment: environment, fields: fields)
+        } read: {
+            exchange.readSignIn($0, method: method, sentAt: sentAt.wall)
+        }
+    }
+
+    package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
+        await call(record) { exchange throws(AgentError) in
+            try exchange.renewalRequest(record)
+        } read: {
+            $0.readRenewal($1, record: record, sentAt: sentAt.wall)
+        }
+    }
+
+    /// `nil` where the provider has no request for it.
+    package func validate(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure>? {
+        guard catalog.profiles[record.provider]?.validation != nil else { return nil }
+        return await call(record) { exchange throws(AgentError) in
+            try exchange.validationRequest(record)
+        } read: {
+            $0.readValidation($1, record: record, sentAt: sentAt.wall)
+        }
+    }
+
+    /// `nil` where the provider has no request for it.
+    package func fetchUser(
+        _ record: SessionRecord
+    ) async -> Result<(raw: JSON, summary: UserSummary), ProviderFailure>? {
+        guard catalog.profiles[record.provider]?.userRequest != nil else { return nil }
+        return await call(record) { exchange throws(AgentError) in
+            try exchange.userRequest(record)
+        } read: { exchange, reply in
+            exchange.readUser(reply)
+        }
+    }
+
+    /// Tells the provider of a sign-out. `nil` where sign-out is local.
+    package func signOut(_ record: SessionRecord, sentAt: Moment) async -> ProviderFailure? {
+        guard catalog.profiles[record.provider]?.signOut != nil else { return nil }
+        let result: Result<Void, ProviderFailure> = await call(record) { exchange throws(AgentError) in
+            try exchange.signOutRequest(record)
+        } read: { exchange, reply in
+            exchange.readAcknowledgement(reply, sentAt: sentAt.wall).map(Result.failure) ?? .success(())
+        }
+        if case .failure(let failure) = result { return failure }
+        return nil
+    }
+
+    private func call<Answer>(
+        _ record: SessionRecord, request: (ProviderExchange) throws(AgentError) -> HTTPRequest?,
+        read: (ProviderExchange, HTTPReply) -> Result<Answer, ProviderFailure>
+    ) async -> Result<Answer, ProviderFailure> {
+        guard let profile = catalog.profiles[record.provider] else {
+            return .failure(.temporary(.unknownProvider(record.provider), retryAfter: nil))
+        }
+        let exchange = ProviderExchange(profile: profile)
+        return await send { () throws(AgentError) in
+            guard let request = try request(exchange) else { throw .cannotRenew(record.provider) }
+            return request
+        } read: {
+            read(exchange, $0)
+        }
+    }
+
+    private func send<Answer>(
+        request: () throws(AgentError) -> HTTPRequest, read: (HTTPReply) -> Result<Answer, ProviderFailure>
+    ) async -> Result<Answer, ProviderFailure> {
+        let ready: HTTPRequest
+        do throws(AgentError) {
+            ready = try request()
+        } catch {
+            return .failure(.temporary(error, retryAfter: nil))
+        }
+        do throws(TransportError) {
+            return read(try await transport.send(ready))
+        } catch {
+            // The next try begins on a connection of its own: this one may be dead without knowing it.
+            await transport.dropConnections()
+            return .failure(ProviderFailure(error))
+        }
+    }
+}

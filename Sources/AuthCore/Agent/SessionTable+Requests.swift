@@ -1,0 +1,138 @@
+package import AuthWire
+
+/// What can be asked of sessions.
+extension SessionTable {
+    // MARK: What memory can answer, from any thread
+
+    /// `nil`: memory cannot answer, ``token(_:)`` can.
+    package func liveToken(_ params: TokenGetParams) -> TokenResult? {
+        guard params.scopes == nil, params.audience == nil else { return nil }
+        return board.snapshot(params.session)?.liveToken(minValid: params.minValid, at: clock.now().boot)
+    }
+
+    package func status(_ session: SessionName?) throws(AgentError) -> SessionStatus {
+        guard let status = board.status(session) else { throw absence(of: session) }
+        return status
+    }
+
+    // MARK: The rest
+
+    package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
+        guard params.scopes == nil, params.audience == nil else {
+            throw AgentError(.unsupported, "Scopes and audiences of a single token are not in this version.")
+        }
+        return try await session(params.session).token(minValid: params.minValid)
+    }
+
+    package func reject(_ params: TokenRejectParams) async throws(AgentError) -> SessionStatus {
+        let session = try session(params.session)
+        try await session.reject(Secret(params.accessToken))
+        return try status(session.name)
+    }
+
+    package func refresh(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+        let session = try session(params.session)
+        try await session.renew()
+        return try status(session.name)
+    }
+
+    /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
+    package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+        let session = try session(params.session)
+        let token = try await session.token(minValid: nil)
+        let record = await session.record
+        if catalog.profiles[record.provider]?.renewal.kind == .validate {
+            try await session.renew()
+            return try status(session.name)
+        }
+        switch await provider.validate(record, sentAt: clock.now()) {
+        case nil: break
+        case .success(let grant):
+            if let user = grant.user, let raw = grant.rawUser { await session.handle(.userChanged(user, raw: raw)) }
+        case .failure(let failure) where failure.error.httpStatus == 401:
+            try await session.reject(Secret(token.accessToken))
+        case .failure(let failure): throw failure.error
+        }
+        return try status(session.name)
+    }
+
+    /// Signs out here, whatever the network does; then tells the provider, where it wants to know.
+    package func logout(_ params: LogoutParams) async throws(AgentError) -> SessionStatus {
+        let session = try session(params.session)
+        let record = await session.record
+        var last = try status(session.name)
+        try await session.signOut()
+        last.state = .signedOut
+        last.cause = nil
+        last.message = nil
+        if params.revoke, let failure = await provider.signOut(record, sentAt: clock.now()) {
+            last.message = "Signed out here; the provider could not be told: \(failure.error.message)"
+        }
+        return last
+    }
+
+    /// Makes a session the default one.
+    package func use(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+        guard let name = params.session else { throw .invalidParams("session: a session's name is needed") }
+        let session = try session(name)
+        await session.handle(.defaultChosen)
+        try await session.write()
+        return try status(name)
+    }
+
+    /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience.
+    package func wait(_ params: SessionWaitParams) async throws(AgentError) -> SessionStatus {
+        for await _ in board.changes() {
+            if let status = reached(params) { return status }
+        }
+        throw AgentError(.timeout, "The session did not become \(params.until.rawValue) in time.")
+    }
+
+    private func reached(_ params: SessionWaitParams) -> SessionStatus? {
+        let status = board.status(params.session)
+        switch params.until {
+        case .active: return status?.state == .active ? status : nil
+        case .online: return status?.state == .active && board.network.state == .online ? status : nil
+        case .signedOut:
+            guard let status else { return signedOutStatus(params.session) }
+            return status.state == .signedOut || status.state == .signInRequired ? status : nil
+        }
+    }
+
+    private func signedOutStatus(_ session: SessionName?) -> SessionStatus? {
+        // A store that was not read yet may hold it.
+        guard board.store.state == .ready, let session else { return nil }
+        return SessionStatus(
+            session: session, provider: "", state: .signedOut, needsPassword: false, unsaved: false,
+            isDefault: false)
+    }
+
+    /// The user as last received, or fetched anew.
+    package func user(_ params: UserGetParams) async throws(AgentError) -> UserResult {
+        let session = try session(params.session)
+        guard params.fresh else {
+            let record = await session.record
+            return UserResult(
+                user: record.user ?? UserSummary(), raw: record.rawUser ?? .null,
+                fetchedAt: record.tokens.issuedAt.unixSeconds)
+        }
+        do throws(AgentError) {
+            return try await fetchUser(of: session)
+        } catch  where error.httpStatus == 401 {
+            try await session.reject(await session.record.tokens.accessToken)
+            return try await fetchUser(of: session)
+        }
+    }
+
+    private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
+        _ = try await session.token(minValid: nil)
+        let record = await session.record
+        switch await provider.fetchUser(record) {
+        case nil: throw AgentError(.unsupported, "Provider \(record.provider) has no request for its user.")
+        case .success(let fetched):
+            await session.handle(.userChanged(fetched.summary, raw: fetched.raw))
+            return UserResult(user: fetched.summary, raw: fetched.raw, fetchedAt: clock.now().wall.unixSeconds)
+        case .failure(let failure): throw failure.error
+        }
+    }
+}

@@ -1,0 +1,205 @@
+package import AuthWire
+internal import Synchronization
+
+/// Every session of the agent, and all that can be asked of them.
+///
+/// Invariant: a name has at most one ``Session``; the board shows what its machine last published.
+package final class SessionTable: Sendable {
+    private struct Entries {
+        var sessions: [SessionName: Session] = [:]
+        /// The store has been read; until then, what is not here may still be there.
+        var loaded = false
+        var seeds: SeededRandom
+    }
+
+    package let board: StateBoard
+    package let catalog: CurrentCatalog
+    let provider: ProviderCalls
+    let store: any SessionStore
+    let clock: any SystemClock
+    private let network: any NetworkWatch
+    private let workshop = Workshop()
+    private let alarms: Alarms
+    private let entries: Mutex<Entries>
+    private let firstLoad = Latch()
+
+    /// - Parameters:
+    ///   - seed: of all jitter.
+    ///   - publish: called at each change; it must not wait.
+    package init(
+        store: any SessionStore, transport: any HTTPTransport, clock: any SystemClock, network: any NetworkWatch,
+        catalog: ProfileCatalog, seed: UInt64, publish: @escaping @Sendable (AgentEvent) -> Void
+    ) {
+        self.store = store
+        self.clock = clock
+        self.network = network
+        self.catalog = CurrentCatalog(catalog)
+        provider = ProviderCalls(catalog: self.catalog, transport: transport)
+        board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
+        alarms = Alarms(clock: clock)
+        entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
+    }
+
+    // MARK: The background
+
+    /// Keeps the sessions until it is cancelled; whoever still waits then is told that the agent stops.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.workshop.run() }
+            group.addTask { await self.alarms.run { await self.wake($0) } }
+            group.addTask { await self.watchStore() }
+            group.addTask { await self.watchNetwork() }
+        }
+        for session in sessions { await session.close() }
+        firstLoad.open()
+    }
+
+    /// Returns once the store has been asked for the first time: from then on every answer is a true one.
+    package func ready() async {
+        await firstLoad.wait()
+    }
+
+    /// Writes what is unwritten, as far as the store takes it.
+    package func drain() async {
+        await withDiscardingTaskGroup { group in
+            for session in sessions {
+                // What the store refuses is told in the session's status; there is nobody left to tell it to.
+                group.addTask { try? await session.write() }
+            }
+        }
+    }
+
+    /// Takes new profiles. Sessions go on with them from their next request on.
+    package func reload(_ profiles: ProfileCatalog) async {
+        catalog.profiles = profiles
+        for session in sessions {
+            await session.handle(.renewable(provider.canRenew(await session.record)))
+        }
+    }
+
+    private func wake(_ names: [SessionName]) async {
+        for name in names { await session(named: name)?.handle(.wake) }
+    }
+
+    private func watchNetwork() async {
+        for await state in network.states() {
+            board.put(network: state)
+            for session in sessions { await tell(session, of: state) }
+        }
+    }
+
+    private func tell(_ session: Session, of network: NetworkState) async {
+        let concerned = provider.needsNetwork(await session.record)
+        await session.handle(.networkChanged(concerned ? network : .online))
+    }
+
+    private func watchStore() async {
+        await load()
+        firstLoad.open()
+        for await state in store.states() {
+            guard state == .ready else {
+                board.put(store: state, message: nil)
+                continue
+            }
+            if !entries.withLock({ $0.loaded }) { await load() } else { board.put(store: .ready, message: nil) }
+            for session in sessions { await session.handle(.storeReady) }
+        }
+    }
+
+    /// Picks up every session that the store holds and memory does not.
+    private func load() async {
+        do throws(StoreError) {
+            for stored in try await store.loadAll() {
+                guard case .record(let record) = stored else { continue }
+                await pickUp(record)
+            }
+            entries.withLock { $0.loaded = true }
+            board.put(store: .ready, message: nil)
+        } catch {
+            board.put(store: StoreState(error), message: AgentError(error).message)
+        }
+    }
+
+    private func pickUp(_ record: SessionRecord) async {
+        guard session(named: record.session) == nil else { return }
+        let machine = SessionMachine(
+            stored: record, canRenew: provider.canRenew(record), now: clock.now(), seed: nextSeed())
+        let session = add(machine, named: record.session)
+        await tell(session, of: board.network.state)
+        await session.begin()
+    }
+
+    // MARK: Entries
+
+    var sessions: [Session] { entries.withLock { Array($0.sessions.values) } }
+    private func nextSeed() -> UInt64 { entries.withLock { $0.seeds.next() } }
+
+    func session(named name: SessionName) -> Session? { entries.withLock { $0.sessions[name] } }
+
+    /// The session asked for, or the default one.
+    /// - Throws: `unknown_session` or `not_signed_in`; the store's own error where it could not be read yet.
+    func session(_ name: SessionName?) throws(AgentError) -> Session {
+        if let name = name ?? board.snapshot(nil)?.status.session, let session = session(named: name) {
+            return session
+        }
+        throw absence(of: name)
+    }
+
+    func absence(of name: SessionName?) -> AgentError {
+        guard entries.withLock({ $0.loaded }) else { return .storeNotRead(board.store) }
+        return name.map(AgentError.unknownSession) ?? .noSession
+    }
+
+    /// Takes a session that was just signed in; returns when it is in the store, or the store has refused it.
+    func signedIn(_ record: SessionRecord, sentAt: Moment) async throws(AgentError) -> SessionStatus {
+        let session = await install(record, sentAt: sentAt)
+        await tell(session, of: board.network.state)
+        try await session.write()
+        return try status(record.session)
+    }
+
+    private func install(_ record: SessionRecord, sentAt: Moment) async -> Session {
+        let canRenew = provider.canRenew(record)
+        // A session on its way out may be forgotten while it is told of the new sign-in: then there is none.
+        while let session = session(named: record.session) {
+            await session.handle(.renewable(canRenew))
+            await session.handle(.replaced(record, sentAt: sentAt))
+            if self.session(named: record.session) === session { return session }
+        }
+        let machine = SessionMachine(
+            signedIn: record, sentAt: sentAt, canRenew: canRenew, now: clock.now(), seed: nextSeed())
+        let session = add(machine, named: record.session)
+        await session.begin()
+        return session
+    }
+
+    private func add(_ machine: SessionMachine, named name: SessionName) -> Session {
+        let world = SessionWorld(
+            store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms,
+            publish: { [board] in board.put($0) }, forget: { [weak self] in self?.forget($0) })
+        return entries.withLock { entries in
+            if let session = entries.sessions[name] { return session }
+            let session = Session(name: name, machine: machine, world: world)
+            entries.sessions[name] = session
+            return session
+        }
+    }
+
+    private func forget(_ name: SessionName) {
+        entries.withLock { $0.sessions[name] = nil }
+        alarms.set(nil, for: name)
+        board.remove(name)
+    }
+}
+
+extension StoreState {
+    init(_ error: StoreError) {
+        self =
+            switch error {
+            case .locked: .locked
+            case .missing, .failed: .missing
+            case .denied: .denied
+            case .notAnswering: .notAnswering
+            }
+    }
+}

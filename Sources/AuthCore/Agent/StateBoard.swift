@@ -1,0 +1,146 @@
+package import AuthWire
+internal import Synchronization
+
+/// What is known of every session, the store and the network, to be read from any thread without waiting.
+///
+/// Invariant: a snapshot is here before anyone is answered from the state it shows.
+package final class StateBoard: Sendable {
+    private struct Known {
+        var snapshots: [SessionName: SessionSnapshot] = [:]
+        var store: StoreInfo
+        var network: NetworkStatus
+        var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
+        var lastWatcher: UInt64 = 0
+        var renewals = 0
+    }
+
+    private let known: Mutex<Known>
+    private let clock: any SystemClock
+    private let tell: @Sendable (AgentEvent) -> Void
+
+    /// - Parameter tell: called at each change, in no order between threads; it must not wait.
+    package init(storeKind: StoreKind, clock: any SystemClock, tell: @escaping @Sendable (AgentEvent) -> Void) {
+        self.clock = clock
+        self.tell = tell
+        let now = clock.now().wall.unixSeconds
+        known = Mutex(
+            Known(
+                store: StoreInfo(kind: storeKind, state: .starting),
+                network: NetworkStatus(state: .online, since: now)))
+    }
+
+    // MARK: Reading
+
+    package var store: StoreInfo { known.withLock { $0.store } }
+    package var network: NetworkStatus { known.withLock { $0.network } }
+    package var renewals: Int { known.withLock { $0.renewals } }
+    package var sessionCount: Int { known.withLock { $0.snapshots.count } }
+
+    /// The session asked for, or the default one.
+    package func snapshot(_ session: SessionName?) -> SessionSnapshot? {
+        known.withLock { known in
+            guard let session else { return Self.defaultSession(known.snapshots).flatMap { known.snapshots[$0] } }
+            return known.snapshots[session]
+        }
+    }
+
+    package func status(_ session: SessionName?) -> SessionStatus? {
+        known.withLock { known in
+            let standard = Self.defaultSession(known.snapshots)
+            guard let name = session ?? standard, var status = known.snapshots[name]?.status else { return nil }
+            status.isDefault = name == standard
+            return status
+        }
+    }
+
+    /// By name.
+    package func statuses() -> [SessionStatus] {
+        known.withLock { known in
+            let standard = Self.defaultSession(known.snapshots)
+            return known.snapshots.values.map { snapshot in
+                var status = snapshot.status
+                status.isDefault = status.session == standard
+                return status
+            }
+        }.sorted { $0.session < $1.session }
+    }
+
+    /// One element for the state now, and at least one after each change.
+    package func changes() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        let number = known.withLock { known in
+            known.lastWatcher += 1
+            known.watchers[known.lastWatcher] = continuation
+            return known.lastWatcher
+        }
+        continuation.onTermination = { _ in self.known.withLock { $0.watchers[number] = nil } }
+        continuation.yield()
+        return stream
+    }
+
+    // MARK: Writing
+
+    package func put(_ snapshot: SessionSnapshot) {
+        let name = snapshot.status.session
+        let former = known.withLock { known in
+            let former = known.snapshots.updateValue(snapshot, forKey: name)
+            if let former, former.token != snapshot.token, snapshot.token != nil { known.renewals += 1 }
+            return former
+        }
+        announce(.session, Self.eventName(from: former, to: snapshot), session: name, status: status(name))
+    }
+
+    package func remove(_ session: SessionName) {
+        guard var status = status(session) else { return }
+        known.withLock { $0.snapshots[session] = nil }
+        status.state = .signedOut
+        announce(.session, "signed_out", session: session, status: status)
+    }
+
+    package func put(store state: StoreState, message: String?) {
+        let changed = known.withLock { known in
+            let new = StoreInfo(kind: known.store.kind, state: state, message: message)
+            defer { known.store = new }
+            return known.store != new
+        }
+        if changed { announce(.store, "changed") }
+    }
+
+    package func put(network state: NetworkState) {
+        let now = clock.now().wall.unixSeconds
+        let changed = known.withLock { known in
+            guard known.network.state != state else { return false }
+            known.network = NetworkStatus(state: state, since: now, providers: known.network.providers)
+            return true
+        }
+        if changed { announce(.network, "changed") }
+    }
+
+    private func announce(
+        _ topic: Topic, _ name: String, session: SessionName? = nil, status: SessionStatus? = nil
+    ) {
+        let (watchers, store, network) = known.withLock { (Array($0.watchers.values), $0.store, $0.network) }
+        for watcher in watchers { watcher.yield() }
+        tell(
+            AgentEvent(
+                topic: topic, name: name, at: clock.now().wall.unixSeconds, session: session, status: status,
+                network: topic == .network ? network : nil, store: topic == .store ? store : nil))
+    }
+
+    private static func eventName(from former: SessionSnapshot?, to new: SessionSnapshot) -> String {
+        guard let former else { return "added" }
+        if former.status.state != new.status.state { return "state" }
+        if former.token != new.token { return "renewed" }
+        return "changed"
+    }
+
+    /// The latest chosen; where none was, the earliest signed in.
+    private static func defaultSession(_ snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
+        let chosen = snapshots.values.filter { $0.defaultSince != nil }
+            .max { ($0.defaultSince?.unixSeconds ?? 0) < ($1.defaultSince?.unixSeconds ?? 0) }
+        let first = snapshots.values.min {
+            ($0.status.signedInAt ?? 0, $0.status.session) < ($1.status.signedInAt ?? 0, $1.status.session)
+        }
+        return (chosen ?? first)?.status.session
+    }
+}

@@ -1,0 +1,81 @@
+package import AuthWire
+
+/// What a person or an administrator has set (authd.toml(5)); what is not set is `nil`, empty or the built-in value.
+package struct Settings: Sendable, Equatable {
+    /// `nil`: the keyring.
+    package var store: StoreKind?
+    /// An absolute path.
+    package var socket: String?
+    package var logLevel: String?
+    /// Other users than our own who may connect; empty, nobody else may, root included.
+    package var allowedUserIDs: [UInt32]
+    package var http: HTTPSettings
+    /// By the provider's name: environments to add to its profile, or to put in place of those of the same name.
+    package var environments: [String: [AddedEnvironment]]
+    /// By the provider's name: which environment a sign-in takes when it names none.
+    package var defaultEnvironments: [String: ChosenEnvironment]
+    package var defaultSession: SessionName?
+    /// The longest path that holds a folder wins.
+    package var folders: [FolderRule]
+
+    package init(
+        store: StoreKind? = nil, socket: String? = nil, logLevel: String? = nil, allowedUserIDs: [UInt32] = [],
+        http: HTTPSettings = HTTPSettings(), environments: [String: [AddedEnvironment]] = [:],
+        defaultEnvironments: [String: ChosenEnvironment] = [:], defaultSession: SessionName? = nil,
+        folders: [FolderRule] = []
+    ) {
+        self.store = store
+        self.socket = socket
+        self.logLevel = logLevel
+        self.allowedUserIDs = allowedUserIDs
+        self.http = http
+        self.environments = environments
+        self.defaultEnvironments = defaultEnvironments
+        self.defaultSession = defaultSession
+        self.folders = folders
+    }
+}
+
+/// An environment that a settings file adds, and where it says so.
+package struct AddedEnvironment: Sendable, Equatable {
+    package var environment: ProviderEnvironment
+    package var file: String
+    /// From 1.
+    package var line: Int
+    package var key: String
+
+    package init(environment: ProviderEnvironment, file: String, line: Int, key: String) {
+        self.environment = environment
+        self.file = file
+        self.line = line
+        self.key = key
+    }
+}
+
+/// An environment that a settings file makes the default, and where it says so.
+package struct ChosenEnvironment: Sendable, Equatable {
+    package var name: String
+    package var file: String
+    /// From 1.
+    package var line: Int
+    package var key: String
+
+    package init(name: String, file: String, line: Int, key: String) {
+        self.name = name
+        self.file = file
+        self.line = line
+        self.key = key
+    }
+}
+
+/// Which session is meant in a folder and everything below it.
+package struct FolderRule: Sendable, Equatable {
+    /// Absolute or beginning with `~/`, without a slash at the end.
+    package var path: String
+    package var session: SessionName
+
+    package init(path: String, session: SessionName) {
+        self.path = path
+        self.session = session
+    }
+}

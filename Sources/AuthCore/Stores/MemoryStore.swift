@@ -1,0 +1,34 @@
+package import AuthWire
+import Synchronization
+
+/// Sessions that are gone with the process; chosen by a person with `--store memory`, never fallen back to.
+package final class MemoryStore: SessionStore {
+    private let records = Mutex<[SessionName: SessionRecord]>([:])
+    private let state = StateBroadcast<StoreState>(.ready)
+
+    package init() {}
+
+    package var kind: StoreKind { .memory }
+
+    package func loadAll() async throws(StoreError) -> [StoredSession] {
+        records.withLock { records in
+            records.values.sorted { $0.session < $1.session }.map(StoredSession.record)
+        }
+    }
+
+    package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        records.withLock { $0[session] }
+    }
+
+    package func save(_ record: SessionRecord) async throws(StoreError) {
+        records.withLock { $0[record.session] = record }
+    }
+
+    package func delete(_ session: SessionName) async throws(StoreError) {
+        records.withLock { $0[session] = nil }
+    }
+
+    package func states() -> AsyncStream<StoreState> {
+        state.states()
+    }
+}

@@ -1,0 +1,137 @@
+import AuthWire
+
+/// A stored value that is no record, or not one of ours. The reason never quotes the value.
+package struct DamagedRecord: Error, Sendable, Equatable, CustomStringConvertible {
+    package let reason: String
+
+    package init(reason: String) {
+        self.reason = reason
+    }
+
+    package var description: String { reason }
+}
+
+extension SessionRecord {
+    /// The version of the layout below. It grows only when an older authd would misread a newer value; a member that
+    /// an older one may overlook is added without.
+    package static let format: Int64 = 1
+
+    /// The whole record as one JSON object.
+    package func encoded() -> Secret {
+        var object: JSONObject = [
+            "format": .integer(Self.format),
+            "session": .string(session.text),
+            "provider": .string(provider),
+            "environment": .string(environment),
+            "method": .string(method),
+            "access_token": .string(tokens.accessToken.reveal()),
+            "token_type": .string(tokens.tokenType),
+            "issued_at": .number(tokens.issuedAt.unixSeconds),
+            "needs_password": .bool(needsPassword),
+            "signed_in_at": .number(signedInAt.unixSeconds),
+            "revision": JSON(revision),
+        ]
+        object["refresh_token"] = tokens.refreshToken.map { .string($0.reveal()) }
+        object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
+        object["user"] = user?.json
+        object["raw_user"] = rawUser
+        object["default_since"] = defaultSince.map { .number($0.unixSeconds) }
+        if let remembered {
+            var fields = JSONObject()
+            for (name, value) in remembered.sorted(by: { $0.key < $1.key }) { fields[name] = .string(value.reveal()) }
+            object["remembered"] = .object(fields)
+        }
+        return Secret(bytes: JSON.object(object).serialized())
+    }
+
+    /// Members it does not know are overlooked.
+    package init(decoding value: Secret) throws(DamagedRecord) {
+        let members = try RecordMembers(value)
+        let format: Int64 = try members.required("format", "a whole number", \.integerValue)
+        guard (1...Self.format).contains(format) else {
+            throw DamagedRecord(
+                reason: "it has format \(format) and this authd knows up to \(Self.format); a newer one wrote it")
+        }
+        let name: String = try members.required("session", "text", \.stringValue)
+        guard let session = try? SessionName(name) else {
+            throw DamagedRecord(reason: "'session' is no session name")
+        }
+        try self.init(
+            session: session,
+            provider: members.required("provider", "text", \.stringValue),
+            environment: members.required("environment", "text", \.stringValue),
+            method: members.required("method", "text", \.stringValue),
+            tokens: TokenSet(
+                accessToken: Secret(members.required("access_token", "text", \.stringValue)),
+                tokenType: members.required("token_type", "text", \.stringValue),
+                refreshToken: members.optional("refresh_token", "text", \.stringValue).map { Secret($0) },
+                issuedAt: members.required("issued_at", "a date in Unix seconds", \.date),
+                expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date)),
+            user: members.optional("user", "a user") { try? UserSummary($0) },
+            rawUser: members.json("raw_user"),
+            needsPassword: members.required("needs_password", "true or false", \.boolValue),
+            signedInAt: members.required("signed_in_at", "a date in Unix seconds", \.date),
+            remembered: members.optional("remembered", "an object of texts", \.secrets),
+            revision: members.required("revision", "a whole number", \.revision),
+            defaultSince: members.optional("default_since", "a date in Unix seconds", \.date))
+    }
+}
+
+/// The members of a stored object, read with errors that name the member and never its value.
+private struct RecordMembers {
+    private let object: JSONObject
+
+    init(_ value: Secret) throws(DamagedRecord) {
+        let json: JSON
+        do {
+            json = try JSON(parsing: value.revealBytes())
+        } catch {
+            throw DamagedRecord(reason: "it is no JSON (byte \(error.offset) of \(value.count))")
+        }
+        guard let object = json.objectValue else { throw DamagedRecord(reason: "it is no JSON object") }
+        self.object = object
+    }
+
+    func json(_ key: String) -> JSON? {
+        object[key]
+    }
+
+    func optional<Value>(
+        _ key: String, _ expected: String, _ read: (JSON) -> Value?
+    ) throws(DamagedRecord) -> Value? {
+        guard let member = object[key] else { return nil }
+        guard let value = read(member) else { throw DamagedRecord(reason: "'\(key)' is not \(expected)") }
+        return value
+    }
+
+    func required<Value>(
+        _ key: String, _ expected: String, _ read: (JSON) -> Value?
+    ) throws(DamagedRecord) -> Value {
+        guard let value = try optional(key, expected, read) else {
+            throw DamagedRecord(reason: "'\(key)' is missing")
+        }
+        return value
+    }
+}
+
+extension JSON {
+    fileprivate var date: WallTime? {
+        guard let seconds = doubleValue, seconds.isFinite else { return nil }
+        return WallTime(unixSeconds: seconds)
+    }
+
+    fileprivate var revision: UInt64? {
+        if case .unsigned(let value) = self { return value }
+        return integerValue.flatMap { UInt64(exactly: $0) }
+    }
+
+    fileprivate var secrets: [String: Secret]? {
+        guard let object = objectValue else { return nil }
+        var secrets: [String: Secret] = [:]
+        for (name, value) in object {
+            guard let text = value.stringValue else { return nil }
+            secrets[name] = Secret(text)
+        }
+        return secrets
+    }
+}

@@ -1,0 +1,79 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("A stored session record")
+struct SessionRecordCodingTests {
+    private func record() throws -> SessionRecord {
+        SessionRecord(
+            session: try SessionName("work"), provider: "app-template", environment: "production", method: "password",
+            tokens: TokenSet(
+                accessToken: Secret("tell-nobody"), tokenType: "bearer", refreshToken: Secret("r\u{1F511}\"\\\n"),
+                issuedAt: WallTime(unixSeconds: 1_800_000_000.125), expiresAt: WallTime(unixSeconds: 1_800_003_600)),
+            user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
+            rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
+            signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("pw")],
+            revision: .max, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
+    }
+
+    /// The members of a stored record, changed by `change`, and what reading them gives.
+    private func reading(_ change: (inout JSONObject) -> Void) throws -> Result<SessionRecord, DamagedRecord> {
+        var object = try #require(JSON(parsing: record().encoded().revealBytes()).objectValue)
+        change(&object)
+        let value = Secret(bytes: JSON.object(object).serialized())
+        do throws(DamagedRecord) {
+            return .success(try SessionRecord(decoding: value))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    @Test("comes back as it was written, with every member and with the fewest")
+    func roundTrip() throws {
+        let full = try record()
+        #expect(try SessionRecord(decoding: full.encoded()) == full)
+        let bare = SessionRecord(
+            session: full.session, provider: "p", environment: "e", method: "m",
+            tokens: TokenSet(accessToken: Secret(""), issuedAt: WallTime(unixSeconds: 0)), user: nil, rawUser: nil,
+            signedInAt: WallTime(unixSeconds: 0))
+        #expect(try SessionRecord(decoding: bare.encoded()) == bare)
+    }
+
+    @Test("is read by one who does not know all of its members")
+    func unknownMembers() throws {
+        let read = try reading { $0["from_the_future"] = ["a": 1] }
+        #expect(try read.get() == record())
+    }
+
+    @Test("of a newer format is refused with the number of both")
+    func newerFormat() throws {
+        let read = try reading { $0["format"] = 2 }
+        guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
+        #expect(damage.reason.contains("format 2"))
+    }
+
+    @Test(
+        "with a damaged member is refused by that member's name, and without its value",
+        arguments: [
+            "format", "session", "provider", "environment", "method", "access_token", "token_type", "refresh_token",
+            "issued_at", "expires_at", "user", "needs_password", "signed_in_at", "remembered", "revision",
+            "default_since",
+        ])
+    func damagedMember(name: String) throws {
+        let read = try reading { $0[name] = ["tell-nobody"] }
+        guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
+        #expect(damage.reason.contains("'\(name)'"))
+        #expect(!String(reflecting: damage).contains("tell-nobody"))
+    }
+
+    @Test("that was cut off anywhere is refused, and none of it is shown")
+    func truncated() throws {
+        let bytes = try record().encoded().revealBytes()
+        for count in 0..<bytes.count {
+            let damage = #expect(throws: DamagedRecord.self) {
+                try SessionRecord(decoding: Secret(bytes: bytes.prefix(count)))
+            }
+            #expect(!String(reflecting: damage).contains("tell"))
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import AuthCore
+import AuthWire
+import Synchronization
+
+/// A provider's end of the wire in a test: it answers as told, and keeps what it was asked.
+final class ScriptedTransport: HTTPTransport {
+    typealias Answer = @Sendable (HTTPRequest) async throws(TransportError) -> HTTPReply
+    private struct State {
+        var asked: [String] = []
+        var dropped = 0
+    }
+    private let state = Mutex(State())
+    private let answer: Answer
+
+    init(answer: @escaping Answer) {
+        self.answer = answer
+    }
+
+    /// Method and URL of every request, in order.
+    var asked: [String] { state.withLock { $0.asked } }
+    var dropped: Int { state.withLock { $0.dropped } }
+
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+        state.withLock { $0.asked.append("\(request.method) \(request.url)") }
+        return try await answer(request)
+    }
+
+    func dropConnections() async {
+        state.withLock { $0.dropped += 1 }
+    }
+}
+
+/// The network as a test wants it.
+final class StillNetwork: NetworkWatch {
+    let state: Mutex<NetworkState>
+    init(_ state: NetworkState = .online) { self.state = Mutex(state) }
+
+    func states() -> AsyncStream<NetworkState> {
+        AsyncStream { continuation in
+            continuation.yield(state.withLock { $0 })
+        }
+    }
+}
