@@ -1,0 +1,199 @@
+import AuthCore
+import AuthWire
+import CSecret
+import GLibRuntime
+
+/// The way to the keyring daemon: the bus, an open session with the daemon that owns the name at present, and what is
+/// known of its default collection.
+///
+/// Invariants: at most one opening is under way, and all who need it wait for that one. A session is never used with
+/// another daemon than it was opened with once the change of owner is known. `states` is told the truth as the bus
+/// told it last. Used on the GLib thread only.
+final class KeyringLink {
+    let thread: GLibThread
+    let limit: Duration
+    let states = StateBroadcast<StoreState>(.starting)
+
+    private let address: String?
+    private var bus: BusConnection?
+    private var session: SecretServiceProxy?
+    private var waiting: [GIOCall<SecretServiceProxy>.Answer] = []
+    private var watches: [GLibSubscription] = []
+
+    private var owner: String?
+    private var collection: CollectionWatch?
+    private var unlocking = Unlocking.notAsked
+    private var unlockRequest: (any GLibOperation)?
+
+    /// Of this time locked: a person is asked once, not at every call.
+    private enum Unlocking {
+        case notAsked, asked, dismissed
+    }
+
+    init(address: String?, limit: Duration, on thread: GLibThread) {
+        self.address = address
+        self.limit = limit
+        self.thread = thread
+    }
+
+    /// An open session; the one there is, or a new one.
+    func connected() -> GIOCall<SecretServiceProxy> {
+        GIOCall(waiting: { [self] answer in
+            if let session, bus?.isClosed == false {
+                _ = answer(.success(session))
+                return
+            }
+            waiting.append(answer)
+            if waiting.count == 1 { open() }
+        })
+    }
+
+    /// Forgets a session that did not work, so that the next caller opens another one.
+    func drop(_ broken: SecretServiceProxy) {
+        if session === broken { session = nil }
+    }
+
+    /// The bus, for calls that need no session.
+    var connection: BusConnection? { bus?.isClosed == false ? bus : nil }
+
+    // MARK: Opening
+
+    private func open() {
+        if let connection { return openSession(on: connection) }
+        guard let address else { return opened(.failure(.error(.noBus))) }
+        thread.begin(BusConnection.opening(address, on: thread), limit: limit) { [self] result in
+            switch result {
+            case .success(let bus):
+                adopt(bus)
+                openSession(on: bus)
+            case .failure(let failure):
+                opened(.failure(failure))
+            }
+        }
+    }
+
+    private func openSession(on bus: BusConnection) {
+        thread.begin(SecretServiceProxy.opening(on: bus), limit: limit) { [self] in opened($0) }
+    }
+
+    private func opened(_ result: Result<SecretServiceProxy, GLibFailure>) {
+        switch result {
+        case .success(let proxy):
+            session = proxy
+            look()
+        case .failure(.timedOut):
+            didNotAnswer()
+        case .failure:
+            if owner == nil { states.tell(.missing) }
+        }
+        let answers = waiting
+        waiting = []
+        for answer in answers { _ = answer(result) }
+    }
+
+    private func adopt(_ bus: BusConnection) {
+        self.bus = bus
+        owner = nil
+        session = nil
+        watches = [
+            bus.whenClosed { [weak self] in self?.busClosed(bus) },
+            bus.watch(name: SecretServiceProxy.busName) { [weak self] in self?.ownerChanged($0) },
+        ]
+        let collection = CollectionWatch(on: bus)
+        collection.changed = { [weak self] in self?.collectionChanged($0) }
+        self.collection = collection
+    }
+
+    // MARK: What the bus tells
+
+    private func busClosed(_ closed: BusConnection) {
+        guard closed === bus else { return }
+        bus = nil
+        session = nil
+        owner = nil
+        watches = []
+        collection = nil
+        forgetUnlocking()
+        states.tell(.missing)
+    }
+
+    private func ownerChanged(_ new: String?) {
+        guard new != owner else {
+            if new == nil, waiting.isEmpty { states.tell(.missing) }
+            return
+        }
+        owner = new
+        session = nil
+        forgetUnlocking()
+        collection?.forget()
+        if new == nil { states.tell(.missing) } else { look() }
+    }
+
+    private func collectionChanged(_ found: CollectionWatch.Found) {
+        switch found {
+        case .open:
+            unlocking = .notAsked
+            states.tell(.ready)
+        case .locked:
+            states.tell(unlocking == .dismissed ? .denied : .locked)
+        case .none, .gone:
+            states.tell(.missing)
+        }
+    }
+
+    private func look() {
+        collection?.look()
+    }
+
+    // MARK: What calls meet
+
+    /// The service let a limit pass. Until it answers the question that is asked here without a limit, nobody waits
+    /// for it any more.
+    func didNotAnswer() {
+        states.tell(.notAnswering)
+        look()
+    }
+
+    var isSilent: Bool { states.current == .notAnswering && connection != nil }
+
+    /// What a caller is told who found it locked. Asks the person, once.
+    ///
+    /// - Parameter paths: the collection, or locked items of one.
+    func foundLocked(_ paths: [String]) -> StoreError {
+        if unlocking == .dismissed { return .denied(reason: "the request to unlock the keyring was dismissed") }
+        states.tell(.locked)
+        ask(toUnlock: paths)
+        return .locked
+    }
+
+    /// Lets the next call that finds it locked ask the person again.
+    func forgetDismissal() {
+        if unlocking == .dismissed { unlocking = .notAsked }
+    }
+
+    private func ask(toUnlock paths: [String]) {
+        guard unlocking == .notAsked, let session else { return }
+        unlocking = .asked
+        // No limit: it ends when the person has answered, or the daemon has gone.
+        unlockRequest = thread.begin(session.unlocking(paths), limit: nil) { [weak self] result in
+            guard let self, unlocking == .asked else { return }
+            unlockRequest = nil
+            switch result {
+            case .success(let unlocked) where unlocked.isEmpty:
+                unlocking = .dismissed
+                states.tell(.denied)
+            case .success, .failure:
+                unlocking = .notAsked
+            }
+            look()
+        }
+    }
+
+    /// Whoever was asked to unlock is gone.
+    private func forgetUnlocking() {
+        let request = unlockRequest
+        unlockRequest = nil
+        unlocking = .notAsked
+        request?.abandon(.cancelled)
+    }
+}

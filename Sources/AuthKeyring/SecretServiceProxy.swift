@@ -1,0 +1,170 @@
+import AuthCore
+import CSecret
+import GLibRuntime
+
+/// A SecretService of libsecret with an open session, which belongs to one run of one keyring daemon.
+///
+/// Its functions are given as calls for a GLib thread; each speaks in object paths.
+// @unchecked Sendable: holds a reference; what it points to is used on the GLib thread only.
+final class SecretServiceProxy: @unchecked Sendable {
+    static let busName = "org.freedesktop.secrets"
+    static let path = "/org/freedesktop/secrets"
+    static let interface = "org.freedesktop.Secret.Service"
+
+    private let object: GObjectReference
+
+    private init(_ object: GObjectReference) {
+        self.object = object
+    }
+
+    private var service: UnsafeMutablePointer<SecretService>? { authd_secret_service(object.raw) }
+
+    /// Makes the proxy, which has the bus start the service if it can, and opens a session.
+    static func opening(on bus: BusConnection) -> GIOCall<SecretServiceProxy> {
+        GIOCall { cancellable, callback, data in
+            // Freed by the callback's reference: GIO keeps the object until it has called back.
+            let object = authd_secret_service_new(bus.raw)
+            g_async_initable_init_async(object, G_PRIORITY_DEFAULT, cancellable, callback, data)
+            g_object_unref(UnsafeMutableRawPointer(object))
+        } finish: { result, error in
+            guard let source = g_async_result_get_source_object(result) else { return nil }
+            let reference = GObjectReference(taking: source)
+            guard g_async_initable_init_finish(OpaquePointer(source), result, error) != 0 else { return nil }
+            return SecretServiceProxy(reference)
+        }
+    }
+
+    struct Found: Sendable {
+        let unlocked: [String]
+        let locked: [String]
+    }
+
+    func searching(_ attributes: [String: String]) -> GIOCall<Found> {
+        GIOCall { [self] cancellable, callback, data in
+            let table = stringTable(attributes)
+            secret_service_search_for_dbus_paths(service, nil, table, cancellable, callback, data)
+            g_hash_table_unref(table)
+        } finish: { [self] result, error in
+            var unlocked: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+            var locked: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+            guard secret_service_search_for_dbus_paths_finish(service, result, &unlocked, &locked, error) != 0 else {
+                return nil
+            }
+            return Found(unlocked: taking(unlocked), locked: taking(locked))
+        }
+    }
+
+    /// The values by path. A locked item is not among them.
+    func reading(_ paths: [String]) -> GIOCall<[String: Secret]> {
+        GIOCall { [self] cancellable, callback, data in
+            withPaths(paths) {
+                secret_service_get_secrets_for_dbus_paths(service, $0, cancellable, callback, data)
+            }
+        } finish: { [self] result, error in
+            guard let table = secret_service_get_secrets_for_dbus_paths_finish(service, result, error) else {
+                return nil
+            }
+            defer { g_hash_table_unref(table) }
+            var secrets: [String: Secret] = [:]
+            for path in paths {
+                guard let value = path.withCString({ g_hash_table_lookup(table, $0) }) else { continue }
+                secrets[path] = secret(OpaquePointer(value))
+            }
+            return secrets
+        }
+    }
+
+    /// What became of a request to write.
+    enum Written: Sendable {
+        case item(path: String)
+        /// The service asked the person, who said no.
+        case dismissed
+    }
+
+    /// Writes an item in place of the one with the same attributes.
+    func creating(
+        in collection: String, label: String, attributes: [String: String], value: Secret
+    ) -> GIOCall<Written> {
+        GIOCall { [self] cancellable, callback, data in
+            let properties = authd_string_table { g_variant_unref(OpaquePointer($0)) }
+            let labelValue = BusVariant(string: label)
+            let attributesValue = BusVariant(strings: attributes.map { (key: $0.key, value: $0.value) })
+            insert("org.freedesktop.Secret.Item.Label", labelValue, into: properties)
+            insert("org.freedesktop.Secret.Item.Attributes", attributesValue, into: properties)
+            var bytes = value.revealBytes().map { CChar(bitPattern: $0) }
+            let secret = secret_value_new(&bytes, gssize(bytes.count), "application/json")
+            explicit_bzero(&bytes, bytes.count)
+            secret_service_create_item_dbus_path(
+                service, collection, properties, secret, SECRET_ITEM_CREATE_REPLACE, cancellable, callback, data)
+            secret_value_unref(UnsafeMutableRawPointer(secret))
+            g_hash_table_unref(properties)
+        } finish: { [self] result, error in
+            let path = secret_service_create_item_dbus_path_finish(service, result, error)
+            if let path {
+                defer { g_free(path) }
+                return .item(path: String(cString: path))
+            }
+            return error.pointee == nil ? .dismissed : nil
+        }
+    }
+
+    /// `false`: the service asked the person, who said no.
+    func deleting(_ path: String) -> GIOCall<Bool> {
+        GIOCall { [self] cancellable, callback, data in
+            secret_service_delete_item_dbus_path(service, path, cancellable, callback, data)
+        } finish: { [self] result, error in
+            let isDeleted = secret_service_delete_item_dbus_path_finish(service, result, error) != 0
+            return error.pointee == nil ? isDeleted : nil
+        }
+    }
+
+    /// The paths that were unlocked: none when the person said no. Answers when the person has.
+    func unlocking(_ paths: [String]) -> GIOCall<[String]> {
+        GIOCall { [self] cancellable, callback, data in
+            withPaths(paths) { secret_service_unlock_dbus_paths(service, $0, cancellable, callback, data) }
+        } finish: { [self] result, error in
+            var unlocked: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
+            let count = secret_service_unlock_dbus_paths_finish(service, result, &unlocked, error)
+            return count < 0 ? nil : taking(unlocked)
+        }
+    }
+}
+
+private func stringTable(_ strings: [String: String]) -> OpaquePointer? {
+    let table = authd_string_table { g_free($0) }
+    for (key, value) in strings {
+        g_hash_table_replace(table, g_strdup(key), g_strdup(value))
+    }
+    return table
+}
+
+private func insert(_ key: String, _ value: BusVariant, into table: OpaquePointer?) {
+    value.withRaw { _ = g_hash_table_replace(table, g_strdup(key), UnsafeMutableRawPointer(g_variant_ref($0))) }
+}
+
+/// Takes a NULL-terminated array over.
+private func taking(_ strings: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
+    guard let strings else { return [] }
+    defer { g_strfreev(strings) }
+    var result: [String] = []
+    var index = 0
+    while let string = strings[index] {
+        result.append(String(cString: string))
+        index += 1
+    }
+    return result
+}
+
+/// The paths as C has them. Paths of objects have no NUL inside (D-Bus specification, "Valid Object Paths").
+private func withPaths(_ paths: [String], _ body: (UnsafeMutablePointer<UnsafePointer<gchar>?>?) -> Void) {
+    let copies = paths.map { g_strdup($0) }
+    defer { for copy in copies { g_free(copy) } }
+    var pointers: [UnsafePointer<gchar>?] = copies.map { UnsafePointer($0) } + [nil]
+    body(&pointers)
+}
+
+private func secret(_ value: OpaquePointer) -> Secret {
+    var length: gsize = 0
+    guard let bytes = secret_value_get(value, &length) else { return Secret("") }
+    return Secret(bytes: UnsafeRawBufferPointer(start: bytes, count: Int(length)))
+}

@@ -1,0 +1,242 @@
+package import AuthCore
+package import AuthWire
+package import GLibRuntime
+
+/// Sessions in the person's keyring (Secret Service API), one item each, in the default collection.
+///
+/// Invariants: everything here runs on the GLib thread. No call waits for a person: one that finds the keyring locked
+/// fails at once with ``StoreError/locked`` and has the person asked, once; `states()` tells when it is open. No call
+/// waits longer than `limit` for an answer of the service. Only `delete` and a `save` of the same session remove
+/// anything.
+package actor SecretServiceStore: SessionStore {
+    /// Far above what a busy keyring takes (milliseconds, or some seconds when it writes a file of megabytes), and as
+    /// long as a request may reasonably hang on it.
+    package static let answerLimit = Duration.seconds(5)
+
+    private nonisolated let thread: GLibThread
+    private nonisolated let broadcast: StateBroadcast<StoreState>
+    private let link: KeyringLink
+    private let turns = WriteTurns()
+    private let limit: Duration
+    private let providerTitle: @Sendable (String) -> String?
+
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+    package nonisolated var kind: StoreKind { .secretService }
+
+    /// - Parameters:
+    ///   - address: of the message bus, see ``SessionBus``; with `nil` every call fails with ``StoreError/missing``.
+    ///   - limit: for each answer of the service.
+    ///   - providerTitle: what people call a provider, for the label of an item.
+    package init(
+        on thread: GLibThread, address: String?, limit: Duration = SecretServiceStore.answerLimit,
+        providerTitle: @escaping @Sendable (String) -> String? = { _ in nil }
+    ) {
+        self.thread = thread
+        self.limit = limit
+        self.providerTitle = providerTitle
+        let link = KeyringLink(address: address, limit: limit, on: thread)
+        broadcast = link.states
+        self.link = link
+        thread.perform { self.assumeIsolated { $0.begin() } }
+    }
+
+    package nonisolated func states() -> AsyncStream<StoreState> {
+        broadcast.states()
+    }
+
+    /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
+    package func askAgain() {
+        link.forgetDismissal()
+    }
+
+    package func loadAll() async throws(StoreError) -> [StoredSession] {
+        let values = try await attempt { store, keyring, deadline throws(StoreError) in
+            try await store.values(SessionItem.everyOne, keyring, deadline)
+        }
+        var newest: [SessionName: SessionRecord] = [:]
+        var damaged: [StoredSession] = []
+        for (path, value) in values.sorted(by: { $0.key < $1.key }) {
+            do throws(DamagedRecord) {
+                let record = try SessionRecord(decoding: value)
+                if let other = newest[record.session], other.revision >= record.revision { continue }
+                newest[record.session] = record
+            } catch {
+                damaged.append(.damaged(session: await sessionAttribute(of: path) ?? path, reason: error.reason))
+            }
+        }
+        return newest.values.sorted { $0.session < $1.session }.map(StoredSession.record) + damaged
+    }
+
+    package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        let values = try await attempt { store, keyring, deadline throws(StoreError) in
+            try await store.values(SessionItem.attributes(finding: session), keyring, deadline)
+        }
+        var newest: SessionRecord?
+        var damage: String?
+        for value in values.values {
+            do throws(DamagedRecord) {
+                let record = try SessionRecord(decoding: value)
+                guard record.session == session else {
+                    throw DamagedRecord(reason: "it is the record of session '\(record.session)'")
+                }
+                if record.revision > newest?.revision ?? 0 || newest == nil { newest = record }
+            } catch {
+                damage = error.reason
+            }
+        }
+        if newest == nil, let damage {
+            throw .failed(reason: "the keyring's item of session '\(session)' cannot be read: \(damage)")
+        }
+        return newest
+    }
+
+    package func save(_ record: SessionRecord) async throws(StoreError) {
+        let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
+        let value = record.encoded()
+        try await inTurn { store, keyring, deadline throws(StoreError) in
+            let collection = try await store.openCollection(deadline)
+            let before = try await store.find(SessionItem.attributes(finding: record.session), keyring, deadline)
+            let call = keyring.creating(
+                in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
+            switch try await store.ask(call, deadline, lockedPath: collection) {
+            case .dismissed:
+                throw .denied(reason: "the keyring's request to write was dismissed")
+            case .item(let path):
+                // The session was another provider's before: its item has other attributes and was not replaced.
+                for old in before where old != path { try await store.remove(old, keyring, deadline) }
+            }
+        }
+    }
+
+    package func delete(_ session: SessionName) async throws(StoreError) {
+        try await inTurn { store, keyring, deadline throws(StoreError) in
+            for path in try await store.find(SessionItem.attributes(finding: session), keyring, deadline) {
+                try await store.remove(path, keyring, deadline)
+            }
+        }
+    }
+}
+
+// MARK: Calls
+
+extension SecretServiceStore {
+    private typealias Deadline = SuspendingClock.Instant
+    private typealias Work<Value> = (
+        isolated SecretServiceStore, SecretServiceProxy, Deadline
+    ) async throws(StoreError) -> Value
+
+    private func begin() {
+        thread.begin(link.connected(), limit: limit) { _ in }
+    }
+
+    /// `work` when it is this caller's turn to write.
+    private func inTurn(_ work: Work<Void>) async throws(StoreError) {
+        try refuseWhenSilent()
+        do {
+            try await thread.call(turns.turn(), limit: nil)
+        } catch {
+            throw StoreError(error)
+        }
+        defer { turns.done() }
+        do {
+            try await attempt(work)
+        } catch {
+            if case .notAnswering(let after) = error { turns.refuseWaiting(.timedOut(after: after)) }
+            throw error
+        }
+    }
+
+    /// `work` with an open session, and once more with a new one when the first turns out to be of a daemon that has
+    /// gone, or fails for no reason that another try could not mend. Work is the same done once or twice.
+    private func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
+        try refuseWhenSilent()
+        let deadline = SuspendingClock.now + limit
+        let keyring = try await open(deadline)
+        do {
+            return try await work(self, keyring, deadline)
+        } catch {
+            switch error {
+            case .failed where !Task.isCancelled, .missing where !Task.isCancelled: link.drop(keyring)
+            default: throw error
+            }
+        }
+        return try await work(self, open(deadline), deadline)
+    }
+
+    private func refuseWhenSilent() throws(StoreError) {
+        if link.isSilent { throw .notAnswering(after: limit) }
+    }
+
+    private func open(_ deadline: Deadline) async throws(StoreError) -> SecretServiceProxy {
+        try await ask(link.connected(), deadline)
+    }
+
+    /// - Parameter lockedPath: what to have unlocked if the service says that it is locked.
+    private func ask<Value>(
+        _ call: GIOCall<Value>, _ deadline: Deadline, lockedPath: String? = nil
+    ) async throws(StoreError) -> Value {
+        do throws(GLibFailure) {
+            return try await thread.call(call, limit: SuspendingClock.now.duration(to: deadline))
+        } catch {
+            if case .timedOut = error {
+                link.didNotAnswer()
+                throw .notAnswering(after: limit)
+            }
+            let meaning = StoreError(error)
+            guard meaning == .locked, let lockedPath else { throw meaning }
+            throw link.foundLocked([lockedPath])
+        }
+    }
+
+    /// The default collection, open.
+    private func openCollection(_ deadline: Deadline) async throws(StoreError) -> String {
+        guard let bus = link.connection else { throw .missing(reason: "the connection to the message bus was lost") }
+        guard let path = try await ask(CollectionWatch.readingDefault(on: bus), deadline) else {
+            throw .missing(reason: "the keyring service has no default keyring; create one, or log in to the desktop")
+        }
+        guard try await !ask(CollectionWatch.readingLocked(path, on: bus), deadline) else {
+            throw link.foundLocked([path])
+        }
+        return path
+    }
+
+    /// The paths of open items. Nothing found counts only when the collection is open: services differ in what they
+    /// find in a locked one.
+    private func find(
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+    ) async throws(StoreError) -> [String] {
+        let found = try await ask(keyring.searching(attributes), deadline)
+        if !found.locked.isEmpty { throw link.foundLocked(found.locked) }
+        if found.unlocked.isEmpty { _ = try await openCollection(deadline) }
+        return found.unlocked
+    }
+
+    private func values(
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+    ) async throws(StoreError) -> [String: Secret] {
+        let paths = try await find(attributes, keyring, deadline)
+        if paths.isEmpty { return [:] }
+        let values = try await ask(keyring.reading(paths), deadline, lockedPath: paths.first)
+        // Items that were locked or removed since the search are left out of the answer.
+        if values.count < paths.count { _ = try await openCollection(deadline) }
+        return values
+    }
+
+    private func remove(
+        _ path: String, _ keyring: SecretServiceProxy, _ deadline: Deadline
+    ) async throws(StoreError) {
+        guard try await ask(keyring.deleting(path), deadline, lockedPath: path) else {
+            throw .denied(reason: "the keyring's request to delete was dismissed")
+        }
+    }
+
+    /// The session that an item says it is of; `nil` when that cannot be read either.
+    private func sessionAttribute(of path: String) async -> String? {
+        guard let bus = link.connection else { return nil }
+        let call = CollectionWatch.reading("Attributes", of: path, interface: SessionItem.interface, on: bus) {
+            $0.members.first { $0.members.first?.string == "session" }?.members.last?.string
+        }
+        return try? await ask(call, SuspendingClock.now + limit)
+    }
+}

@@ -1,0 +1,26 @@
+import AuthCore
+import AuthWire
+
+/// How a session looks as an item of a keyring: what a person sees in Seahorse, and what it is found by.
+enum SessionItem {
+    /// Keeps items of other programs that call themselves authd out of the search.
+    static let schema = "authd.Session"
+    static let interface = "org.freedesktop.Secret.Item"
+
+    static let everyOne = ["application": "authd", "xdg:schema": schema]
+
+    static func attributes(finding session: SessionName) -> [String: String] {
+        everyOne.merging(["session": session.text]) { $1 }
+    }
+
+    static func attributes(of record: SessionRecord) -> [String: String] {
+        attributes(finding: record.session).merging(["provider": record.provider]) { $1 }
+    }
+
+    /// Such as `authd: ada@example.org at App template (work)`.
+    static func label(of record: SessionRecord, providerTitle: String?) -> String {
+        let person = record.user?.email ?? record.user?.name ?? record.user?.id
+        let place = providerTitle ?? record.provider
+        return "authd: " + (person.map { $0 + " at " } ?? "") + place + " (" + record.session.text + ")"
+    }
+}

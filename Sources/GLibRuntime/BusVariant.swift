@@ -1,0 +1,84 @@
+import CSecret
+
+/// A GVariant: what D-Bus messages are made of. Immutable.
+///
+/// Invariant: the pointer is handed to C only while the object is kept alive. An optimised build ends a temporary's life
+/// with its last use in Swift, which is before C has taken a reference of its own.
+package final class BusVariant {
+    private let variant: OpaquePointer
+
+    /// Takes over a reference, also a floating one.
+    package init(taking variant: OpaquePointer) {
+        self.variant = g_variant_take_ref(variant)
+    }
+
+    /// Adds a reference to a variant that is somebody else's.
+    init(_ borrowed: OpaquePointer) {
+        variant = g_variant_ref(borrowed)
+    }
+
+    deinit {
+        g_variant_unref(variant)
+    }
+
+    /// The GVariant, good while `body` runs.
+    package func withRaw<Value>(_ body: (OpaquePointer) -> Value) -> Value {
+        withExtendedLifetime(self) { body(variant) }
+    }
+
+    package convenience init(string: String) {
+        self.init(taking: g_variant_new_string(string))
+    }
+
+    package convenience init(tuple members: [BusVariant]) {
+        let tuple: OpaquePointer = withExtendedLifetime(members) {
+            var pointers: [OpaquePointer?] = members.map(\.variant)
+            return g_variant_new_tuple(&pointers, gsize(pointers.count))
+        }
+        self.init(taking: tuple)
+    }
+
+    package convenience init(strings table: [(key: String, value: String)]) {
+        var entries: [OpaquePointer?] = table.map { key, value in
+            g_variant_new_dict_entry(g_variant_new_string(key), g_variant_new_string(value))
+        }
+        self.init(
+            taking: withVariantType("{ss}") { g_variant_new_array($0, &entries, gsize(entries.count)) })
+    }
+
+    /// Whether it has that type (D-Bus specification, "Type System").
+    package func has(type: String) -> Bool {
+        withRaw { raw in withVariantType(type) { g_variant_is_of_type(raw, $0) != 0 } }
+    }
+
+    /// The members of a tuple, array or dictionary entry; none for other types.
+    package var members: [BusVariant] {
+        withRaw { raw in
+            guard g_variant_is_container(raw) != 0, !has(type: "v") else { return [] }
+            return (0..<g_variant_n_children(raw)).compactMap { index in
+                g_variant_get_child_value(raw, index).map { BusVariant(taking: $0) }
+            }
+        }
+    }
+
+    /// What a variant holds; itself for other types.
+    package var unboxed: BusVariant {
+        guard has(type: "v"), let inner = withRaw({ g_variant_get_variant($0) }) else { return self }
+        return BusVariant(taking: inner)
+    }
+
+    /// Of a string, object path or signature.
+    package var string: String? {
+        guard has(type: "s") || has(type: "o") || has(type: "g") else { return nil }
+        return withRaw { raw in g_variant_get_string(raw, nil).map { String(cString: $0) } }
+    }
+
+    package var bool: Bool? {
+        has(type: "b") ? withRaw { g_variant_get_boolean($0) != 0 } : nil
+    }
+}
+
+/// A type as GLib has it: a pointer into its text, good while `body` runs.
+func withVariantType<Value>(_ text: String, _ body: (OpaquePointer?) -> Value) -> Value {
+    text.withCString { body(authd_variant_type($0)) }
+}

@@ -1,0 +1,229 @@
+import CSecret
+import Synchronization
+
+/// One thread that runs a GMainLoop on a context of its own, as the executor of the actors that talk to GLib.
+///
+/// Invariant: whatever runs here runs while this thread owns the context, which is its thread-default one. So every GIO
+/// call begun by an actor of this executor is answered by this loop, and two pieces of work never run at once.
+// @unchecked Sendable: `context` and `loop` are objects that GLib lets any thread use, `state` is behind its mutex, and
+// `operations` is touched only where `assertOwned` holds.
+package final class GLibThread: SerialExecutor, @unchecked Sendable {
+    private let context: OpaquePointer
+    private let loop: OpaquePointer
+    private let state = Mutex(State())
+    private var operations: [ObjectIdentifier: any GLibOperation] = [:]
+
+    private struct State {
+        var work: [Work] = []
+        /// Somebody is about to take `work`: nobody else needs to be woken.
+        var isScheduled = false
+        var phase = Phase.running(nil)
+    }
+
+    private enum Phase {
+        /// With the thread, once it is made.
+        case running(ThreadHandle?)
+        case stopping
+        case ended
+    }
+
+    private enum Work {
+        case job(UnownedJob)
+        case block(@Sendable () -> Void)
+    }
+
+    /// - Throws: ``GLibFailure/error(_:)`` when the system gives no thread.
+    package init(name: String = "glib") throws(GLibFailure) {
+        context = g_main_context_new()
+        loop = g_main_loop_new(context, 0)
+        var error: UnsafeMutablePointer<GError>?
+        let thread = g_thread_try_new(
+            name,
+            { data in
+                // The thread keeps its executor alive until stop().
+                guard let data else { return nil }
+                Unmanaged<GLibThread>.fromOpaque(data).takeRetainedValue().run()
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque(), &error)
+        guard let thread else {
+            Unmanaged.passUnretained(self).release()
+            throw GLibFailure(taking: error)
+        }
+        let handle = ThreadHandle(pointer: thread)
+        state.withLock { $0.phase = .running(handle) }
+    }
+
+    deinit {
+        g_main_loop_unref(loop)
+        g_main_context_unref(context)
+    }
+
+    /// Ends the loop and joins the thread. Calls under way end with ``GLibFailure/ended``, and so does each later one.
+    /// Any thread but this one may call it; the second caller returns at once.
+    package func stop() {
+        let thread: ThreadHandle? = state.withLock { state in
+            guard case .running(let thread) = state.phase else { return nil }
+            state.phase = .stopping
+            return thread
+        }
+        guard let thread else { return }
+        perform { [self] in
+            for operation in operations.values { operation.abandon(.ended) }
+            g_main_loop_quit(loop)
+        }
+        g_thread_join(thread.pointer)
+    }
+
+    /// Runs `block` on this thread, after what was given to it before.
+    package func perform(_ block: @escaping @Sendable () -> Void) {
+        add(.block(block))
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        add(.job(UnownedJob(job)))
+    }
+
+    package func checkIsolated() {
+        assertOwned()
+    }
+
+    package func isIsolatingCurrentContext() -> Bool? {
+        isOwned
+    }
+
+    /// Traps off this thread: a GIO call begun elsewhere would wait for a context that nobody runs.
+    package func assertOwned() {
+        precondition(isOwned, "GLib was about to be used off its thread")
+    }
+
+    private var isOwned: Bool { g_main_context_is_owner(context) != 0 }
+
+    private func run() {
+        g_main_context_push_thread_default(context)
+        g_main_loop_run(loop)
+        // Cancelled calls still want to hand back their results, and those free what they hold.
+        var iterations = 0
+        while iterations < Self.farewellIterations, g_main_context_iteration(context, 0) != 0 { iterations += 1 }
+        g_main_context_pop_thread_default(context)
+        let isLeft = state.withLock { state in
+            state.phase = .ended
+            return state.isScheduled
+        }
+        if isLeft { drainAfterEnd() }
+    }
+
+    /// Enough for every cancelled call to come back, and an end even if some source is always ready.
+    private static let farewellIterations = 1000
+
+    private func add(_ work: Work) {
+        let phase: Phase? = state.withLock { state in
+            state.work.append(work)
+            guard !state.isScheduled else { return nil }
+            state.isScheduled = true
+            return state.phase
+        }
+        switch phase {
+        case nil: return
+        case .running, .stopping: wake()
+        case .ended: drainAfterEnd()
+        }
+    }
+
+    private func wake() {
+        guard let source = g_idle_source_new() else { return }
+        g_source_set_priority(source, G_PRIORITY_DEFAULT)
+        g_source_set_callback(
+            source,
+            { data in
+                if let data { Unmanaged<GLibThread>.fromOpaque(data).takeUnretainedValue().drain() }
+                return 0
+            }, Unmanaged.passRetained(self).toOpaque(),
+            { data in
+                if let data { Unmanaged<GLibThread>.fromOpaque(data).release() }
+            })
+        g_source_attach(source, context)
+        g_source_unref(source)
+    }
+
+    private func drain() {
+        let work = state.withLock { state in
+            state.isScheduled = false
+            defer { state.work = [] }
+            return state.work
+        }
+        for item in work { run(item) }
+    }
+
+    /// Work that comes after the end still runs, one piece at a time, on the thread that brought it: a task that was
+    /// waiting must get its error rather than wait for ever. No GIO call begins here any more.
+    private func drainAfterEnd() {
+        while g_main_context_acquire(context) == 0 { g_thread_yield() }
+        defer { g_main_context_release(context) }
+        while true {
+            let work: [Work] = state.withLock { state in
+                if state.work.isEmpty { state.isScheduled = false }
+                defer { state.work = [] }
+                return state.work
+            }
+            if work.isEmpty { return }
+            for item in work { run(item) }
+        }
+    }
+
+    private func run(_ work: Work) {
+        switch work {
+        case .job(let job): job.runSynchronously(on: asUnownedSerialExecutor())
+        case .block(let block): block()
+        }
+    }
+}
+
+extension GLibThread {
+    /// Whether calls may still begin.
+    var isOpen: Bool {
+        state.withLock { state in
+            if case .running = state.phase { true } else { false }
+        }
+    }
+
+    func add(_ operation: any GLibOperation) {
+        assertOwned()
+        operations[ObjectIdentifier(operation)] = operation
+    }
+
+    func remove(_ operation: any GLibOperation) {
+        assertOwned()
+        operations[ObjectIdentifier(operation)] = nil
+    }
+
+    /// A source that calls `operation` once after `delay`, attached here. The caller destroys and unrefs it.
+    func timer(after delay: Duration, for operation: any GLibOperation) -> UnsafeMutablePointer<GSource>? {
+        assertOwned()
+        let source = g_timeout_source_new(delay.milliseconds)
+        let box = TimerTarget(operation)
+        g_source_set_callback(
+            source,
+            { data in
+                if let data { Unmanaged<TimerTarget>.fromOpaque(data).takeUnretainedValue().operation.limitReached() }
+                return 0
+            }, Unmanaged.passRetained(box).toOpaque(),
+            { data in
+                if let data { Unmanaged<TimerTarget>.fromOpaque(data).release() }
+            })
+        g_source_attach(source, context)
+        return source
+    }
+}
+
+// @unchecked Sendable: GLib lets any thread join another, and stop() takes the handle out of the state once.
+private struct ThreadHandle: @unchecked Sendable {
+    let pointer: UnsafeMutablePointer<GThread>
+}
+
+private final class TimerTarget {
+    let operation: any GLibOperation
+
+    init(_ operation: any GLibOperation) {
+        self.operation = operation
+    }
+}

@@ -1,0 +1,128 @@
+import Subprocess
+import Synchronization
+
+/// A message bus and a gnome-keyring of a test's own, in a folder of their own.
+///
+/// A shell holds both as children and obeys a line at a time. It ends them, and itself, when its input ends: so also
+/// when the process of the tests is killed. Needs dbus-daemon, gnome-keyring, libglib2.0-bin (gdbus), libsecret-tools.
+actor PrivateKeyring {
+    static let password = "open sesame"
+    /// A limit for stores that no test means to reach, however busy the machine.
+    static let patience = Duration.seconds(60)
+
+    nonisolated let address: String
+    private let writer: StandardInputWriter
+    private var lines: SubprocessOutputSequence.StringSequence<UTF8>.AsyncIterator
+
+    enum Trouble: Error {
+        case noBus(String?)
+        case refused(command: String, answer: String?)
+    }
+
+    private init(
+        writer: StandardInputWriter, lines: SubprocessOutputSequence.StringSequence<UTF8>.AsyncIterator
+    ) async throws {
+        self.writer = writer
+        var lines = lines
+        let first = try await lines.next()
+        guard let first, first.hasPrefix("bus ") else { throw Trouble.noBus(first) }
+        address = String(first.dropFirst("bus ".count))
+        self.lines = lines
+    }
+
+    /// Runs `body` with a bus, and with a keyring daemon on it unless told otherwise; ends both after it.
+    static func with(
+        daemon: Bool = true, _ body: sending (PrivateKeyring) async throws -> Void
+    ) async throws {
+        let outcome = try await run(
+            .name("bash"), arguments: ["-c", script], input: .inputWriter, output: .sequence, error: .discarded
+        ) { execution in
+            let writer = execution.standardInputWriter
+            let keyring = try await PrivateKeyring(
+                writer: writer, lines: execution.standardOutput.strings().makeAsyncIterator())
+            do {
+                if daemon { try await keyring.start() }
+                try await body(keyring)
+            } catch {
+                try await writer.finish()
+                throw error
+            }
+            try await writer.finish()
+        }
+        _ = outcome
+    }
+
+    /// Starts a daemon whose keyring is open, with the data of the former one.
+    func start() async throws { try await tell("start \(Self.password)") }
+    /// Starts a daemon whose keyring is locked, or that has none when there never was an open one.
+    func startLocked() async throws { try await tell("start-locked") }
+    /// Stops the daemon with SIGSTOP.
+    func freeze() async throws { try await tell("freeze") }
+    func thaw() async throws { try await tell("thaw") }
+    /// Ends the daemon with SIGKILL.
+    func kill() async throws { try await tell("kill") }
+    /// Ends the bus with SIGKILL.
+    func killBus() async throws { try await tell("kill-bus") }
+    /// What `secret-tool search --all` prints of authd's items.
+    func search() async throws -> [String] { try await tell("search") }
+    /// Writes an item of authd's with a value that is no record.
+    func damage(session: String) async throws { try await tell("damage \(session)") }
+
+    @discardableResult
+    private func tell(_ command: String) async throws -> [String] {
+        _ = try await writer.write(Array((command + "\n").utf8))
+        var printed: [String] = []
+        var lines = lines
+        defer { self.lines = lines }
+        while let line = try await lines.next(isolation: self) {
+            if line == "done" { return printed }
+            if line == "failed" { break }
+            printed.append(line)
+        }
+        throw Trouble.refused(command: command, answer: printed.last)
+    }
+
+    /// `setpriv --pdeathsig` ends the children should the shell itself be killed. The bus knows no services that it
+    /// could start: what is missing is missing.
+    private static let script = #"""
+        folder=$(mktemp -d)
+        export HOME=$folder/home XDG_RUNTIME_DIR=$folder/run XDG_DATA_HOME=$folder/home/.local/share
+        mkdir -m 700 -p "$HOME" "$XDG_RUNTIME_DIR"
+        unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
+        cat > "$folder/bus.conf" <<END
+        <busconfig><type>session</type><listen>unix:dir=$folder/run</listen><auth>EXTERNAL</auth>
+        <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+        <allow own="*"/></policy></busconfig>
+        END
+        leave() { trap - EXIT; kill -KILL $daemon $bus 2>/dev/null; wait; rm -rf "$folder"; exit; }
+        trap leave EXIT TERM INT HUP
+        mkfifo "$folder/address"
+        setpriv --pdeathsig KILL \
+            dbus-daemon --config-file="$folder/bus.conf" --nofork --print-address=1 > "$folder/address" &
+        bus=$!
+        read -r DBUS_SESSION_BUS_ADDRESS < "$folder/address"
+        export DBUS_SESSION_BUS_ADDRESS
+        echo "bus $DBUS_SESSION_BUS_ADDRESS"
+        owned() { gdbus wait --session --timeout 20 org.freedesktop.secrets; }
+        start() {
+            setpriv --pdeathsig KILL gnome-keyring-daemon --foreground --components=secrets "$@" \
+                > "$folder/log" < <(printf %s "$password") &
+            daemon=$!
+            owned
+        }
+        while read -r word password; do
+            case $word in
+            start) start --unlock ;;
+            start-locked) start ;;
+            freeze) kill -STOP $daemon ;;
+            thaw) kill -CONT $daemon ;;
+            kill) kill -KILL $daemon; wait $daemon; true ;;
+            kill-bus) kill -KILL $bus; wait $bus; true ;;
+            search) secret-tool search --all application authd 2>&1 ;;
+            damage) printf '{"format":1,"access_token":"tell-nobody"' | secret-tool store --label=damaged \
+                application authd session "$password" provider p xdg:schema authd.Session ;;
+            *) false ;;
+            esac && echo done || echo failed
+        done
+        """#
+}

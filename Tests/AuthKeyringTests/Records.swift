@@ -1,0 +1,35 @@
+import AuthCore
+import AuthWire
+
+/// A record whose every member is set, so that one that is lost on the way is noticed.
+func record(
+    _ session: String = "work", provider: String = "app-template", token: String = "access-1", revision: UInt64 = 1
+) throws -> SessionRecord {
+    SessionRecord(
+        session: try SessionName(session), provider: provider, environment: "production", method: "password",
+        tokens: TokenSet(
+            accessToken: Secret(token), tokenType: "bearer", refreshToken: Secret("refresh-\(token)"),
+            issuedAt: WallTime(unixSeconds: 1_800_000_000.25), expiresAt: WallTime(unixSeconds: 1_800_003_600)),
+        user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
+        rawUser: ["id": 7, "tags": ["a", nil], "size": 1.5], needsPassword: true,
+        signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("p\u{e4}ss \"word\"\n")],
+        revision: revision, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
+}
+
+extension [StoredSession] {
+    var records: [SessionRecord] {
+        compactMap { if case .record(let record) = $0 { record } else { nil } }
+    }
+
+    var damaged: [(session: String, reason: String)] {
+        compactMap { if case .damaged(let session, let reason) = $0 { (session, reason) } else { nil } }
+    }
+}
+
+extension AsyncStream<StoreState> {
+    /// Reads on until the state is told. `false` when the stream ends before.
+    func reaches(_ state: StoreState) async -> Bool {
+        for await told in self where told == state { return true }
+        return false
+    }
+}

@@ -1,0 +1,271 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import GLibRuntime
+import Testing
+
+/// A real keyring that is locked, silent, dead, replaced or absent.
+@Suite("When the keyring", .timeLimit(.minutes(2)))
+struct SecretServiceMoodTests {
+    private struct Scene {
+        let keyring: PrivateKeyring
+        let thread: GLibThread
+        let store: SecretServiceStore
+
+        func control() async throws -> KeyringControl {
+            try await KeyringControl.connect(to: keyring, on: thread)
+        }
+    }
+
+    /// - Parameter limit: long, so that a test sees it only where it says otherwise.
+    private func withScene(
+        daemon: Bool = true, limit: Duration = PrivateKeyring.patience, _ body: sending (Scene) async throws -> Void
+    ) async throws {
+        try await PrivateKeyring.with(daemon: daemon) { keyring in
+            let thread = try GLibThread()
+            defer { thread.stop() }
+            let store = SecretServiceStore(on: thread, address: keyring.address, limit: limit)
+            try await body(Scene(keyring: keyring, thread: thread, store: store))
+        }
+    }
+
+    @Test("is locked, each call says so, and none says that nothing is there")
+    func locked() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            try await scene.control().lock()
+            await #expect(throws: StoreError.locked) { try await scene.store.load(saved.session) }
+        }
+        try await withScene { scene in
+            try await scene.store.save(record())
+            try await scene.control().lock()
+            await #expect(throws: StoreError.locked) { try await scene.store.loadAll() }
+        }
+        try await withScene { scene in
+            try await scene.control().lock()
+            await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
+        }
+        try await withScene { scene in
+            try await scene.control().lock()
+            await #expect(throws: StoreError.locked) { try await scene.store.delete(SessionName("work")) }
+        }
+    }
+
+    @Test("is locked and empty, a session is not taken for absent")
+    func lockedAndEmpty() async throws {
+        try await withScene { scene in
+            try await scene.control().lock()
+            await #expect(throws: StoreError.locked) { try await scene.store.load(SessionName("nobody")) }
+        }
+    }
+
+    @Test("is unlocked by a person, its state tells so and calls go on")
+    func unlocked() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            let control = try await scene.control()
+            try await control.lock()
+            #expect(await scene.store.states().reaches(.locked))
+            let states = scene.store.states()
+            try await control.unlock()
+            #expect(await states.reaches(.ready))
+            #expect(try await scene.store.load(saved.session) == saved)
+        }
+    }
+
+    @Test("asks and the person says no, calls are denied until it is unlocked another way")
+    func dismissed() async throws {
+        try await withScene { scene in
+            let control = try await scene.control()
+            try await control.lock()
+            let states = scene.store.states()
+            await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
+            // Without a display gnome-keyring has nobody to ask, and dismisses its prompt.
+            #expect(await states.reaches(.denied))
+            await #expect {
+                try await scene.store.save(record())
+            } throws: { error in
+                if case .denied = error as? StoreError { true } else { false }
+            }
+            try await control.unlock()
+            #expect(await states.reaches(.ready))
+            try await scene.store.save(record())
+        }
+    }
+
+    @Test("does not answer, calls end at their limit, later ones at once, and all goes on when it answers again")
+    func frozen() async throws {
+        try await withScene(limit: .seconds(2)) { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            let states = scene.store.states()
+            try await scene.keyring.freeze()
+            let error = StoreError.notAnswering(after: .seconds(2))
+            await #expect(throws: error) { try await scene.store.load(saved.session) }
+            #expect(await states.reaches(.notAnswering))
+            await #expect(throws: error) { try await scene.store.save(record(revision: 2)) }
+            await #expect(throws: error) { try await scene.store.delete(saved.session) }
+            try await scene.keyring.thaw()
+            #expect(await states.reaches(.ready))
+            #expect(try await scene.store.load(saved.session) == saved)
+        }
+    }
+
+    @Test("does not answer, writers waiting for their turn are sent away with the one whose turn it was")
+    func frozenQueue() async throws {
+        try await withScene(limit: .seconds(2)) { scene in
+            try await scene.store.save(record())
+            try await scene.keyring.freeze()
+            await withTaskGroup(of: StoreError?.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        do {
+                            try await scene.store.save(record("s\(number)"))
+                            return nil
+                        } catch {
+                            return error as? StoreError
+                        }
+                    }
+                }
+                for await error in group { #expect(error == .notAnswering(after: .seconds(2))) }
+            }
+            try await scene.keyring.thaw()
+        }
+    }
+
+    @Test("is killed and started again, the next call uses the new one")
+    func replaced() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            let states = scene.store.states()
+            try await scene.keyring.kill()
+            #expect(await states.reaches(.missing))
+            await #expect {
+                try await scene.store.load(saved.session)
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
+            try await scene.keyring.start()
+            #expect(await states.reaches(.ready))
+            #expect(try await scene.store.load(saved.session) == saved)
+        }
+    }
+
+    @Test("comes back locked, the state tells so")
+    func returnsLocked() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            let states = scene.store.states()
+            try await scene.keyring.kill()
+            try await scene.keyring.startLocked()
+            #expect(await states.reaches(.locked))
+            await #expect(throws: StoreError.locked) { try await scene.store.load(saved.session) }
+            try await scene.control().unlock()
+            #expect(await states.reaches(.ready))
+            #expect(try await scene.store.load(saved.session) == saved)
+        }
+    }
+
+    @Test("is not there, calls say that it is missing, and all goes on when it comes")
+    func absent() async throws {
+        try await withScene(daemon: false) { scene in
+            let states = scene.store.states()
+            #expect(await states.reaches(.missing))
+            await #expect {
+                try await scene.store.loadAll()
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
+            try await scene.keyring.start()
+            #expect(await states.reaches(.ready))
+            try await scene.store.save(record())
+        }
+    }
+
+    @Test("has no default collection, calls say that it is missing")
+    func noDefault() async throws {
+        try await withScene(daemon: false) { scene in
+            try await scene.keyring.startLocked()
+            await #expect {
+                try await scene.store.save(record())
+            } throws: { error in
+                if case .missing(let reason) = error as? StoreError { reason.contains("default") } else { false }
+            }
+        }
+    }
+
+    @Test("loses its bus, calls say that it is missing and the process goes on")
+    func deadBus() async throws {
+        try await withScene { scene in
+            try await scene.store.save(record())
+            let states = scene.store.states()
+            try await scene.keyring.killBus()
+            #expect(await states.reaches(.missing))
+            await #expect {
+                try await scene.store.loadAll()
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
+        }
+    }
+
+    @Test("has no bus at all, calls say what to set")
+    func noBus() async throws {
+        let thread = try GLibThread()
+        defer { thread.stop() }
+        let store = SecretServiceStore(on: thread, address: nil)
+        await #expect {
+            try await store.loadAll()
+        } throws: { error in
+            if case .missing(let reason) = error as? StoreError { reason.contains("XDG_RUNTIME_DIR") } else { false }
+        }
+    }
+
+    @Test("keeps a caller waiting who gives up, the call ends at once")
+    func cancelled() async throws {
+        try await withScene { scene in
+            try await scene.store.save(record())
+            try await scene.keyring.freeze()
+            let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
+            // The limit is long and the daemon is stopped: only the cancellation can end the call.
+            let error = await withTaskGroup(of: (any Error)?.self) { group in
+                group.addTask {
+                    do {
+                        beginning.yield()
+                        _ = try await scene.store.loadAll()
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+                for await _ in begun { break }
+                group.cancelAll()
+                return await group.next() ?? nil
+            }
+            #expect(error as? StoreError == .failed(reason: "the call was cancelled"))
+            try await scene.keyring.thaw()
+            let all = try await scene.store.loadAll()
+            #expect(all.records.count == 1)
+        }
+    }
+
+    @Test("fails, the error holds no secret")
+    func errorsAreClean() async throws {
+        try await withScene { scene in
+            try await scene.control().lock()
+            let error = await #expect(throws: StoreError.self) {
+                try await scene.store.save(record(token: "tell-nobody"))
+            }
+            #expect(!String(reflecting: error).contains("tell-nobody"))
+            try await scene.keyring.kill()
+            let other = await #expect(throws: StoreError.self) {
+                try await scene.store.save(record(token: "tell-nobody"))
+            }
+            #expect(!String(reflecting: other).contains("tell-nobody"))
+        }
+    }
+}

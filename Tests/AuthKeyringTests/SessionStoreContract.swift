@@ -1,0 +1,110 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import GLibRuntime
+import Testing
+
+/// What every store promises, whatever it keeps sessions in.
+@Suite("A session store", .timeLimit(.minutes(2)))
+struct SessionStoreContract {
+    /// A store on real parts, made anew for each test and ended after it.
+    enum Kind: String, CaseIterable, CustomTestStringConvertible {
+        case memory, gnomeKeyring
+
+        var testDescription: String { rawValue }
+
+        func with(_ body: sending (any SessionStore) async throws -> Void) async throws {
+            switch self {
+            case .memory: try await body(MemoryStore())
+            case .gnomeKeyring:
+                try await PrivateKeyring.with { keyring in
+                    let thread = try GLibThread()
+                    defer { thread.stop() }
+                    try await body(
+                        SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience))
+                }
+            }
+        }
+    }
+
+    @Test("gives back every member of what was saved", arguments: Kind.allCases)
+    func keepsAll(in kind: Kind) async throws {
+        try await kind.with { store in
+            let saved = try record()
+            try await store.save(saved)
+            #expect(try await store.load(saved.session) == saved)
+            #expect(try await store.loadAll().records == [saved])
+        }
+    }
+
+    @Test("says nothing is there when it is open and nothing is", arguments: Kind.allCases)
+    func absence(in kind: Kind) async throws {
+        try await kind.with { store in
+            let found = try await store.load(SessionName("nobody"))
+            let all = try await store.loadAll()
+            #expect(found == nil)
+            #expect(all.isEmpty)
+        }
+    }
+
+    @Test("holds the newest of several writes of a session, and one only", arguments: Kind.allCases)
+    func replaces(in kind: Kind) async throws {
+        try await kind.with { store in
+            for revision in 1...5 as ClosedRange<UInt64> {
+                try await store.save(record(token: "access-\(revision)", revision: revision))
+            }
+            let last = try record(token: "access-5", revision: 5)
+            #expect(try await store.loadAll().records == [last])
+        }
+    }
+
+    @Test("holds one record of a session that moved to another provider", arguments: Kind.allCases)
+    func changesProvider(in kind: Kind) async throws {
+        try await kind.with { store in
+            try await store.save(record(provider: "envelope"))
+            let moved = try record(provider: "app-template", revision: 2)
+            try await store.save(moved)
+            #expect(try await store.loadAll().records == [moved])
+            try await store.delete(moved.session)
+            #expect(try await store.loadAll().isEmpty)
+        }
+    }
+
+    @Test("removes the session it is told to, and no other", arguments: Kind.allCases)
+    func deletes(in kind: Kind) async throws {
+        try await kind.with { store in
+            let kept = try record("kept")
+            try await store.save(kept)
+            try await store.save(record("gone"))
+            try await store.delete(SessionName("gone"))
+            #expect(try await store.load(SessionName("gone")) == nil)
+            #expect(try await store.loadAll().records == [kept])
+        }
+    }
+
+    @Test("takes the removal of what is not there as done", arguments: Kind.allCases)
+    func deletesNothing(in kind: Kind) async throws {
+        try await kind.with { store in
+            try await store.delete(SessionName("nobody"))
+        }
+    }
+
+    @Test("takes a hundred sessions written at once", arguments: Kind.allCases)
+    func manyAtOnce(in kind: Kind) async throws {
+        try await kind.with { store in
+            let records = try (100..<200).map { try record("s\($0)", token: "access-\($0)") }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for record in records { group.addTask { try await store.save(record) } }
+                try await group.waitForAll()
+            }
+            #expect(try await store.loadAll().records == records)
+        }
+    }
+
+    @Test("says that it is ready", arguments: Kind.allCases)
+    func ready(in kind: Kind) async throws {
+        try await kind.with { store in
+            #expect(await store.states().reaches(.ready))
+        }
+    }
+}
