@@ -1,0 +1,116 @@
+import AsyncHTTPClient
+package import AuthCore
+import FoundationEssentials
+package import NIOCore
+import NIOHTTPCompression
+
+/// The HTTP side of the agent: a pool of connections a route, on event loops shared with the rest.
+///
+/// ``shutdown()`` must be called, once, before it is let go.
+package final class AsyncHTTPTransport: HTTPTransport {
+    /// What the settings and the environment say about HTTP.
+    package struct Configuration: Sendable {
+        /// Ours, for `User-Agent`.
+        package var version: String
+        package var limits: TransportLimits
+        /// The proxy for everything; nil leaves it to the environment, empty or `none` means none at all.
+        package var proxy: String?
+        /// Hosts reached without a proxy; empty leaves it to the environment.
+        package var noProxy: [String]
+        /// Certificates in PEM form, trusted besides the system's and those of `SSL_CERT_FILE`.
+        package var extraCAFile: String?
+        /// The variables of the process.
+        package var environment: [String: String]
+
+        package init(
+            version: String, limits: TransportLimits = TransportLimits(), proxy: String? = nil, noProxy: [String] = [],
+            extraCAFile: String? = nil, environment: [String: String] = [:]
+        ) {
+            self.version = version
+            self.limits = limits
+            self.proxy = proxy
+            self.noProxy = noProxy
+            self.extraCAFile = extraCAFile
+            self.environment = environment
+        }
+
+        /// What a person has set; the limits that are no setting stay as they are.
+        package init(version: String, settings: HTTPSettings, environment: [String: String]) {
+            var limits = TransportLimits()
+            limits.connect = settings.connectTimeout
+            limits.silence = settings.requestTimeout
+            limits.total = settings.totalTimeout
+            self.init(
+                version: version, limits: limits, proxy: settings.proxy, noProxy: settings.noProxy,
+                extraCAFile: settings.caFile, environment: environment)
+        }
+    }
+
+    /// What the environment asked for and could not be done, in words for the log.
+    package let notices: [String]
+
+    private let limits: TransportLimits
+    private let userAgent: String
+    private let proxies: ProxyRules
+    private let shelf: ClientShelf
+
+    /// - Throws: when a setting cannot be used: the proxy, or the file of certificates.
+    package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
+        let limits = configuration.limits
+        let roots = try TrustRoots(extraCAFile: configuration.extraCAFile, environment: configuration.environment)
+        proxies = try ProxyRules(
+            setting: configuration.proxy, noProxy: configuration.noProxy, environment: configuration.environment)
+        notices = roots.notices
+        self.limits = limits
+        userAgent = "authd/\(configuration.version)"
+        shelf = ClientShelf(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
+    }
+
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+        guard let url = URL(string: request.url) else { throw .badURL(reason: "the address cannot be read") }
+        let origin = try Origin(of: url)
+        let route = try proxies.route(to: origin)
+        guard let loan = shelf.borrow(route) else { throw .cancelled }
+        let exchange = Exchange(
+            client: loan.client, request: request, url: url, userAgent: userAgent,
+            attempt: Attempt(origin: origin, route: route, limits: limits))
+        let outcome = await exchange.outcome()
+        await shelf.giveBack(loan)
+        return try outcome.get()
+    }
+
+    /// Requests under way keep their connections.
+    package func dropConnections() async {
+        await shelf.renew()
+    }
+
+    /// Closes all connections; requests under way and later ones end as cancelled.
+    package func shutdown() async {
+        await shelf.close()
+    }
+}
+
+extension HTTPClient.Configuration {
+    fileprivate init(limits: TransportLimits, roots: TrustRoots, route: ProxyRules.Route) {
+        self.init(
+            tlsConfiguration: roots.tlsConfiguration(goodbye: TimeAmount(limits.goodbye)),
+            redirectConfiguration: .disallow,
+            timeout: Timeout(
+                connect: TimeAmount(limits.connect), read: TimeAmount(limits.silence),
+                write: TimeAmount(limits.silence)),
+            decompression: .enabled(limit: .size(limits.bodyBytes)))
+        httpVersion = .automatic
+        connectionPool.idleTimeout = TimeAmount(limits.idleConnection)
+        connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerOrigin
+        // When to try again is the session's decision, and the first failure says more than a time-out.
+        connectionPool.retryConnectionEstablishment = false
+        guard case .proxy(let server) = route else { return }
+        switch server.kind {
+        case .socks5: proxy = .socksServer(host: server.host, port: server.port)
+        case .http:
+            proxy = .server(
+                host: server.host, port: server.port,
+                authorization: server.user.map { .basic(username: $0, password: server.password ?? "") })
+        }
+    }
+}

@@ -1,0 +1,143 @@
+import AsyncHTTPClient
+import AuthCore
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOHTTPCompression
+import NIOPosix
+import NIOSSL
+
+/// One try to reach an origin, and what its failures mean.
+///
+/// The texts of the libraries are never passed on: some of them repeat headers and addresses.
+struct Attempt {
+    let origin: Origin
+    let route: ProxyRules.Route
+    let limits: TransportLimits
+
+    func meaning(of error: any Error) -> TransportError {
+        switch error {
+        case let error as TransportError: error
+        case is CancellationError: .cancelled
+        case let error as HTTPClientError: meaning(of: error)
+        case let error as NIOConnectionError: meaning(of: error)
+        case let error as IOError: connecting([error])
+        case ChannelError.connectTimeout: notConnected
+        case NIOHTTPDecompression.DecompressionError.limit: .tooLarge(limit: limits.bodyBytes)
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            lost("the answer's compressed body is damaged")
+        case let error as HTTPParserError:
+            error == .invalidEOFState ? lost("it ended in mid-answer") : lost("what came back is not HTTP")
+        case let error as NIOSSLError: meaning(of: error)
+        case is NIOSSLExtraError: tls("the certificate is not for this host name")
+        case let error as BoringSSLError: tls(Self.reason(error))
+        default: lost("it failed (\(type(of: error)))")
+        }
+    }
+
+    // MARK: - The client library
+
+    private func meaning(of error: HTTPClientError) -> TransportError {
+        switch error {
+        case .cancelled, .alreadyShutdown, .requestStreamCancelled: .cancelled
+        case .connectTimeout, .getConnectionFromPoolTimeout, .socksHandshakeTimeout, .httpProxyHandshakeTimeout:
+            notConnected
+        case .tlsHandshakeTimeout: timedOut(after: limits.connect)
+        case .readTimeout, .writeTimeout: timedOut(after: limits.silence)
+        case .deadlineExceeded: timedOut(after: limits.total)
+        case .remoteConnectionClosed: lost("the other side closed it")
+        case .uncleanShutdown: lost("it was cut without a goodbye")
+        case .invalidProxyResponse: throughProxy("it refused to connect to \(origin.host)")
+        case .proxyAuthenticationRequired:
+            throughProxy("it asks for a user name and a password, or refused those given")
+        case .invalidURL, .emptyHost, .emptyScheme: .badURL(reason: "the address cannot be read")
+        default: .badURL(reason: "the request's method or headers cannot be sent")
+        }
+    }
+
+    // MARK: - Connecting
+
+    private func meaning(of error: NIOConnectionError) -> TransportError {
+        if !error.connectionErrors.isEmpty { return connecting(error.connectionErrors.map(\.error)) }
+        if error.dnsAError != nil || error.dnsAAAAError != nil {
+            if case .proxy(let proxy) = route { return .proxy(reason: "the name of the proxy \(proxy) is not known") }
+            return .nameNotResolved(host: origin.host)
+        }
+        return lost("no address could be tried")
+    }
+
+    /// Several addresses may have failed in different ways: a plain no from one says more than no way to another
+    /// (a machine without IPv6 has no route to half of the addresses there are).
+    private func connecting(_ errors: [any Error]) -> TransportError {
+        let codes = errors.compactMap { ($0 as? IOError)?.errnoCode }
+        if codes.contains(ECONNREFUSED) {
+            if case .proxy(let proxy) = route { return .proxy(reason: "nothing answers at the proxy \(proxy)") }
+            return .connectionRefused(host: origin.host)
+        }
+        if codes.contains(ETIMEDOUT) || errors.contains(where: { $0 is ChannelError }) { return notConnected }
+        if !codes.isEmpty, codes.allSatisfy(Self.noRoute.contains) {
+            return .offline(reason: "there is no route to \(peer)")
+        }
+        let telling = codes.first { !Self.noRoute.contains($0) }
+        return switch telling {
+        case ECONNRESET, EPIPE: lost("the other side reset it")
+        case let code?: lost(SystemError.text(code))
+        case nil: lost("it failed")
+        }
+    }
+
+    private static let noRoute: Set<CInt> = [ENETUNREACH, EHOSTUNREACH, ENETDOWN, EADDRNOTAVAIL]
+
+    // MARK: - TLS
+
+    private func meaning(of error: NIOSSLError) -> TransportError {
+        switch error {
+        case .handshakeFailed(let inner): tls(Self.reason(inner))
+        case .unableToValidateCertificate, .noCertificateToValidate: tls(Self.unverified)
+        case .uncleanShutdown: lost("it was cut without a goodbye")
+        default: tls("the handshake failed")
+        }
+    }
+
+    private static let unverified =
+        "the certificate is not signed by an authority this machine trusts, or is out of date (is the clock right?)"
+
+    /// The library knows its reasons only as text, `CERTIFICATE_VERIFY_FAILED` among others.
+    private static func reason(_ error: BoringSSLError) -> String {
+        let stack =
+            switch error {
+            case .sslError(let stack), .unknownError(let stack): stack.map(\.description).joined(separator: " ")
+            default: ""
+            }
+        if stack.contains("CERTIFICATE_VERIFY_FAILED") { return unverified }
+        if stack.contains("WRONG_VERSION_NUMBER") || stack.contains("HTTP_REQUEST") {
+            return "the other side does not speak TLS"
+        }
+        if stack.contains("PROTOCOL_VERSION") { return "the other side speaks no version of TLS from 1.2 on" }
+        if stack.contains("HANDSHAKE_FAILURE") { return "no way of encryption is common to both sides" }
+        return "the handshake failed"
+    }
+
+    // MARK: - Words
+
+    /// Whom we connect to: the proxy, or the origin itself.
+    private var peer: String {
+        switch route {
+        case .direct: origin.host
+        case .proxy(let proxy): "the proxy \(proxy)"
+        }
+    }
+
+    private var notConnected: TransportError {
+        switch route {
+        case .direct: timedOut(after: limits.connect)
+        case .proxy: throughProxy("it did not connect within \(limits.connect)")
+        }
+    }
+
+    private func timedOut(after limit: Duration) -> TransportError { .timedOut(host: origin.host, after: limit) }
+    private func lost(_ reason: String) -> TransportError { .connectionLost(host: origin.host, reason: reason) }
+    private func tls(_ reason: String) -> TransportError { .tls(host: origin.host, reason: reason) }
+
+    private func throughProxy(_ reason: String) -> TransportError { .proxy(reason: "\(peer): \(reason)") }
+}

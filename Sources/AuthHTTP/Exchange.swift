@@ -1,0 +1,97 @@
+import AsyncHTTPClient
+import AuthCore
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+
+/// One request and its whole answer, within the limits.
+struct Exchange: Sendable {
+    let client: HTTPClient
+    let request: HTTPRequest
+    let url: URL
+    let userAgent: String
+    let attempt: Attempt
+
+    /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
+    func outcome() async -> Result<HTTPReply, TransportError> {
+        await withTaskGroup { group in
+            group.addTask { await attempted() }
+            group.addTask {
+                // Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
+                try? await Task.sleep(for: attempt.limits.total, clock: .continuous)
+                return .failure(.timedOut(host: attempt.origin.host, after: attempt.limits.total))
+            }
+            let first = await group.next()
+            group.cancelAll()
+            if Task.isCancelled { return .failure(.cancelled) }
+            return first ?? .failure(.cancelled)
+        }
+    }
+
+    private func attempted() async -> Result<HTTPReply, TransportError> {
+        do {
+            return .success(try await followed())
+        } catch {
+            return .failure(Task.isCancelled ? .cancelled : attempt.meaning(of: error))
+        }
+    }
+
+    /// After the last redirect allowed, the next one is handed over as an answer.
+    private func followed() async throws -> HTTPReply {
+        var url = url
+        var redirects = 0
+        while true {
+            let response = try await client.execute(prepared(url), deadline: .distantFuture)
+            let next = try RedirectPolicy.next(
+                after: (response.status.code, response.headers.first(name: "Location")),
+                method: request.method, at: url, origin: attempt.origin)
+            guard let next, redirects < attempt.limits.redirects else { return try await reply(from: response) }
+            // The connection is of use again only when this body has been read.
+            _ = try await body(of: response)
+            redirects += 1
+            url = next
+        }
+    }
+
+    private func prepared(_ url: URL) -> HTTPClientRequest {
+        var prepared = HTTPClientRequest(url: url.absoluteString)
+        prepared.method = HTTPMethod(rawValue: request.method)
+        for field in request.headers { prepared.headers.add(name: field.name, value: field.value.reveal()) }
+        if !prepared.headers.contains(name: "User-Agent") { prepared.headers.add(name: "User-Agent", value: userAgent) }
+        if !prepared.headers.contains(name: "Accept-Encoding") {
+            prepared.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
+        }
+        if let body = request.body { prepared.body = .bytes(body.revealBytes(), length: .known(Int64(body.count))) }
+        return prepared
+    }
+
+    private func reply(from response: HTTPClientResponse) async throws -> HTTPReply {
+        let body = try await body(of: response)
+        return HTTPReply(
+            status: Int(response.status.code), headers: Self.headers(of: response, decoded: !body.isEmpty), body: body)
+    }
+
+    /// Without the two that describe the compressed form of a body that is handed over decompressed.
+    private static func headers(of response: HTTPClientResponse, decoded: Bool) -> [(name: String, value: String)] {
+        let coding = response.headers.first(name: "Content-Encoding")?.lowercased()
+        let outdated: Set<String> =
+            decoded && (coding == "gzip" || coding == "deflate") ? ["content-encoding", "content-length"] : []
+        return response.headers.filter { !outdated.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
+    }
+
+    /// Counts what arrives: a declared length is believed only when it is already too much.
+    private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
+        let limit = attempt.limits.bodyBytes
+        if request.method != "HEAD", let declared = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+            declared > limit
+        {
+            throw TransportError.tooLarge(limit: limit)
+        }
+        var bytes: [UInt8] = []
+        for try await part in response.body {
+            guard bytes.count + part.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
+            bytes.append(contentsOf: part.readableBytesView)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,47 @@
+import AuthCore
+import FoundationEssentials
+
+/// A proxy as a setting or a variable names it: `[http://|socks5://|socks5h://][user:password@]host[:port]`.
+///
+/// Through a SOCKS proxy names are resolved by the proxy in both spellings.
+struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
+    enum Kind: Hashable, Sendable { case http, socks5 }
+
+    let kind: Kind
+    let host: String
+    let port: Int
+    let user: String?
+    let password: String?
+
+    /// Why a text names no proxy that can be used. Never repeats the text, which may hold a password.
+    struct Unusable: Error { let reason: String }
+
+    init(_ text: String) throws(Unusable) {
+        let full = text.contains("://") ? text : "http://" + text
+        guard let url = URL(string: full), let scheme = url.scheme?.lowercased() else {
+            throw Unusable(reason: "it is not of the form http://host:port")
+        }
+        switch scheme {
+        case "http": kind = .http
+        case "socks5", "socks5h": kind = .socks5
+        case "https": throw Unusable(reason: "a proxy spoken to over TLS is not supported, use its http:// port")
+        default: throw Unusable(reason: "a proxy's scheme is http, socks5 or socks5h")
+        }
+        guard var host = url.host(percentEncoded: false), !host.isEmpty else {
+            throw Unusable(reason: "it names no host")
+        }
+        if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
+        let port = url.port ?? (kind == .http ? 80 : 1080)
+        guard (1...65535).contains(port) else { throw Unusable(reason: "its port is out of range") }
+        user = url.user(percentEncoded: false)
+        password = url.password(percentEncoded: false)
+        guard kind == .http || user == nil else {
+            throw Unusable(reason: "a user name for a SOCKS proxy is not supported")
+        }
+        self.host = host
+        self.port = port
+    }
+
+    /// Host and port only.
+    var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

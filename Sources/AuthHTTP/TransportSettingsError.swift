@@ -1,0 +1,13 @@
+/// A setting of the HTTP side that cannot be used: which, why.
+package struct TransportSettingsError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The key in the settings file or the variable of the environment.
+    package let setting: String
+    package let reason: String
+
+    package init(setting: String, reason: String) {
+        self.setting = setting
+        self.reason = reason
+    }
+
+    package var description: String { "\(setting): \(reason)" }
+}

@@ -1,0 +1,39 @@
+import AuthCore
+import AuthHTTP
+import NIOPosix
+
+/// A transport of its own for a test, closed at the end.
+func withTransport<Result: Sendable>(
+    _ configuration: AsyncHTTPTransport.Configuration = .init(version: "1.2.3"),
+    _ body: (AsyncHTTPTransport) async throws -> Result
+) async throws -> Result {
+    let transport = try AsyncHTTPTransport(configuration, group: MultiThreadedEventLoopGroup.singleton)
+    do {
+        let result = try await body(transport)
+        await transport.shutdown()
+        return result
+    } catch {
+        await transport.shutdown()
+        throw error
+    }
+}
+
+extension AsyncHTTPTransport {
+    func get(_ url: String, headers: [HTTPField] = []) async throws(TransportError) -> HTTPReply {
+        try await send(HTTPRequest(method: "GET", url: url, headers: headers))
+    }
+
+    /// Why a GET gave no answer; nil when it gave one.
+    func failure(_ url: String, headers: [HTTPField] = []) async -> TransportError? {
+        do {
+            _ = try await get(url, headers: headers)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension HTTPReply {
+    var text: String { String(decoding: body, as: UTF8.self) }
+}
