@@ -1,0 +1,56 @@
+internal import AuthWire
+internal import Glibc
+
+/// Reads a whole file of a person's, bounded: a regular one, of a size that settings and profiles have.
+enum TextFile {
+    /// `nil` where there is no such file.
+    static func read(_ path: String) -> Result<String, ProfileProblems>? {
+        // O_NONBLOCK: a pipe put there by mistake must not hold the agent up.
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else {
+            return errno == ENOENT || errno == ENOTDIR ? nil : failure(path, "a readable file", reason(errno))
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            return failure(path, "a regular file", "something else")
+        }
+        guard status.st_size <= TOMLDocument.mostBytes else {
+            return failure(path, "at most \(TOMLDocument.mostBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
+        }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        while bytes.count <= TOMLDocument.mostBytes {
+            let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { return failure(path, "a readable file", reason(errno)) }
+            if count == 0 { break }
+            bytes += buffer[..<count]
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            return failure(path, "UTF-8 text", "other bytes")
+        }
+        return .success(text)
+    }
+
+    /// The names in a folder that end in `.toml`, sorted; none where there is no folder.
+    static func names(in folder: String) -> [String] {
+        guard let entries = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(entries) }
+        var names: [String] = []
+        while let entry = unsafe readdir(entries) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if name.hasSuffix(".toml"), !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    private static func failure(_ path: String, _ expected: String, _ found: String) -> Result<String, ProfileProblems>
+    {
+        .failure(ProfileProblems([ProfileProblem(file: path, line: 0, key: "", expected: expected, found: found)]))
+    }
+
+    private static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
+}

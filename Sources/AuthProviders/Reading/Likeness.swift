@@ -1,0 +1,30 @@
+/// Finds the word that a mistyped one was to be.
+enum Likeness {
+    /// A longer one was not mistyped, and comparing takes time by its length.
+    private static let longest = 64
+
+    /// `nil` when none is near: one slip in three letters at most, and always one.
+    static func nearest(to word: String, among known: [String]) -> String? {
+        guard word.count <= longest else { return nil }
+        let near = known.map { (word: $0, slips: slips(from: Array(word), to: Array($0))) }.min { $0.slips < $1.slips }
+        return near.flatMap { $0.slips <= max(1, word.count / 3) ? $0.word : nil }
+    }
+
+    /// How many letters are changed, added, left out, or swapped with their neighbour (optimal string alignment).
+    private static func slips(from one: [Character], to other: [Character]) -> Int {
+        var before: [Int] = []
+        var last = Array(0...other.count)
+        for i in one.indices {
+            var row = [i + 1]
+            for j in other.indices {
+                var fewest = min(last[j] + (one[i] == other[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, one[i] == other[j - 1], one[i - 1] == other[j] {
+                    fewest = min(fewest, before[j - 1] + 1)
+                }
+                row.append(fewest)
+            }
+            (before, last) = (last, row)
+        }
+        return last[other.count]
+    }
+}

@@ -1,0 +1,89 @@
+internal import AuthCore
+internal import AuthWire
+internal import TOMLKit
+
+/// Where answers keep what matters.
+extension ProfileReader {
+    static func pointer(_ section: TOMLSection, _ key: String) -> JSONPointer? {
+        section.string(key).flatMap { pointer($0, at: section.path(key), section.problems) }
+    }
+
+    private static func pointer(_ text: String, at path: String, _ problems: ProblemList) -> JSONPointer? {
+        do throws(JSONPointerError) {
+            return try JSONPointer(text)
+        } catch {
+            problems.add(path, expected: "a JSON Pointer such as /session/token (RFC 6901)", found: text)
+            return nil
+        }
+    }
+
+    static func replyMap(_ section: TOMLSection) -> ReplyMap {
+        section.allow(
+            "access_token", "token_type", "refresh_token", "expires_in", "expires_at", "expires_from_jwt", "user",
+            "needs_password")
+        return ReplyMap(
+            accessToken: pointer(section, "access_token"), tokenType: pointer(section, "token_type"),
+            refreshToken: pointer(section, "refresh_token"), expiresIn: pointer(section, "expires_in"),
+            expiresAt: pointer(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,
+            user: pointer(section, "user"), needsPassword: pointer(section, "needs_password"))
+    }
+
+    static func errorMap(_ section: TOMLSection) -> ErrorMap {
+        section.allow("message", "code", "details", "envelope")
+        return ErrorMap(
+            message: pointers(section, "message"), code: pointer(section, "code"),
+            details: pointer(section, "details"), envelope: section.section("envelope").flatMap(envelope))
+    }
+
+    private static func envelope(_ section: TOMLSection) -> ErrorMap.Envelope? {
+        section.allow("pointer", "success", "status")
+        let pointer = pointer(section, "pointer")
+        let success: JSON? =
+            switch section.table["success"]?.type {
+            case .int: section.table["success"]?.int.map { .integer(Int64($0)) }
+            case .string: section.string("success").map(JSON.string)
+            case .bool: section.bool("success").map(JSON.bool)
+            default: nil
+            }
+        guard let pointer, let success else {
+            section.problems.add(
+                section.path, expected: "pointer, and success: the number, text or truth it has when all is well")
+            return nil
+        }
+        return ErrorMap.Envelope(pointer: pointer, success: success, status: Self.pointer(section, "status"))
+    }
+
+    static func userMap(_ section: TOMLSection) -> UserMap {
+        section.allow("id", "email", "name", "verified")
+        return UserMap(
+            id: pointer(section, "id"), email: pointer(section, "email"), name: names(section),
+            verified: pointer(section, "verified"))
+    }
+
+    /// Ways to tell the name: each a pointer, or a list of pointers whose texts are joined.
+    private static func names(_ section: TOMLSection) -> [[JSONPointer]] {
+        guard let array = section.table["name"]?.array else { return pointers(section, "name").map { [$0] } }
+        return array.enumerated().map { index, element in
+            let path = TOMLPath.element(section.path("name"), index)
+            if element.type == .string, let text = element.string {
+                return pointer(text, at: path, section.problems).map { [$0] } ?? []
+            }
+            let parts = element.array.map { Array($0) } ?? []
+            if parts.isEmpty { section.problems.add(path, expected: "a JSON Pointer, or a list of them") }
+            return parts.enumerated().compactMap { place, part in
+                let path = TOMLPath.element(path, place)
+                guard part.type == .string, let text = part.string else {
+                    section.problems.add(path, expected: "a JSON Pointer", found: part.type.description)
+                    return nil
+                }
+                return pointer(text, at: path, section.problems)
+            }
+        }
+    }
+
+    private static func pointers(_ section: TOMLSection, _ key: String) -> [JSONPointer] {
+        (section.strings(key) ?? []).enumerated().compactMap { index, text in
+            pointer(text, at: TOMLPath.element(section.path(key), index), section.problems)
+        }
+    }
+}

@@ -1,0 +1,146 @@
+internal import AuthCore
+internal import AuthWire
+internal import TOMLKit
+
+/// Requests within a profile.
+extension ProfileReader {
+    private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+    /// What the transport alone decides (RFC 9110 §7.6.1, §8.6, §7.2).
+    private static let forbiddenHeaders = [
+        "connection", "content-length", "expect", "host", "proxy-authorization", "te", "trailer", "transfer-encoding",
+        "upgrade",
+    ]
+
+    static func requiredRequest(
+        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true
+    ) -> RequestTemplate? {
+        guard let request = section.section("request") else {
+            if !section.has("request") {
+                section.problems.add(section.path("request"), expected: "a table: method, path, …", found: "nothing")
+            }
+            return nil
+        }
+        return Self.request(request, names: names, mayBear: mayBear)
+    }
+
+    /// - Parameter mayBear: whether there is an access token to send.
+    static func request(
+        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true
+    ) -> RequestTemplate? {
+        section.allow("method", "path", "query", "headers", "bearer", "body")
+        let method = section.word("method", of: methods, isRequired: true)
+        let path = path(section, names)
+        let bearer = section.bool("bearer") ?? false
+        if bearer, !mayBear {
+            section.problems.add(
+                section.path("bearer"), expected: "false, as a sign-in has no token yet", found: "true")
+        }
+        let headers = headers(section, names: names)
+        if bearer, let header = headers.first(where: { $0.name.lowercased() == "authorization" }) {
+            section.problems.add(
+                TOMLPath.join(section.path("headers"), header.name), expected: "no such header beside bearer = true")
+        }
+        if method == "GET", section.has("body") {
+            section.problems.add(section.path("body"), expected: "no body in a GET (RFC 9110 §9.3.1)", found: "one")
+        }
+        let body = section.table["body"].flatMap {
+            Self.body($0, at: section.path("body"), names, section.problems)
+        }
+        guard let method, let path else { return nil }
+        return RequestTemplate(
+            method: method, path: path, query: fields(section, "query", names: names), headers: headers,
+            bearer: bearer, body: body)
+    }
+
+    static func headers(_ section: TOMLSection, names: PlaceholderNames) -> [TemplateField] {
+        let fields = fields(section, "headers", names: names)
+        for field in fields {
+            let path = TOMLPath.join(section.path("headers"), field.name)
+            if !isFieldName(field.name) {
+                section.problems.add(path, expected: "a header's name (RFC 9110 §5.6.2)", found: field.name)
+            } else if forbiddenHeaders.contains(field.name.lowercased()) {
+                section.problems.add(path, expected: "no header of the connection itself", found: field.name)
+            }
+            if !field.value.literals.allSatisfy(isFieldText) {
+                section.problems.add(path, expected: "a header's value, without line breaks", found: "one with some")
+            }
+        }
+        return fields
+    }
+
+    /// A table of templates: headers or a query.
+    private static func fields(_ section: TOMLSection, _ key: String, names: PlaceholderNames) -> [TemplateField] {
+        guard let table = section.section(key) else { return [] }
+        return table.keysInOrder.compactMap { name in
+            table.string(name)
+                .flatMap { template($0, at: table.path(name), names, section.problems) }
+                .map { TemplateField(name: name, value: $0) }
+        }
+    }
+
+    private static func path(_ section: TOMLSection, _ names: PlaceholderNames) -> Template? {
+        let expected = "a path that begins with /, percent-encoded, without query, fragment or .. (RFC 3986 §3.3)"
+        guard let text = section.required("path", expected),
+            let path = template(text, at: section.path("path"), names, section.problems)
+        else { return nil }
+        // A value can only add to a segment, so that the rest has to be right by itself.
+        let filled = path.fill(TemplateValues(standIn: "x", for: path.placeholders)) ?? ""
+        guard text.hasPrefix("/"), PercentEncoding.isPath(filled) else {
+            section.problems.add(section.path("path"), expected: expected, found: text)
+            return nil
+        }
+        return path
+    }
+
+    private static func template(
+        _ text: String, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
+    ) -> Template? {
+        let template: Template
+        do throws(TemplateError) {
+            template = try Template(parsing: text)
+        } catch {
+            problems.add(path, expected: "text with {placeholders}, and {{ or }} for a brace", found: error.reason)
+            return nil
+        }
+        for name in template.placeholders where !names.names.contains(name) {
+            problems.add(path, expected: names.expected, found: "{\(name)}")
+        }
+        return template
+    }
+
+    private static func body(
+        _ value: any TOMLValueConvertible, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
+    ) -> BodyTemplate? {
+        switch value.type {
+        case .string: return value.string.flatMap { template($0, at: path, names, problems) }.map(BodyTemplate.text)
+        case .int: return value.int.map { .literal(.integer(Int64($0))) }
+        case .double where value.double?.isFinite == true: return value.double.map { .literal(.number($0)) }
+        case .bool: return value.bool.map { .literal(.bool($0)) }
+        case .array:
+            let elements = value.array.map { Array($0) } ?? []
+            return .array(
+                elements.enumerated().compactMap { body($1, at: TOMLPath.element(path, $0), names, problems) })
+        case .table:
+            guard let table = value.table else { return nil }
+            let section = TOMLSection(table: table, path: path, problems: problems)
+            return .object(
+                section.keysInOrder.compactMap { key in
+                    table[key].flatMap { body($0, at: section.path(key), names, problems) }.map { (key, $0) }
+                })
+        case .date, .time, .dateTime, .double:
+            problems.add(path, expected: "what JSON has: a text, number, true, false, list or table", found: "another")
+            return nil
+        }
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isFieldName(_ name: String) -> Bool {
+        !name.isEmpty && name.utf8.allSatisfy { TOMLPath.isBare($0) || "!#$%&'*+.^`|~".utf8.contains($0) }
+    }
+
+    /// RFC 9110 §5.5.
+    private static func isFieldText(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }
+    }
+}

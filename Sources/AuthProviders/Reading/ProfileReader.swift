@@ -1,0 +1,145 @@
+package import AuthCore
+internal import AuthWire
+internal import TOMLKit
+
+/// Reads a provider profile from TOML. The language is described in Docs/profiles.md.
+package enum ProfileReader {
+    /// - Parameter source: names the file in problems, and is the profile's `source`.
+    /// - Returns: the profile, or all that is wrong with it at once.
+    package static func read(_ text: String, source: String) -> Result<ProviderProfile, ProfileProblems> {
+        TOMLDocument.read(text, file: source).flatMap { root in
+            let profile = profile(root, source: source)
+            guard let profile, root.problems.problems.isEmpty else {
+                return .failure(ProfileProblems(root.problems.problems))
+            }
+            return .success(profile)
+        }
+    }
+
+    private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
+        root.allow(
+            "name", "title", "allow_insecure_http", "environments", "default_environment", "headers", "sign_in",
+            "reply", "errors", "user", "renewal", "validation", "user_request", "sign_out")
+        let name = root.required("name", "the provider's name, \(SessionName.rule)") ?? ""
+        if !name.isEmpty, (try? SessionName(name)) == nil {
+            root.problems.add("name", expected: "the provider's name, \(SessionName.rule)", found: name)
+        }
+        let insecure = root.bool("allow_insecure_http") ?? false
+        let environments = environments(root, insecure: insecure)
+        let methods = signInMethods(root)
+        let reply = root.section("reply").map(replyMap) ?? ReplyMap()
+        let user = root.section("user").map(userMap) ?? UserMap()
+        let renewalReply = root.tableIfAny("renewal")?.section("reply").map(replyMap)
+        let names = PlaceholderNames.session(
+            replies: [reply] + methods.compactMap(\.reply) + [renewalReply].compactMap(\.self), user: user)
+        let renewal = renewal(root, reply: renewalReply, names: names)
+        let profile = ProviderProfile(
+            name: name, title: root.string("title") ?? name, source: source, environments: environments,
+            defaultEnvironment: defaultEnvironment(root, of: environments), allowInsecureHTTP: insecure,
+            headers: headers(root, names: names), signIn: methods, reply: reply,
+            errors: root.section("errors").map(errorMap) ?? ErrorMap(), user: user,
+            renewal: renewal ?? Renewal(kind: .none),
+            validation: root.section("validation").flatMap { request($0, names: names) },
+            userRequest: userRequest(root, names: names),
+            signOut: root.section("sign_out").flatMap { request($0, names: names) })
+        checkTokenIsFound(root, profile)
+        return renewal == nil ? nil : profile
+    }
+
+    // MARK: Environments
+
+    private static func environments(_ root: TOMLSection, insecure: Bool) -> [ProviderEnvironment] {
+        guard let section = root.requiredTable("environments", "a table of names and base URLs") else { return [] }
+        return section.keysInOrder.compactMap { name in
+            section.string(name).flatMap { url in
+                environment(name, url, at: section.path(name), insecure: insecure, problems: root.problems)
+            }
+        }
+    }
+
+    /// Also for the environments that settings add.
+    static func environment(
+        _ name: String, _ url: String, at path: String, insecure: Bool, problems: ProblemList
+    ) -> ProviderEnvironment? {
+        if (try? SessionName(name)) == nil {
+            problems.add(path, expected: "an environment's name, \(SessionName.rule)", found: name)
+            return nil
+        }
+        do throws(BaseURLError) {
+            let base = try BaseURL(url)
+            // Plain http carries passwords and tokens in the clear.
+            if !base.isSecure, !base.isLoopback, !insecure {
+                problems.add(
+                    path, expected: "https, as http is for this machine only (or allow_insecure_http = true)",
+                    found: url)
+            }
+            return ProviderEnvironment(name: name, baseURL: base.text)
+        } catch {
+            // What stands before an @ may be a password.
+            problems.add(path, expected: error.expected, found: url.contains("@") ? "one with an @" : url)
+            return nil
+        }
+    }
+
+    private static func defaultEnvironment(_ root: TOMLSection, of environments: [ProviderEnvironment]) -> String {
+        guard let name = root.string("default_environment") else { return environments.first?.name ?? "" }
+        if !environments.contains(where: { $0.name == name }) {
+            root.problems.add(
+                "default_environment", expected: "one of \(environments.map(\.name).joined(separator: ", "))",
+                found: name)
+        }
+        return name
+    }
+
+    // MARK: Renewal and user
+
+    private static func renewal(_ root: TOMLSection, reply: ReplyMap?, names: PlaceholderNames) -> Renewal? {
+        guard let section = root.requiredTable("renewal", "a table that says what renews a session") else { return nil }
+        section.allow("kind", "request", "reply", "final_statuses", "final_codes")
+        let kind = section.word("kind", of: Renewal.Kind.allCases.map(\.rawValue), isRequired: true)
+        guard let kind = kind.flatMap(Renewal.Kind.init) else { return nil }
+        var renewal = Renewal(kind: kind, reply: reply)
+        switch kind {
+        case .refresh, .validate: renewal.request = requiredRequest(section, names: names)
+        case .signIn, .none:
+            if section.has("request") {
+                section.problems.add(
+                    section.path("request"), expected: "no request where renewal is of kind \(kind.rawValue)",
+                    found: "one")
+            }
+        }
+        if let statuses = section.integers("final_statuses") {
+            for (index, status) in statuses.enumerated() where !(400...499).contains(status) || status == 429 {
+                section.problems.add(
+                    TOMLPath.element(section.path("final_statuses"), index),
+                    expected: "a status from 400 to 499 that is not 429", found: String(status))
+            }
+            renewal.finalStatuses = Set(statuses)
+        }
+        renewal.finalCodes = Set(section.strings("final_codes") ?? [])
+        return renewal
+    }
+
+    private static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {
+        guard let section = root.section("user_request") else { return nil }
+        section.allow("user", "request")
+        let user = pointer(section, "user") ?? .whole
+        return requiredRequest(section, names: names).map { UserRequest(request: $0, user: user) }
+    }
+
+    /// A profile that never finds a token signs nobody in, and one that finds none at renewal renews nothing.
+    private static func checkTokenIsFound(_ root: TOMLSection, _ profile: ProviderProfile) {
+        // A place that is told wrongly has been told of already.
+        guard root.tableIfAny("reply")?.has("access_token") != true else { return }
+        for method in profile.signIn where method.reply?.accessToken == nil {
+            root.problems.add(
+                "reply.access_token", expected: "a JSON Pointer to the token, here or in sign_in.\(method.name).reply",
+                found: "nothing")
+        }
+        if profile.renewal.kind == .refresh, profile.renewal.reply?.accessToken == nil {
+            root.problems.add(
+                "renewal.reply.access_token", expected: "a JSON Pointer to the new token, here or in reply",
+                found: "nothing")
+        }
+    }
+}

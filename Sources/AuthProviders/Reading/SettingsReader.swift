@@ -1,0 +1,130 @@
+package import AuthCore
+internal import AuthWire
+internal import TOMLKit
+
+/// Reads the settings, authd.toml(5).
+package enum SettingsReader {
+    private static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
+    /// Of a time limit in settings: shorter fails always, longer is none.
+    private static let timeouts = Duration.milliseconds(100)...Duration.seconds(3600)
+
+    /// - Returns: the settings, or all that is wrong with them at once.
+    package static func read(_ text: String, source: String) -> Result<Settings, ProfileProblems> {
+        TOMLDocument.read(text, file: source).flatMap { root in
+            let settings = settings(root)
+            let problems = root.problems.problems
+            return problems.isEmpty ? .success(settings) : .failure(ProfileProblems(problems))
+        }
+    }
+
+    private static func settings(_ root: TOMLSection) -> Settings {
+        root.allow(
+            "store", "socket", "log_level", "allowed_user_ids", "default_session", "http", "providers", "folder")
+        var settings = Settings()
+        settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
+        settings.logLevel = root.word("log_level", of: levels)
+        settings.socket = absolutePath(root, "socket")
+        settings.allowedUserIDs = userIDs(root)
+        settings.defaultSession = sessionName(root, "default_session")
+        if let http = root.section("http") { settings.http = httpSettings(http) }
+        if let providers = root.section("providers") { readProviders(providers, into: &settings) }
+        settings.folders = root.list("folder").compactMap(folderRule)
+        return settings
+    }
+
+    private static func httpSettings(_ section: TOMLSection) -> HTTPSettings {
+        section.allow("proxy", "no_proxy", "ca_file", "connect_timeout", "request_timeout", "total_timeout")
+        let proxy = section.string("proxy")
+        // The text is not repeated: a proxy's address may hold a password.
+        if let proxy, !proxy.hasPrefix("http://"), !proxy.hasPrefix("https://") {
+            section.problems.add(section.path("proxy"), expected: "a URL, http://HOST:PORT", found: "another text")
+        }
+        return HTTPSettings(
+            proxy: proxy, noProxy: section.strings("no_proxy") ?? [], caFile: absolutePath(section, "ca_file"),
+            requestTimeout: duration(section, "request_timeout") ?? HTTPSettings.defaultRequestTimeout,
+            totalTimeout: duration(section, "total_timeout") ?? HTTPSettings.defaultTotalTimeout,
+            connectTimeout: duration(section, "connect_timeout") ?? HTTPSettings.defaultConnectTimeout)
+    }
+
+    private static func readProviders(_ providers: TOMLSection, into settings: inout Settings) {
+        for provider in providers.keysInOrder {
+            guard let section = providers.section(provider) else { continue }
+            section.allow("environments", "default_environment")
+            settings.defaultEnvironments[provider] = section.string("default_environment").map {
+                let path = section.path("default_environment")
+                return ChosenEnvironment(
+                    name: $0, file: section.problems.file, line: section.problems.line(of: path), key: path)
+            }
+            guard let urls = section.section("environments") else { continue }
+            settings.environments[provider] = urls.keysInOrder.compactMap { name in
+                urls.string(name).flatMap { added(name, $0, in: urls) }
+            }
+        }
+    }
+
+    /// Whether plain http is allowed is the profile's word: see ``ProfileFolders``.
+    private static func added(_ name: String, _ url: String, in urls: TOMLSection) -> AddedEnvironment? {
+        let path = urls.path(name)
+        return ProfileReader.environment(name, url, at: path, insecure: true, problems: urls.problems).map {
+            AddedEnvironment(environment: $0, file: urls.problems.file, line: urls.problems.line(of: path), key: path)
+        }
+    }
+
+    private static func folderRule(_ section: TOMLSection) -> FolderRule? {
+        section.allow("path", "session")
+        let expected = "an absolute path, or one that begins with ~/"
+        let path = section.required("path", expected)
+        if !section.has("session") {
+            section.problems.add(section.path("session"), expected: "a session's name", found: "nothing")
+        }
+        guard let session = sessionName(section, "session"), var path else { return nil }
+        guard path.hasPrefix("/") || path == "~" || path.hasPrefix("~/") else {
+            section.problems.add(section.path("path"), expected: expected, found: path)
+            return nil
+        }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return FolderRule(path: path, session: session)
+    }
+
+    private static func sessionName(_ section: TOMLSection, _ key: String) -> SessionName? {
+        guard let text = section.string(key) else { return nil }
+        if let name = try? SessionName(text) { return name }
+        section.problems.add(section.path(key), expected: "a session's name, \(SessionName.rule)", found: text)
+        return nil
+    }
+
+    /// A whole number with its unit: `500ms`, `30s`, `2m`.
+    private static func duration(_ section: TOMLSection, _ key: String) -> Duration? {
+        guard let text = section.string(key) else { return nil }
+        let digits = text.prefix { "0123456789".contains($0) }
+        let unit: Duration? =
+            switch text.dropFirst(digits.count) {
+            case "ms": .milliseconds(1)
+            case "s": .seconds(1)
+            case "m": .seconds(60)
+            default: nil
+            }
+        if digits.count <= 9, let unit, let count = Int(digits), timeouts.contains(unit * count) { return unit * count }
+        section.problems.add(
+            section.path(key), expected: "a time from 100ms to 60m, such as \"500ms\", \"30s\" or \"2m\"", found: text)
+        return nil
+    }
+
+    private static func absolutePath(_ section: TOMLSection, _ key: String) -> String? {
+        guard let path = section.string(key) else { return nil }
+        if path.hasPrefix("/") { return path }
+        section.problems.add(section.path(key), expected: "an absolute path", found: path)
+        return nil
+    }
+
+    private static func userIDs(_ root: TOMLSection) -> [UInt32] {
+        (root.integers("allowed_user_ids") ?? []).enumerated().compactMap { index, number in
+            // The highest number means "no user" to the kernel (setuid(2)).
+            if let id = UInt32(exactly: number), id != .max { return id }
+            root.problems.add(
+                TOMLPath.element("allowed_user_ids", index), expected: "a user's number, from 0 to \(UInt32.max - 1)",
+                found: String(number))
+            return nil
+        }
+    }
+}

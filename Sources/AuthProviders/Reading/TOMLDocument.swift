@@ -1,0 +1,29 @@
+internal import AuthWire
+internal import TOMLKit
+
+/// Parses a TOML text, bounded, into the section that is its root.
+enum TOMLDocument {
+    /// A profile is some hundred lines; more than this is not one.
+    static let mostBytes = 256 << 10
+
+    static func read(_ text: String, file: String) -> Result<TOMLSection, ProfileProblems> {
+        func failure(_ line: Int, _ expected: String, _ found: String) -> Result<TOMLSection, ProfileProblems> {
+            .failure(
+                ProfileProblems([ProfileProblem(file: file, line: line, key: "", expected: expected, found: found)]))
+        }
+        guard text.utf8.count <= mostBytes else {
+            return failure(0, "at most \(mostBytes >> 10) KiB", "\(text.utf8.count >> 10) KiB")
+        }
+        guard !text.utf8.contains(0) else { return failure(0, "TOML text", "a NUL byte") }
+        do {
+            let table = try TOMLTable(string: text)
+            let lines = KeyLines(text)
+            if let line = lines.nulLine { return failure(line, "text without NUL characters", "an escaped one") }
+            return .success(TOMLSection(table: table, path: "", problems: ProblemList(file: file, lines: lines)))
+        } catch let error as TOMLParseError {
+            return failure(error.source.begin.line, "TOML", String(error.description.prefix(200)).quotable)
+        } catch {
+            return failure(1, "TOML", String("\(error)".prefix(200)).quotable)
+        }
+    }
+}

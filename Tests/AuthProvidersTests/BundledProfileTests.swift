@@ -1,0 +1,265 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Testing
+
+/// A bundled profile put to work, without a network.
+private struct Provider {
+    let exchange: ProviderExchange
+    let sentAt = WallTime(unixSeconds: 1_800_000_000)
+
+    init(_ name: String) throws {
+        let text = try #require(BundledProfiles.texts[name])
+        exchange = ProviderExchange(profile: try ProfileReader.read(text, source: BundledProfiles.source).get())
+    }
+
+    func signIn(
+        _ fields: [String: String], method: String? = nil, environment: String? = nil
+    ) throws -> HTTPRequest {
+        try exchange.signInRequest(
+            method: exchange.method(named: method), environment: exchange.environment(named: environment).name,
+            fields: fields.mapValues { Secret($0) })
+    }
+
+    func readSignIn(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
+        exchange.readSignIn(reply(status, body), method: try exchange.method(named: nil), sentAt: sentAt)
+    }
+
+    func readRenewal(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
+        exchange.readRenewal(reply(status, body), record: try record(), sentAt: sentAt)
+    }
+
+    func readValidation(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
+        exchange.readValidation(reply(status, body), record: try record(), sentAt: sentAt)
+    }
+
+    func record(remembered: [String: String]? = nil) throws -> SessionRecord {
+        SessionRecord(
+            session: try SessionName("s"), provider: exchange.profile.name,
+            environment: exchange.profile.defaultEnvironment, method: exchange.profile.signIn[0].name,
+            tokens: TokenSet(accessToken: Secret("t-1"), issuedAt: sentAt),
+            user: UserSummary(id: "u 1", email: "ada@example.org"), rawUser: nil, signedInAt: sentAt,
+            remembered: remembered?.mapValues { Secret($0) })
+    }
+
+    private func reply(_ status: Int, _ body: String) -> HTTPReply {
+        HTTPReply(status: status, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
+    }
+}
+
+extension HTTPRequest {
+    /// Method, URL, body and whose token it carries, on one line each.
+    fileprivate var golden: [String] {
+        var lines = ["\(method) \(url)"]
+        if let bearer = headers.first(where: { $0.name == "Authorization" }) { lines.append(bearer.value.reveal()) }
+        if let body { lines.append(body.reveal()) }
+        return lines
+    }
+}
+
+extension Result where Failure == ProviderFailure {
+    fileprivate var failure: ProviderFailure? {
+        if case .failure(let failure) = self { failure } else { nil }
+    }
+
+    fileprivate var isFinal: Bool {
+        if case .failure(.final) = self { true } else { false }
+    }
+}
+
+private let answers = ["email": "ada@example.org", "password": "Secret1!"]
+private let token = "e30.eyJleHAiOjE4MDAwMDAzMDB9.c2ln"  // {"exp":1800000300}
+
+@Suite("Bundled profiles")
+struct BundledProfileTests {
+    @Test("read without a problem, each under its own name")
+    func read() {
+        let (profiles, problems) = BundledProfiles.read()
+        #expect(problems.isEmpty, "\(problems)")
+        #expect(Set(profiles.map(\.name)) == Set(BundledProfiles.texts.keys))
+        #expect(profiles.count == 5)
+        #expect(
+            profiles.allSatisfy { $0.signIn[0].name == "password" && $0.source == "bundled" && !$0.allowInsecureHTTP })
+    }
+
+    @Test("aws-lambda: requests as its table says")
+    func awsLambdaRequests() throws {
+        let provider = try Provider("aws-lambda")
+        let base = "https://execute-api.aws-lambda.example/prod"
+        #expect(
+            try provider.signIn(answers).golden == [
+                "POST \(base)/auth/login",
+                #"{"email":"ada@example.org","password":"Secret1!","authProvider":"email"}"#,
+            ])
+        let register = answers.merging(["displayName": "Ada"]) { $1 }
+        #expect(
+            try provider.signIn(register, method: "register").golden == [
+                "POST \(base)/auth/register",
+                #"{"email":"ada@example.org","password":"Secret1!","displayName":"Ada","authProvider":"email"}"#,
+            ])
+        let record = try provider.record()
+        #expect(try provider.exchange.renewalRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
+        #expect(try provider.exchange.validationRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
+        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/auth/profile", "Bearer t-1"])
+        #expect(try provider.exchange.signOutRequest(record) == nil)
+    }
+
+    @Test("aws-lambda: a registration's password and e-mail are checked before any call")
+    func awsLambdaRules() throws {
+        let provider = try Provider("aws-lambda")
+        let error = #expect(throws: AgentError.self) {
+            try provider.signIn(["email": "ada", "password": "secret", "displayName": "Ada"], method: "register")
+        }
+        #expect(error?.kind == .validation)
+        #expect(error?.details.count == 5)
+        #expect(
+            provider.exchange.profile.signIn[1].fields[1].rules == [
+                "at least 8 characters", "a lower-case letter", "an upper-case letter", "a digit",
+                "one of @ $ ! % * ? &",
+            ])
+    }
+
+    @Test("aws-lambda: answers keep token, session and user; a validation may bring only a later end")
+    func awsLambdaReplies() throws {
+        let provider = try Provider("aws-lambda")
+        let user =
+            #"{"userId":"u-1","email":"ada@example.org","displayName":"ada","profile":{"firstName":"Ada ","lastName":"Lovelace"}}"#
+        let grant = try provider.readSignIn(
+            200, #"{"message":"ok","user":\#(user),"token":"t-1","session":{"sessionId":"s","expiresAt":1800000100.5}}"#
+        ).get()
+        #expect(grant.accessToken == Secret("t-1"))
+        #expect(grant.expiresAt?.unixSeconds == 1_800_000_100.5)
+        #expect(grant.user == UserSummary(id: "u-1", email: "ada@example.org", name: "Ada Lovelace"))
+        let renewed = try provider.readRenewal(
+            200, #"{"message":"ok","user":\#(user),"session":{"expiresAt":1800000900}}"#)
+        #expect(try renewed.get().accessToken == nil)
+        #expect(try renewed.get().expiresAt?.unixSeconds == 1_800_000_900)
+        #expect(try provider.readValidation(200, #"{"message":"ok","user":\#(user)}"#).get().expiresAt == nil)
+        #expect(try provider.readRenewal(401, #"{"error":"Unauthorized","message":"Session over"}"#).isFinal)
+        #expect(try !provider.readRenewal(500, #"{"error":"x"}"#).isFinal)
+        let conflict = try provider.readSignIn(409, #"{"error":"Conflict","message":"exists","details":"ada"}"#).failure
+        #expect(conflict?.error.kind == .conflict)
+        #expect(conflict?.error.providerMessage == "exists")
+        #expect(conflict?.error.details == ["ada"])
+    }
+
+    @Test("envelope: requests as its table says")
+    func envelopeRequests() throws {
+        let provider = try Provider("envelope")
+        #expect(
+            try provider.signIn(answers, environment: "debug").golden == [
+                "POST http://localhost:8080/api/auth/login", #"{"email":"ada@example.org","password":"Secret1!"}"#,
+            ])
+        let record = try provider.record()
+        let base = "https://envelope.example/api"
+        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(
+            try provider.exchange.userRequest(record)?.golden == [
+                "GET \(base)/users/profile?userId=u%201", "Bearer t-1",
+            ])
+        #expect(provider.exchange.profile.environments.map(\.name) == ["production", "testing", "debug"])
+    }
+
+    @Test("envelope: a 200 with an error code is an error with the backend's words")
+    func envelopeReplies() throws {
+        let provider = try Provider("envelope")
+        let good =
+            #"{"errorCode":0,"errorMsg":"","token":"t-1","expiresIn":60,"user":{"userId":"u","email":"e","name":"N"}}"#
+        let grant = try provider.readSignIn(200, good).get()
+        #expect(grant.expiresAt == provider.sentAt + .seconds(60))
+        #expect(grant.user == UserSummary(id: "u", email: "e", name: "N"))
+        #expect(try provider.readRenewal(200, good).get().accessToken == Secret("t-1"))
+        let wrong = #"{"errorCode":1001,"errorMsg":"Wrong password","statusCode":401}"#
+        let refused = try provider.readSignIn(200, wrong).failure
+        #expect(refused?.error.kind == .refused)
+        #expect(refused?.error.providerMessage == "Wrong password")
+        #expect(refused?.error.httpStatus == 401)
+        #expect(try provider.readRenewal(200, wrong).isFinal)
+        #expect(try !provider.readRenewal(200, #"{"errorCode":5,"errorMsg":"busy"}"#).isFinal)
+    }
+
+    @Test("anonymous-wall: a sign-in is renewed by itself only when it was remembered")
+    func anonymousWall() throws {
+        let provider = try Provider("anonymous-wall")
+        let login = [
+            "POST http://localhost:8080/api/v1/auth/login/password",
+            #"{"email":"ada@example.org","password":"Secret1!"}"#,
+        ]
+        #expect(try provider.signIn(answers).golden == login)
+        #expect(try provider.exchange.renewalRequest(provider.record()) == nil)
+        #expect(try provider.exchange.renewalRequest(provider.record(remembered: answers))?.golden == login)
+        let grant = try provider.readSignIn(
+            200,
+            #"{"accessToken":"\#(token)","user":{"id":"9","email":"e","isVerified":true,"createdAt":"2026-01-30T15:17:41-08:00[America/Los_Angeles]"}}"#
+        ).get()
+        #expect(grant.expiresAt?.unixSeconds == 1_800_000_300)
+        #expect(grant.user == UserSummary(id: "9", email: "e", verified: true))
+        #expect(try provider.readRenewal(401, #""Invalid credentials""#).isFinal)
+        #expect(
+            try provider.readSignIn(401, #""Invalid credentials""#).failure?.error.providerMessage
+                == "Invalid credentials")
+    }
+
+    @Test("fork-in-the-road: requests as its table says")
+    func forkInTheRoadRequests() throws {
+        let provider = try Provider("fork-in-the-road")
+        #expect(
+            try provider.signIn(answers, environment: "local").golden == [
+                "POST http://localhost:3001/api/auth/login", #"{"email":"ada@example.org","password":"Secret1!"}"#,
+            ])
+        let base = "https://fork-in-the-road.example/api"
+        let register = answers.merging(["name": "Ada"]) { $1 }
+        #expect(
+            try provider.signIn(register, method: "register").golden == [
+                "POST \(base)/auth/register", #"{"email":"ada@example.org","password":"Secret1!","name":"Ada"}"#,
+            ])
+        let record = try provider.record()
+        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(try provider.exchange.validationRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
+        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
+    }
+
+    @Test("fork-in-the-road: the token tells its own end, and a 401 ends the session")
+    func forkInTheRoadReplies() throws {
+        let provider = try Provider("fork-in-the-road")
+        let grant = try provider.readSignIn(200, #"{"token":"\#(token)","user":{"id":7,"email":"e","name":"N"}}"#).get()
+        #expect(grant.expiresAt?.unixSeconds == 1_800_000_300)
+        #expect(grant.user?.id == "7")
+        #expect(try provider.readRenewal(200, #"{"token":"\#(token)"}"#).get().accessToken == Secret(token))
+        let over = try provider.readRenewal(401, #"{"message":"Token expired","code":"TOKEN_EXPIRED"}"#)
+        #expect(over.isFinal)
+        #expect(over.failure?.error.providerMessage == "Token expired")
+        #expect(try !provider.readValidation(401, "{}").isFinal)
+    }
+
+    @Test("app-template: requests as its table says")
+    func appTemplateRequests() throws {
+        let provider = try Provider("app-template")
+        let base = "https://api.app-template.example"
+        #expect(
+            try provider.signIn(answers).golden == [
+                "POST \(base)/auth/login", #"{"credentials":{"email":"ada@example.org","password":"Secret1!"}}"#,
+            ])
+        let record = try provider.record()
+        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/users/u%201", "Bearer t-1"])
+    }
+
+    @Test("app-template: a renewal tells its end as a date, a sign-in by the token; a 400 lists what is wrong")
+    func appTemplateReplies() throws {
+        let provider = try Provider("app-template")
+        let grant = try provider.readSignIn(
+            200, #"{"user":{"id":"1","email":"e","name":"N"},"token":"\#(token)","refreshToken":"r-1"}"#
+        ).get()
+        #expect(grant.expiresAt?.unixSeconds == 1_800_000_300)
+        #expect(grant.refreshToken == Secret("r-1"))
+        let renewed = try provider.readRenewal(200, #"{"token":"t-2","expiresAt":"2027-01-15T08:10:00Z"}"#).get()
+        #expect(renewed.expiresAt?.unixSeconds == 1_800_000_600)
+        #expect(renewed.refreshToken == nil)
+        let invalid = try provider.readSignIn(
+            400, #"{"message":"Validation failed","errors":["email is bad","too short"]}"#)
+        #expect(invalid.failure?.error.kind == .validation)
+        #expect(invalid.failure?.error.details == ["email is bad", "too short"])
+        #expect(try provider.readRenewal(401, #"{"message":"Authentication failed"}"#).isFinal)
+    }
+}

@@ -1,0 +1,68 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("Docs/profiles.md")
+struct DocumentationTests {
+    /// The TOML blocks of the page, in order.
+    private static func blocks() throws -> [String] {
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
+        return page.components(separatedBy: "```toml\n").dropFirst().map {
+            $0.components(separatedBy: "\n```")[0]
+        }
+    }
+
+    @Test("its worked profile is one, and does what the page says of it")
+    func example() throws {
+        let text = try #require(try Self.blocks().first { $0.contains("name = \"library\"") })
+        let profile = try ProfileReader.read(text, source: "library.toml").get()
+        #expect(profile.environments.map(\.name) == ["production", "local"])
+        #expect(profile.signIn.map(\.name) == ["card", "register"])
+        #expect(profile.renewal.kind == .refresh)
+        let exchange = ProviderExchange(profile: profile)
+        let request = try exchange.signInRequest(
+            method: exchange.method(named: nil), environment: "local",
+            fields: ["card": Secret("0042"), "pin": Secret("1234")])
+        #expect(request.url == "http://localhost:4000/v2/sessions?lang=en")
+        #expect(
+            request.body?.reveal()
+                == #"{"data":{"card":"0042","pin":"1234","device":{"name":"authd","trusted":false}}}"#)
+        let grant = try exchange.readSignIn(
+            HTTPReply(
+                status: 201, headers: [],
+                body: Array(
+                    #"{"data":{"access":"a-1","refresh":"r-1","lifetime":"900","reader":{"no":7,"mail":"ada@example.org","given":"Ada","family":"Lovelace"}},"ok":true}"#
+                        .utf8)),
+            method: exchange.method(named: nil), sentAt: WallTime(unixSeconds: 1000)
+        ).get()
+        #expect(grant.expiresAt?.unixSeconds == 1900)
+        #expect(grant.user == UserSummary(id: "7", email: "ada@example.org", name: "Ada Lovelace"))
+    }
+
+    @Test("its settings are settings")
+    func settings() throws {
+        let text = try #require(try Self.blocks().first { $0.contains("default_session") })
+        let settings = try SettingsReader.read(text, source: "authd.toml").get()
+        #expect(settings.environments["aws-lambda"]?.count == 1)
+        #expect(settings.folders.count == 1)
+    }
+
+    @Test("its broken profile has the problems it shows")
+    func problems() throws {
+        let blocks = try Self.blocks()
+        let text = try #require(blocks.first { $0.contains("name = \"Library\"") })
+        guard case .failure(let failure) = ProfileReader.read(text, source: "library.toml") else {
+            Issue.record("no problems")
+            return
+        }
+        let root = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let page = try String(contentsOf: root.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
+        #expect(!failure.problems.isEmpty)
+        for problem in failure.problems { #expect(page.contains("\(problem)"), "\(problem)") }
+    }
+}

@@ -1,0 +1,142 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("Folders of profiles")
+struct ProfileFoldersTests {
+    /// A folder of the test's own, gone at its end.
+    private final class Folder {
+        let path: String
+
+        init() throws {
+            path = NSTemporaryDirectory() + "authd-profiles-" + UUID().uuidString
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        func put(_ name: String, _ text: String) throws {
+            try text.write(toFile: path + "/" + name, atomically: true, encoding: .utf8)
+        }
+    }
+
+    private func environment(_ url: String, named name: String = "mine") -> AddedEnvironment {
+        AddedEnvironment(
+            environment: ProviderEnvironment(name: name, baseURL: url), file: "authd.toml", line: 7, key: "k")
+    }
+
+    @Test("without folders there are the bundled five")
+    func bundled() {
+        let loaded = ProfileFolders.load(folders: ["/nonexistent/authd/providers"])
+        #expect(loaded.problems.isEmpty)
+        #expect(
+            loaded.catalog.list.map(\.name) == [
+                "anonymous-wall", "app-template", "aws-lambda", "envelope", "fork-in-the-road",
+            ])
+    }
+
+    @Test("a user's profile goes before the system's, and that before a bundled one")
+    func shadowing() throws {
+        let user = try Folder()
+        let system = try Folder()
+        try system.put("a.toml", Bench.text(1, "name = \"envelope\"\ntitle = \"System\""))
+        try system.put("b.toml", Bench.text(1, "name = \"mine\"\ntitle = \"System\""))
+        try user.put("c.toml", Bench.text(1, "name = \"mine\"\ntitle = \"User\""))
+        let loaded = ProfileFolders.load(folders: [user.path, system.path])
+        #expect(loaded.problems.isEmpty)
+        #expect(loaded.catalog["envelope"]?.title == "System")
+        #expect(loaded.catalog["mine"]?.title == "User")
+        #expect(loaded.catalog["mine"]?.source == user.path + "/c.toml")
+        #expect(loaded.catalog.list.count == 6)
+    }
+
+    @Test("a broken file is told and takes no other down")
+    func broken() throws {
+        let user = try Folder()
+        try user.put("bad.toml", Bench.text(25, "kind = \"magic\""))
+        try user.put("good.toml", Bench.text())
+        try user.put("notes.txt", "not a profile")
+        try user.put(".hidden.toml", "not a profile")
+        let loaded = ProfileFolders.load(folders: [user.path])
+        #expect(loaded.catalog["mine"] != nil)
+        #expect(loaded.catalog.list.count == 6)
+        #expect(loaded.problems.map(\.file) == [user.path + "/bad.toml"])
+        #expect(loaded.problems.map(\.line) == [25])
+    }
+
+    @Test("two files of one name in one folder are told, and the first one stays")
+    func twice() throws {
+        let user = try Folder()
+        try user.put("a.toml", Bench.text())
+        try user.put("b.toml", Bench.text())
+        let loaded = ProfileFolders.load(folders: [user.path])
+        #expect(loaded.catalog["mine"]?.source == user.path + "/a.toml")
+        #expect(loaded.problems.map(\.file) == [user.path + "/b.toml"])
+    }
+
+    @Test("what is no regular file, too large, or no text is refused without waiting for it")
+    func odd() throws {
+        let user = try Folder()
+        #expect(mkfifo(user.path + "/pipe.toml", 0o600) == 0)
+        try FileManager.default.createDirectory(atPath: user.path + "/folder.toml", withIntermediateDirectories: true)
+        try user.put("large.toml", String(repeating: "#", count: 300_000))
+        try Data([0x61, 0xFF]).write(to: URL(fileURLWithPath: user.path + "/bytes.toml"))
+        try user.put("good.toml", Bench.text())
+        try FileManager.default.createSymbolicLink(
+            atPath: user.path + "/link.toml", withDestinationPath: user.path + "/nowhere")
+        let loaded = ProfileFolders.load(folders: [user.path])
+        #expect(loaded.catalog["mine"] != nil)
+        #expect(
+            loaded.problems.map { "\($0.file.split(separator: "/").last ?? ""): \($0.expected)" } == [
+                "bytes.toml: UTF-8 text", "folder.toml: a regular file", "large.toml: at most 256 KiB",
+                "pipe.toml: a regular file",
+            ])
+    }
+
+    @Test("settings add an environment, or give a bundled one its real address")
+    func environments() throws {
+        let loaded = ProfileFolders.load(
+            folders: [],
+            environments: [
+                "envelope": [
+                    environment("https://real.example.org/api", named: "production"),
+                    environment("http://localhost:9000"),
+                ]
+            ], defaults: ["envelope": ChosenEnvironment(name: "mine", file: "authd.toml", line: 3, key: "d")])
+        #expect(loaded.problems.isEmpty)
+        let profile = try #require(loaded.catalog["envelope"])
+        #expect(profile.environments.map(\.name) == ["production", "testing", "debug", "mine"])
+        #expect(profile.environments[0].baseURL == "https://real.example.org/api")
+        #expect(profile.defaultEnvironment == "mine")
+    }
+
+    @Test("settings are told when they name no provider or environment, or plain http that the profile does not allow")
+    func refusedEnvironments() {
+        let loaded = ProfileFolders.load(
+            folders: [],
+            environments: ["envelop": [environment("https://x.org")], "envelope": [environment("http://x.org")]],
+            defaults: ["envelope": ChosenEnvironment(name: "staging", file: "authd.toml", line: 3, key: "d")])
+        #expect(loaded.problems.map(\.line) == [7, 7, 3])
+        #expect(loaded.problems[0].expected.contains("envelope"))
+        #expect(loaded.problems[1].expected.contains("https"))
+        #expect(loaded.problems[2].expected.contains("production, testing, debug"))
+        #expect(loaded.catalog["envelope"]?.environments.count == 3)
+        #expect(loaded.catalog["envelope"]?.defaultEnvironment == "production")
+    }
+
+    @Test("the nearest settings file is the one that counts, and none is as good as an empty one")
+    func settings() throws {
+        let user = try Folder()
+        let system = try Folder()
+        let paths = [user.path + "/authd.toml", system.path + "/authd.toml"]
+        #expect(try SettingsFile.load(paths: paths).get() == Settings())
+        try system.put("authd.toml", "log_level = \"error\"")
+        #expect(try SettingsFile.load(paths: paths).get().logLevel == "error")
+        try user.put("authd.toml", "log_level = \"debug\"")
+        #expect(try SettingsFile.load(paths: paths).get().logLevel == "debug")
+        try user.put("authd.toml", "log_level = \"loud\"")
+        #expect(throws: ProfileProblems.self) { try SettingsFile.load(paths: paths).get() }
+    }
+}

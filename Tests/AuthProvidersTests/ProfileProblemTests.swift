@@ -1,0 +1,171 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Testing
+
+@Suite("What is wrong with a profile")
+struct ProfileProblemTests {
+    @Test("a profile that is right has no problems")
+    func right() throws {
+        let profile = try ProfileReader.read(Bench.text(), source: "mine.toml").get()
+        #expect(profile.title == "mine")
+        #expect(profile.source == "mine.toml")
+        #expect(profile.signIn[0].fields.map(\.name) == ["email", "password"])
+        #expect(profile.signIn[0].fields[1].secret)
+        #expect(profile.renewal.finalStatuses == [401])
+    }
+
+    @Test(
+        "each mistake is told with its line, its key and what was expected",
+        arguments: [
+            (1, #"name = "Mine!""#, "name", "1 to 64 of"), (1, "", "name", "the provider's name"),
+            (1, "name = 5", "name", "a text"), (1, "nmae = \"x\"\nname = \"x\"", "nmae", "name (is that meant?)"),
+            (2, #"default_environment = "staging""#, "default_environment", "one of production"),
+            (2, #"allow_insecure_http = "yes""#, "allow_insecure_http", "true or false"),
+            (4, #"production = "http://api.example.org""#, "environments.production", "https"),
+            (4, #"production = "api.example.org""#, "environments.production", "an absolute URL"),
+            (4, #"production = "https://api.example.org/?x=1""#, "environments.production", "without a query"),
+            (4, #"production = "https://api.example.org/../x""#, "environments.production", "'..'"),
+            (4, "production = 1", "environments.production", "a text"),
+            (6, #""X User" = "1""#, #"headers."X User""#, "RFC 9110"),
+            (6, #"Host = "evil.example""#, "headers.Host", "connection"),
+            (6, #"X-A = "a\nb""#, "headers.X-A", "without line breaks"),
+            (6, #"X-A = "{email}""#, "headers.X-A", "{user.id}"),
+            (6, #"X-A = "{user.name}""#, "headers.X-A", "{user.id}"),
+            (6, #"X-A = "{refresh_token}""#, "headers.X-A", "{access_token}"),
+            (6, #"X-A = "{""#, "headers.X-A", "brace"),
+            (9, #"  { name = "e mail", kind = "email" },"#, "sign_in.password.fields[0].name", "a field's name"),
+            (9, #"  { name = "environment" },"#, "sign_in.password.fields[0].name", "not environment"),
+            (9, #"  { name = "email", kind = "mail" },"#, "sign_in.password.fields[0].kind", "one of text, email"),
+            (9, #"  { name = "email", optional = 1 },"#, "sign_in.password.fields[0].optional", "true or false"),
+            (9, #"  "email","#, "sign_in.password.fields[0]", "a table"),
+            (
+                10, #"  { name = "password", min_length = 0 },"#, "sign_in.password.fields[1].min_length",
+                "from 1 to 1024"
+            ),
+            (10, #"  { name = "password", needs = ["luck"] },"#, "sign_in.password.fields[1].needs[0]", "lower, upper"),
+            (10, #"  { name = "password", one_of = "" },"#, "sign_in.password.fields[1].one_of", "at least one"),
+            (
+                10, #"  { name = "password", secret = true, default = "x" },"#, "sign_in.password.fields[1].default",
+                "no default"
+            ),
+            (
+                10, #"  { name = "password" }, { name = "device" },"#, "sign_in.password.fields[2].name",
+                "the request sends"
+            ),
+            (10, #"  { name = "password" }, { name = "email" },"#, "sign_in.password.fields[2].name", "of its own"),
+            (13, #"method = "FETCH""#, "sign_in.password.request.method", "one of GET, POST"),
+            (13, "", "sign_in.password.request.method", "one of GET, POST"),
+            (14, #"path = "login""#, "sign_in.password.request.path", "begins with /"),
+            (14, #"path = "/a/../login""#, "sign_in.password.request.path", ".."),
+            (14, #"path = "/login?x=1""#, "sign_in.password.request.path", "without query"),
+            (14, #"path = "/lo gin""#, "sign_in.password.request.path", "percent-encoded"),
+            (
+                14, #"path = "/login/{access_token}""#, "sign_in.password.request.path",
+                "{email}, {password}, {environment}"
+            ),
+            (14, "path = \"/login\"\nbearer = true", "sign_in.password.request.bearer", "no token yet"),
+            (14, "path = \"/login\"\nbaerer = true", "sign_in.password.request.baerer", "bearer (is that meant?)"),
+            (
+                15, #"body = { email = "{email}", password = "{pasword}" }"#, "sign_in.password.request.body.password",
+                "{password}"
+            ),
+            (
+                15, #"body = { e = "{email}", p = "{password}", d = 2026-01-30 }"#, "sign_in.password.request.body.d",
+                "JSON"
+            ),
+            (15, #"body = { e = "{email}", p = "{password}", d = nan }"#, "sign_in.password.request.body.d", "JSON"),
+            (17, #"access_token = "token""#, "reply.access_token", "RFC 6901"), (17, "", "reply.access_token", "token"),
+            (17, #"access_token = "/~2""#, "reply.access_token", "RFC 6901"),
+            (20, "id = 7", "user.id", "a text"), (20, "name = [[\"/a\", 7]]", "user.name[0][1]", "a JSON Pointer"),
+            (22, #"message = ["/message", 7]"#, "errors.message[1]", "a text"),
+            (23, #"envelope = { pointer = "/code" }"#, "errors.envelope", "success"),
+            (25, #"kind = "magic""#, "renewal.kind", "one of refresh, validate, sign-in, none"),
+            (25, #"kind = "none""#, "renewal.request", "no request"), (25, "", "renewal.kind", "one of"),
+            (26, "final_statuses = [500]", "renewal.final_statuses[0]", "400 to 499"),
+            (26, "final_statuses = [401, 429]", "renewal.final_statuses[1]", "not 429"),
+            (26, #"final_statuses = ["401"]"#, "renewal.final_statuses[0]", "a whole number"),
+            (29, #"path = "/refresh/{password}""#, "renewal.request.path", "{user.id}"),
+            (
+                30, "bearer = true\nheaders = { authorization = \"x\" }", "renewal.request.headers.authorization",
+                "bearer"
+            ),
+            (34, "body = { a = 1 }", "user_request.request.body", "no body in a GET"),
+        ])
+    func mistakes(_ line: Int, _ replacement: String, _ key: String, _ expected: String) throws {
+        let problems = Bench.problems(Bench.text(line, replacement))
+        let problem = try #require(problems.first { $0.key == key }, "\(problems)")
+        #expect(problem.file == "mine.toml")
+        #expect(problem.expected.contains(expected), "\(problem)")
+        let isAbsent = replacement.isEmpty || key == "errors.envelope" || key == "renewal.request"
+        if !isAbsent { #expect(abs(problem.line - line) <= 1 && problem.line >= line, "\(problem)") }
+    }
+
+    @Test("an absent key is told at its table")
+    func absent() {
+        #expect(Bench.problems(Bench.text(25, "")).first { $0.key == "renewal.kind" }?.line == 24)
+        #expect(Bench.problems("").map(\.key).sorted() == ["environments", "name", "renewal", "sign_in"])
+        #expect(Bench.problems("renewal = 5").filter { $0.key == "renewal" }.count == 1)
+    }
+
+    @Test("all mistakes are told at once, from top to bottom")
+    func allAtOnce() {
+        var text = Bench.text(4, #"production = "ftp://x""#)
+        text = text.replacing("kind = \"refresh\"", with: "kind = \"never\"").replacing("\"/token\"", with: "\"token\"")
+        #expect(Bench.problems(text).map(\.line) == [2, 4, 17, 25])
+    }
+
+    @Test("a syntax error is told where the reader met it")
+    func syntax() throws {
+        let problem = try #require(Bench.problems("name = \"x\"\n\ntitle = \"open\n[environments]").first)
+        #expect(problem.line == 3)
+        #expect(Bench.problems("a = 1\na = 2").first?.line == 2)
+    }
+
+    @Test("a text that is too large, has NULs, or nests without end is refused")
+    func hostile() {
+        #expect(Bench.problems(String(repeating: "#", count: 300_000)).first?.expected == "at most 256 KiB")
+        #expect(Bench.problems("name = \"x\u{0}\"").first?.expected.contains("TOML") == true)
+        #expect(Bench.problems("name = \"x\\u0000y\"").first?.line == 1)
+        #expect(!Bench.problems("a = " + String(repeating: "[", count: 100_000)).isEmpty)
+        #expect(!Bench.problems("a = " + String(repeating: "{a=", count: 50_000)).isEmpty)
+        #expect(!Bench.problems("\"a\\u0000b\" = 1").isEmpty)
+    }
+
+    @Test("a file of nothing but mistakes is told of up to a limit")
+    func many() {
+        let text = (0..<1000).map { "unknown\($0) = 1" }.joined(separator: "\n")
+        #expect(Bench.problems(text).count == 50)
+    }
+
+    @Test("a password in a URL is not repeated")
+    func noSecrets() throws {
+        let problem = try #require(
+            Bench.problems(Bench.text(4, #"production = "https://ada:hunter2@example.org""#)).first { $0.line == 4 })
+        #expect(!"\(problem)".contains("hunter2"))
+    }
+
+    @Test(
+        "plain http is for this machine, unless the profile says otherwise",
+        arguments: [
+            ("http://localhost:1", false, true), ("http://127.0.0.1", false, true), ("http://[::1]:80", false, true),
+            ("http://example.org", false, false), ("http://example.org", true, true),
+            ("http://127.0.0.1.example.org", false, false), ("http://192.168.1.1", false, false),
+        ])
+    func plainHTTP(_ url: String, _ allowed: Bool, _ isFine: Bool) {
+        let text = "allow_insecure_http = \(allowed)\n" + Bench.text(4, "production = \"\(url)\"")
+        #expect(Bench.problems(text).isEmpty == isFine)
+    }
+
+    @Test("the first method of the file is the default, whatever its name")
+    func order() throws {
+        let text =
+            Bench.text() + """
+
+                [sign_in.alpha]
+                fields = [{ name = "code", kind = "code" }]
+                request = { method = "POST", path = "/code", body = { code = "{code}" } }
+                """
+        #expect(try ProfileReader.read(text, source: "x").get().signIn.map(\.name) == ["password", "alpha"])
+    }
+}

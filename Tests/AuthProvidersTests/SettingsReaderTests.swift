@@ -1,0 +1,98 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Testing
+
+@Suite("Settings")
+struct SettingsReaderTests {
+    private func problems(_ text: String) -> [ProfileProblem] {
+        if case .failure(let failure) = SettingsReader.read(text, source: "authd.toml") { failure.problems } else { [] }
+    }
+
+    @Test("an empty file sets nothing")
+    func empty() throws {
+        #expect(try SettingsReader.read("", source: "authd.toml").get() == Settings())
+    }
+
+    @Test("everything that can be set is read")
+    func whole() throws {
+        let settings = try SettingsReader.read(
+            """
+            store = "memory"
+            socket = "/run/user/1000/other/socket"
+            log_level = "debug"
+            allowed_user_ids = [0, 1001]
+            default_session = "work"
+
+            [http]
+            proxy = "http://proxy.example:3128"
+            no_proxy = ["localhost", ".example.org"]
+            ca_file = "/etc/ssl/own.pem"
+            connect_timeout = "500ms"
+            request_timeout = "20s"
+            total_timeout = "2m"
+
+            [providers.envelope]
+            default_environment = "mine"
+            [providers.envelope.environments]
+            mine = "https://api.example.org/api/"
+
+            [[folder]]
+            path = "~/work/"
+            session = "work"
+            [[folder]]
+            path = "/srv"
+            session = "server"
+            """, source: "authd.toml"
+        ).get()
+        #expect(settings.store == .memory)
+        #expect(settings.socket == "/run/user/1000/other/socket")
+        #expect(settings.logLevel == "debug")
+        #expect(settings.allowedUserIDs == [0, 1001])
+        #expect(settings.defaultSession?.text == "work")
+        #expect(settings.http.proxy == "http://proxy.example:3128")
+        #expect(settings.http.noProxy == ["localhost", ".example.org"])
+        #expect(settings.http.caFile == "/etc/ssl/own.pem")
+        #expect(settings.http.connectTimeout == .milliseconds(500))
+        #expect(settings.http.requestTimeout == .seconds(20))
+        #expect(settings.http.totalTimeout == .seconds(120))
+        let added = try #require(settings.environments["envelope"]?.first)
+        #expect(added.environment == ProviderEnvironment(name: "mine", baseURL: "https://api.example.org/api"))
+        #expect(added.line == 18)
+        #expect(settings.defaultEnvironments["envelope"]?.name == "mine")
+        #expect(settings.folders.map(\.path) == ["~/work", "/srv"])
+        #expect(settings.folders.map(\.session.text) == ["work", "server"])
+    }
+
+    @Test(
+        "each mistake is told with its key and what was expected",
+        arguments: [
+            (#"store = "plain""#, "store", "secret-service, sealed-file, memory"),
+            (#"socket = "here""#, "socket", "an absolute path"), (#"log_level = "loud""#, "log_level", "one of trace"),
+            ("allowed_user_ids = [-1]", "allowed_user_ids[0]", "a user's number"),
+            ("allowed_user_ids = [0, 4294967295]", "allowed_user_ids[1]", "a user's number"),
+            ("allowed_user_ids = 0", "allowed_user_ids", "a list"), ("stor = 1", "stor", "store (is that meant?)"),
+            (#"default_session = "My Work""#, "default_session", "a session's name"),
+            (#"http.proxy = "proxy:3128""#, "http.proxy", "http://HOST:PORT"),
+            (#"http.request_timeout = "30""#, "http.request_timeout", "30s"),
+            (#"http.request_timeout = "0s""#, "http.request_timeout", "100ms"),
+            (#"http.request_timeout = "99999999999999999999m""#, "http.request_timeout", "60m"),
+            ("http.request_timeout = 30", "http.request_timeout", "a text"),
+            (#"http.ca_file = "own.pem""#, "http.ca_file", "an absolute path"),
+            (#"providers.x.environments.y = "example.org""#, "providers.x.environments.y", "an absolute URL"),
+            (#"providers.x.environments."Y Z" = "https://example.org""#, #"providers.x.environments."Y Z""#, "name"),
+            (
+                #"providers.x.enviroments.y = "https://e.org""#, "providers.x.enviroments",
+                "environments (is that meant?)"
+            ),
+            (#"folder = [{ path = "work", session = "w" }]"#, "folder[0].path", "an absolute path"),
+            (#"folder = [{ path = "/work" }]"#, "folder[0].session", "a session's name"),
+            (#"folder = [{ session = "w" }]"#, "folder[0].path", "an absolute path"),
+        ])
+    func mistakes(_ text: String, _ key: String, _ expected: String) throws {
+        let problem = try #require(problems("\n" + text).first)
+        #expect(problem.key == key)
+        #expect(problem.line == 2)
+        #expect(problem.expected.contains(expected), "\(problem)")
+    }
+}
