@@ -1,0 +1,42 @@
+import Synchronization
+
+/// Every secret that went over a stand-in's wire, so that a test can search logs and files for each of them.
+final class SecretLog: Sendable {
+    enum Kind: String, Sendable, CaseIterable {
+        case token, password, code
+    }
+
+    /// Shorter ones are in every log by chance.
+    static let shortest = 6
+
+    /// A code as the person got it.
+    struct Mail: Sendable, Equatable {
+        let backend: Backend
+        let email: String
+        let purpose: String
+        let code: String
+    }
+
+    private struct State {
+        var seen: [Kind: [String]] = [:]
+        var known: Set<String> = []
+        var mail: [Mail] = []
+    }
+
+    private let state = Mutex(State())
+
+    func note(_ kind: Kind, _ secret: String) {
+        state.withLock { state in
+            guard secret.utf8.count >= Self.shortest, state.known.insert(secret).inserted else { return }
+            state.seen[kind, default: []].append(secret)
+        }
+    }
+
+    func noteMail(_ mail: Mail) {
+        note(.code, mail.code)
+        state.withLock { $0.mail.append(mail) }
+    }
+
+    func all(_ kind: Kind) -> [String] { state.withLock { $0.seen[kind] ?? [] } }
+    var mail: [Mail] { state.withLock { $0.mail } }
+}

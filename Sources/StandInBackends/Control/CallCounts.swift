@@ -1,0 +1,32 @@
+/// How often each call came, by method and path, counted when it arrives.
+package struct CallCounts: Sendable, Equatable {
+    private var counts: [Backend: [String: Int]] = [:]
+
+    package init() {}
+
+    mutating func note(_ backend: Backend, _ method: String, _ path: String) {
+        counts[backend, default: [:]]["\(method) \(path)", default: 0] += 1
+    }
+
+    mutating func clear(_ backend: Backend) {
+        counts[backend] = nil
+    }
+
+    /// - Parameter call: method and path, as in `POST /auth/refresh`.
+    package subscript(_ backend: Backend, _ call: String) -> Int {
+        counts[backend]?[call] ?? 0
+    }
+
+    /// All calls of a backend together.
+    package subscript(_ backend: Backend) -> Int {
+        counts[backend]?.values.reduce(0, +) ?? 0
+    }
+
+    var json: JSONValue {
+        .object(
+            Dictionary(
+                uniqueKeysWithValues: Backend.allCases.map { backend in
+                    (backend.rawValue, .object((counts[backend] ?? [:]).mapValues { .integer($0) }))
+                }))
+    }
+}

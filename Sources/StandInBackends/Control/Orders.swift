@@ -1,0 +1,30 @@
+import Synchronization
+
+/// The orders one backend is under, oldest first. A call takes the first that concerns it.
+final class Orders: Sendable {
+    private let orders = Mutex<[Misbehaviour]>([])
+
+    func add(_ order: Misbehaviour) {
+        orders.withLock { $0.append(order) }
+    }
+
+    func clear() {
+        orders.withLock { $0 = [] }
+    }
+
+    /// What this call is to do wrong; an order that is used up is gone.
+    func take(method: String, path: String) -> Behaviour? {
+        orders.withLock { orders in
+            let index = orders.firstIndex { order in
+                (order.path == nil || order.path == path) && (order.method == nil || order.method == method)
+            }
+            guard let index else { return nil }
+            let behaviour = orders[index].behaviour
+            if let times = orders[index].times {
+                orders[index].times = times - 1
+                if times <= 1 { orders.remove(at: index) }
+            }
+            return behaviour
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import HTTPTypes
+import Hummingbird
+
+/// A backend's calls, by method and path, on Hummingbird's router.
+struct Routes {
+    typealias Handler = @Sendable (Call) async throws(Refusal) -> Answer
+
+    /// Larger than any body a stand-in takes; a picture of a person fits.
+    static let bodyBytes = 4 << 20
+
+    private let router = Router(context: CallContext.self)
+    private let basePath: String
+
+    init(basePath: String, shape: any Shape) {
+        self.basePath = basePath
+        router.add(middleware: HouseWords(shape: shape))
+        shape.add(to: self)
+    }
+
+    func get(_ path: String, _ handler: @escaping Handler) { on(.get, path, handler) }
+    func post(_ path: String, _ handler: @escaping Handler) { on(.post, path, handler) }
+    func put(_ path: String, _ handler: @escaping Handler) { on(.put, path, handler) }
+    func delete(_ path: String, _ handler: @escaping Handler) { on(.delete, path, handler) }
+
+    func responder() -> RouterResponder<CallContext> {
+        router.buildResponder()
+    }
+
+    private func on(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
+        let basePath = basePath
+        router.on(RouterPath(stringLiteral: basePath + path), method: method) { request, context in
+            var call = try await Call(reading: request, basePath: basePath)
+            for (name, value) in context.parameters { call.parameters[String(name)] = String(value) }
+            return try await handler(call).response()
+        }
+    }
+}
+
+/// What Hummingbird keeps beside a request of ours: nothing of our own.
+struct CallContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+
+    init(source: ApplicationRequestContextSource) {
+        coreContext = .init(source: source)
+    }
+}
+
+extension Call {
+    init(reading request: Request, basePath: String) async throws {
+        let body = try await request.body.collect(upTo: Routes.bodyBytes)
+        self.init(
+            method: request.method.rawValue,
+            path: Call.path(of: request, basePath: basePath),
+            query: Dictionary(
+                request.uri.queryParameters.map { (String($0.key), String($0.value)) },
+                uniquingKeysWith: { _, last in last }),
+            headers: request.headers.map { ($0.name.canonicalName, $0.value) },
+            body: [UInt8](body.readableBytesView))
+    }
+
+    /// The path after the backend's base, which is how orders and counts name it.
+    static func path(of request: Request, basePath: String) -> String {
+        let path = request.uri.path
+        return path.hasPrefix(basePath) ? String(path.dropFirst(basePath.count)) : path
+    }
+}

@@ -1,0 +1,107 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// One backend behind its listener: does each call, in the way its orders say.
+struct BackendServer: Sendable {
+    let backend: Backend
+    let accounts: Accounts
+    let orders: Orders
+    let counts: Watched<CallCounts>
+    private let shape: any Shape
+    private let responder: RouterResponder<CallContext>
+
+    init(backend: Backend, accounts: Accounts, counts: Watched<CallCounts>) {
+        self.backend = backend
+        self.accounts = accounts
+        self.counts = counts
+        orders = Orders()
+        shape = backend.shape(accounts)
+        responder = Routes(basePath: backend.basePath, shape: shape).responder()
+    }
+
+    @concurrent func respond(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        let path = Call.path(of: request, basePath: backend.basePath)
+        let method = request.method.rawValue
+        counts.update { $0.note(backend, method, path) }
+        let wrong = orders.take(method: method, path: path) ?? Behaviour()
+
+        if let delay = wrong.delay { try await Task.sleep(for: delay) }
+        if wrong.cut == .beforeAnswer { throw await cut(channel) }
+        var answer =
+            if wrong.html {
+                Self.page(status: wrong.status ?? 200)
+            } else if let status = wrong.status {
+                refusal(status, wrong)
+            } else {
+                try await work(request, channel)
+            }
+        if wrong.lostAnswer { throw await cut(channel) }
+        if let retryAfter = wrong.retryAfter { answer.headers.append(("retry-after", retryAfter)) }
+        for (name, value) in wrong.headers { answer.headers.append((name, value)) }
+        answer.headers.append(
+            ("date", Dates.http(Dates.unixSeconds(accounts.now + (wrong.dateOffset?.inSeconds ?? 0)))))
+        try await send(answer, writer, channel, wrong)
+    }
+
+    private func work(_ request: Request, _ channel: any Channel) async throws -> Answer {
+        let context = CallContext(
+            source: .init(
+                channel: channel, logger: Logger(label: "call", factory: { _ in SwiftLogNoOpLogHandler() })))
+        return try await Answer(collecting: responder.respond(to: request, context: context))
+    }
+
+    @concurrent private func send(
+        _ answer: Answer, _ writer: consuming ResponseWriter, _ channel: any Channel, _ wrong: Behaviour
+    ) async throws {
+        guard wrong.cut == .midBody || wrong.slowBody != nil else { return try await answer.send(writer) }
+        var body = try await writer.writeHead(answer.head)
+        if wrong.cut == .midBody {
+            try await body.write(ByteBuffer(bytes: answer.body.prefix(answer.body.count / 2)))
+            throw await cut(channel)
+        }
+        for byte in answer.body {
+            try await Task.sleep(for: wrong.slowBody ?? .zero)
+            try await body.write(ByteBuffer(bytes: [byte]))
+        }
+        try await body.finish(nil)
+    }
+
+    /// Ends the connection as a dying server does: no further byte, no farewell.
+    private func cut(_ channel: any Channel) async -> CutConnection {
+        // A peer that left first makes this fail, which is the same thing.
+        try? await channel.close()
+        return CutConnection()
+    }
+
+    private func refusal(_ status: Int, _ wrong: Behaviour) -> Answer {
+        switch wrong.body {
+        case .string(let text)?: .text(text, status: status)
+        case let value?: .json(value, status: status)
+        case nil: shape.body(of: Refusal(status: status, message: "Out of order, as told", code: "OUT_OF_ORDER"))
+        }
+    }
+
+    private static func page(status: Int) -> Answer {
+        let text = """
+            <!DOCTYPE html>
+            <html><head><title>Welcome</title></head><body><h1>Please accept the terms</h1></body></html>
+
+            """
+        return Answer(
+            status: status, headers: [("content-type", "text/html; charset=utf-8")], body: Array(text.utf8))
+    }
+}
+
+/// Thrown to Hummingbird after the connection was closed on order.
+struct CutConnection: Error {}
+
+extension Duration {
+    var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// A value that can be waited for.
+///
+/// Invariant: a waiter is resumed exactly once, by the change that meets it or by its own cancellation.
+final class Watched<Value: Sendable>: Sendable {
+    private struct Waiter {
+        let isMet: @Sendable (Value) -> Bool
+        let continuation: CheckedContinuation<Void, any Error>
+    }
+
+    private struct State {
+        var value: Value
+        var waiters: [UInt64: Waiter] = [:]
+        var lastWaiter: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value) {
+        state = Mutex(State(value: value))
+    }
+
+    var value: Value { state.withLock { $0.value } }
+
+    func update(_ change: (inout Value) -> Void) {
+        let met = state.withLock { state in
+            change(&state.value)
+            let value = state.value
+            let met = state.waiters.filter { $0.value.isMet(value) }
+            for id in met.keys { state.waiters[id] = nil }
+            return met.values.map(\.continuation)
+        }
+        for continuation in met { continuation.resume() }
+    }
+
+    /// Returns once the value meets it, at once if it does.
+    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                let isOver = state.withLock { state in
+                    guard !isMet(state.value), !Task.isCancelled else { return true }
+                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+            try Task.checkCancellation()
+        } onCancel: {
+            let waiter = state.withLock { $0.waiters.removeValue(forKey: id) }
+            waiter?.continuation.resume(throwing: CancellationError())
+        }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+
+/// E's users and profiles.
+struct AppTemplatePeople: Sendable {
+    let accounts: Accounts
+
+    func add(to routes: Routes) {
+        routes.post("/users", create)
+        routes.get("/users", page)
+        routes.get("/users/search", search)
+        routes.get("/users/:id", read)
+        routes.put("/users/:id", update)
+        routes.delete("/users/:id", delete)
+        routes.put("/profile", updateProfile)
+        routes.get("/profile/:id", profile)
+        routes.put("/profile/preferences", preferences)
+        routes.post("/profile/avatar", avatar)
+    }
+
+    static func user(_ account: Account) -> JSONValue {
+        var user: [String: JSONValue] = [
+            "id": .string(account.id), "email": .string(account.email), "name": .string(account.name),
+            "createdAt": Dates.utc(account.createdAt), "updatedAt": Dates.utc(account.updatedAt),
+        ]
+        if let url = account.photoURL { user["avatarURL"] = .string(url) }
+        return .object(user)
+    }
+
+    private func create(_ call: Call) async throws(Refusal) -> Answer {
+        let fields = try call.fields(["email", "password", "name"])
+        let password = try fields.text("password")
+        try PasswordRules.checkLength(password)
+        let account = try await accounts.add(
+            Account(email: fields.text("email"), password: password, name: fields.text("name")))
+        return .json(["user": Self.user(account)], status: 201)
+    }
+
+    private func page(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        guard let page = Int(call.query["page"] ?? "1"), let limit = Int(call.query["limit"] ?? "20"),
+            (1...1_000_000).contains(page), (1...100).contains(limit)
+        else { throw .badRequest("Validation failed", details: ["page and limit must be numbers from 1"]) }
+        let everyone = await accounts.everyone
+        let users = everyone.dropFirst((page - 1) * limit).prefix(limit)
+        return .json([
+            "users": .array(users.map(Self.user)), "total": .integer(everyone.count), "page": .integer(page),
+            "limit": .integer(limit), "hasNext": .bool(page * limit < everyone.count),
+        ])
+    }
+
+    private func search(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        let text = call.query["q"]?.lowercased() ?? ""
+        let found = await accounts.everyone.filter { "\($0.name) \($0.email)".lowercased().contains(text) }
+        return .json(["users": .array(found.map(Self.user))])
+    }
+
+    private func read(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        return .json(["user": Self.user(try await person(call))])
+    }
+
+    private func update(_ call: Call) async throws(Refusal) -> Answer {
+        try await checkOwner(call)
+        return try await rename(call, call.parameters["id"] ?? "", under: "user")
+    }
+
+    private func delete(_ call: Call) async throws(Refusal) -> Answer {
+        try await checkOwner(call)
+        try await accounts.remove(call.parameters["id"] ?? "")
+        return .empty
+    }
+
+    private func profile(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        return .json(["profile": Self.user(try await person(call))])
+    }
+
+    private func updateProfile(_ call: Call) async throws(Refusal) -> Answer {
+        try await rename(call, accounts.caller(call).id, under: "profile")
+    }
+
+    private func preferences(_ call: Call) async throws(Refusal) -> Answer {
+        let account = try await accounts.caller(call)
+        let fields = try call.fields([], optional: ["theme", "language", "notificationsEnabled"])
+        let kept = JSONValue.object(fields.members)
+        try await accounts.change(account.id) { $0.preferences = kept }
+        return .json(["preferences": kept])
+    }
+
+    private func avatar(_ call: Call) async throws(Refusal) -> Answer {
+        let account = try await accounts.caller(call)
+        let picture = try MultipartPart(of: call)
+        guard picture.name == "avatar", picture.fileName == "avatar.jpg", picture.type == "image/jpeg" else {
+            throw .badRequest("Validation failed", details: ["avatar must be the file avatar.jpg of type image/jpeg"])
+        }
+        guard !picture.content.isEmpty else {
+            throw .badRequest("Validation failed", details: ["avatar must not be empty"])
+        }
+        let url = "https://cdn.example.org/avatars/\(account.id).jpg"
+        try await accounts.change(account.id) { $0.photoURL = url }
+        return .json(["avatarURL": .string(url)])
+    }
+
+    private func person(_ call: Call) async throws(Refusal) -> Account {
+        guard let account = await accounts.account(call.parameters["id"] ?? "") else {
+            throw .notFound("User not found")
+        }
+        return account
+    }
+
+    private func checkOwner(_ call: Call) async throws(Refusal) {
+        let account = try await accounts.caller(call)
+        guard account.id == call.parameters["id"] else { throw .forbidden("Not your account") }
+    }
+
+    private func rename(_ call: Call, _ id: String, under key: String) async throws(Refusal) -> Answer {
+        let name = try call.fields([], optional: ["name"]).optionalText("name")
+        let changed = try await accounts.change(id) { if let name { $0.rename(name) } }
+        return .json(.object([key: Self.user(changed)]))
+    }
+}

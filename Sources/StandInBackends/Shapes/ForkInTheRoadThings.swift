@@ -1,0 +1,164 @@
+import Foundation
+
+/// D's collections, restaurants, groups, decisions and notifications.
+struct ForkInTheRoadThings: Sendable {
+    let accounts: Accounts
+    let shelves: Shelves
+
+    private static let restaurants: [[String: JSONValue]] = [
+        ["name": "Green Spoon", "cuisine": "vegan", "location": "Lisbon", "lat": 38.72, "lng": -9.14],
+        ["name": "Casa Ada", "cuisine": "portuguese", "location": "Porto", "lat": 41.15, "lng": -8.61],
+        ["name": "Noodle & Co.", "cuisine": "ramen", "location": "Lisbon", "lat": 38.71, "lng": -9.13],
+    ]
+
+    func add(to routes: Routes) {
+        for (kind, list, required, optional) in [
+            ("collection", "collections", ["name"], ["description", "is_public"]),
+            ("group", "groups", ["name"], ["description"]),
+            ("decision", "decisions", ["title"], ["group_id", "restaurant_ids"]),
+        ] as [(String, String, Set<String>, Set<String>)] {
+            routes.get("/api/\(list)", listing(kind, list))
+            routes.post("/api/\(list)", adding(kind, required, optional))
+            routes.get("/api/\(list)/:id", reading(kind))
+            if kind != "decision" { routes.put("/api/\(list)/:id", updating(kind, required.union(optional))) }
+        }
+        routes.delete("/api/collections/:id", deleteCollection)
+        routes.post("/api/collections/:id/restaurants", addRestaurant)
+        routes.get("/api/restaurants", restaurants)
+        routes.get("/api/restaurants/search", searchRestaurants)
+        routes.get("/api/restaurants/:id", restaurant)
+        routes.post("/api/groups/:id/invite", invite)
+        routes.post("/api/groups/:id/leave", leave)
+        routes.post("/api/decisions/:id/vote", vote)
+        routes.post("/api/decisions/:id/complete", complete)
+        routes.get("/api/notifications", notifications)
+        routes.put("/api/user/notification-settings", notificationSettings)
+    }
+
+    private func listing(_ kind: String, _ list: String) -> Routes.Handler {
+        { (call: Call) async throws(Refusal) -> Answer in
+            _ = try await accounts.caller(call)
+            return .json([list: .array(await shelves.all(kind))])
+        }
+    }
+
+    private func adding(_ kind: String, _ required: Set<String>, _ optional: Set<String>) -> Routes.Handler {
+        { (call: Call) async throws(Refusal) -> Answer in
+            let account = try await accounts.caller(call)
+            var members = try call.fields(required, optional: optional).members
+            members["owner_id"] = .string(account.id)
+            members["created_at"] = Dates.utc(Date())
+            return .json([kind: await shelves.add(kind, members)], status: 201)
+        }
+    }
+
+    private func reading(_ kind: String) -> Routes.Handler {
+        { (call: Call) async throws(Refusal) -> Answer in
+            _ = try await accounts.caller(call)
+            return .json([kind: try await shelves.find(kind, call.parameters["id"])])
+        }
+    }
+
+    private func updating(_ kind: String, _ optional: Set<String>) -> Routes.Handler {
+        { (call: Call) async throws(Refusal) -> Answer in
+            _ = try await accounts.caller(call)
+            let change = try call.fields([], optional: optional).members
+            return .json([kind: try await shelves.update(kind, call.parameters["id"], change)])
+        }
+    }
+
+    private func deleteCollection(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        try await shelves.remove("collection", call.parameters["id"])
+        return .empty
+    }
+
+    private func addRestaurant(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        let id = try call.fields(["restaurant_id"]).text("restaurant_id")
+        let collection = try await shelves.find("collection", call.parameters["id"])
+        let kept = collection["restaurant_ids"]?.array ?? []
+        return .json([
+            "collection": try await shelves.update(
+                "collection", call.parameters["id"], ["restaurant_ids": .array(kept + [.string(id)])])
+        ])
+    }
+
+    private static let allRestaurants: [JSONValue] = restaurants.enumerated().map { index, members in
+        .object(members.merging(["id": .string("restaurant-\(index + 1)")]) { own, _ in own })
+    }
+
+    private func restaurants(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        return .json(["restaurants": .array(Self.allRestaurants)])
+    }
+
+    private func restaurant(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        guard let found = Self.allRestaurants.first(where: { $0["id"]?.string == call.parameters["id"] }) else {
+            throw .notFound("No such restaurant")
+        }
+        return .json(["restaurant": found])
+    }
+
+    private func searchRestaurants(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        let unknown = Set(call.query.keys).subtracting(["q", "location", "lat", "lng"])
+        guard unknown.isEmpty else { throw .badRequest("\(unknown.sorted()[0]) is not known") }
+        let found = Self.allRestaurants.filter { place in
+            let text = (place["name"]?.string ?? "") + " " + (place["cuisine"]?.string ?? "")
+            let query = call.query["q"]?.lowercased() ?? ""
+            let location = call.query["location"]?.lowercased()
+            return (query.isEmpty || text.lowercased().contains(query))
+                && (location == nil || place["location"]?.string?.lowercased() == location)
+        }
+        return .json(["restaurants": .array(found)])
+    }
+
+    private func invite(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        let email = try call.fields(["email"]).text("email")
+        _ = try await shelves.find("group", call.parameters["id"])
+        guard Accounts.isAddress(email) else { throw .badRequest("email is not an e-mail address") }
+        return .json(["message": .string("Invitation sent to \(email)")])
+    }
+
+    private func leave(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        _ = try await shelves.find("group", call.parameters["id"])
+        return .json(["message": "You left the group"])
+    }
+
+    private func vote(_ call: Call) async throws(Refusal) -> Answer {
+        let account = try await accounts.caller(call)
+        let id = try call.fields(["restaurant_id"]).text("restaurant_id")
+        let decision = try await shelves.find("decision", call.parameters["id"])
+        guard decision["status"]?.string != "completed" else { throw .conflict("The decision is completed") }
+        let votes = decision["votes"]?.array ?? []
+        let mine: JSONValue = ["user_id": .string(account.id), "restaurant_id": .string(id)]
+        return .json([
+            "decision": try await shelves.update(
+                "decision", call.parameters["id"],
+                ["votes": .array(votes.filter { $0["user_id"]?.string != account.id } + [mine])])
+        ])
+    }
+
+    private func complete(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        let change: [String: JSONValue] = ["status": "completed", "completed_at": Dates.utc(Date())]
+        return .json(["decision": try await shelves.update("decision", call.parameters["id"], change)])
+    }
+
+    private func notifications(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        return .json(["notifications": .array(await shelves.all("notification"))])
+    }
+
+    private func notificationSettings(_ call: Call) async throws(Refusal) -> Answer {
+        let account = try await accounts.caller(call)
+        let fields = try call.fields([], optional: ["email_enabled", "push_enabled", "decision_updates"])
+        let kept = JSONValue.object(fields.members)
+        try await accounts.change(account.id) { $0.preferences = kept }
+        return .json(["notification_settings": kept])
+    }
+}
