@@ -1,0 +1,99 @@
+public import AuthWire
+import Glibc
+
+/// One connection to the agent, for a program that may block: its calls wait in the thread that makes them.
+///
+/// Belongs to one thread at a time. After any error but `.agent` and `.timedOut` it is of no further use.
+public final class AgentConnection {
+    private let socket: LocalSocket
+    private var lines = LineBuffer(limit: ClientLimits.answerBytes)
+    private var lastID: Int64 = 0
+    private var events: [AgentEvent] = []
+
+    init(socket: LocalSocket) {
+        self.socket = socket
+    }
+
+    /// Connects to the agent on the socket at `path`.
+    public init(path: String, deadline: Deadline) throws(ClientError) {
+        while true {
+            if let socket = try LocalSocket.attempt(path) {
+                self.socket = socket
+                return
+            }
+            guard !deadline.hasPassed else { throw .timedOut }
+            _ = poll(nil, 0, min(deadline, .after(ClientLimits.connectPause)).pollTimeout)
+        }
+    }
+
+    /// The result of `request`; events that arrive meanwhile are kept for `nextEvent`.
+    public func call(_ request: AgentRequest, deadline: Deadline) throws(ClientError) -> JSON {
+        let id = try begin(request, deadline: deadline)
+        while let message = try nextMessage(deadline: deadline) {
+            switch message {
+            case .answer(id, .success(let result)): return result
+            case .answer(id, .failure(let error)): throw .agent(error)
+            // The late answer to a call whose deadline passed.
+            case .answer, .unknown: break
+            case .event(let event): try keep(event)
+            }
+            // An agent that keeps talking of other things must not hold the caller.
+            guard !deadline.hasPassed else { throw .timedOut }
+        }
+        throw .timedOut
+    }
+
+    /// The next event of what was subscribed to, or `nil` when the deadline passes first.
+    public func nextEvent(deadline: Deadline) throws(ClientError) -> AgentEvent? {
+        guard events.isEmpty else { return events.removeFirst() }
+        while let message = try nextMessage(deadline: deadline) {
+            if case .event(let event) = message { return event }
+        }
+        return nil
+    }
+
+    /// For a poll(2) that waits for more than the agent.
+    package var fileDescriptor: Int32 { socket.descriptor.number }
+
+    /// Sends `request` and gives the number its answer will carry.
+    package func begin(_ request: AgentRequest, deadline: Deadline) throws(ClientError) -> Int64 {
+        lastID += 1
+        var rest = try Message.line(id: lastID, request)[...]
+        while true {
+            rest = try rest.dropFirst(socket.send(rest))
+            if rest.isEmpty { return lastID }
+            guard wait(for: POLLOUT, until: deadline) else {
+                // Half a line went out: nothing more can be said on this connection.
+                shutdown(fileDescriptor, Int32(SHUT_RDWR))
+                throw .timedOut
+            }
+        }
+    }
+
+    /// The next message of any kind, or `nil` when the deadline passes first.
+    package func nextMessage(deadline: Deadline) throws(ClientError) -> Message? {
+        while true {
+            if let line = try lines.next() { return try Message(line: line) }
+            switch try socket.receive(into: &lines) {
+            case .bytes: break
+            case .end: throw .closed
+            case .nothingYet:
+                guard !deadline.hasPassed, wait(for: POLLIN, until: deadline) else { return nil }
+            }
+        }
+    }
+
+    private func keep(_ event: AgentEvent) throws(ClientError) {
+        guard events.count < ClientLimits.keptEvents else { throw .tooLong(limit: ClientLimits.keptEvents) }
+        events.append(event)
+    }
+
+    private func wait(for events: Int32, until deadline: Deadline) -> Bool {
+        var descriptors = [pollfd(fd: fileDescriptor, events: Int16(events), revents: 0)]
+        repeat {
+            waitUntilReady(&descriptors, until: deadline)
+            if descriptors[0].revents != 0 { return true }
+        } while !deadline.hasPassed
+        return false
+    }
+}

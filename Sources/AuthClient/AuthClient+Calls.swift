@@ -1,0 +1,51 @@
+public import AuthWire
+
+extension AuthClient {
+    /// An access token that is good now, and for `minValid` more where the provider's lifetimes allow.
+    public func token(
+        session: SessionName? = nil, minValid: Duration? = nil, timeout: Duration = AuthClient.usualTime
+    ) async throws(ClientError) -> TokenResult {
+        let params = TokenGetParams(session: session, minValid: minValid)
+        return try await read(.tokenGet(params), timeout, TokenResult.init)
+    }
+
+    /// Tells the agent that a backend answered 401 to `accessToken`, so that it renews it if it is still the one.
+    @discardableResult
+    public func reject(
+        accessToken: String, session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
+    ) async throws(ClientError) -> SessionStatus {
+        let params = TokenRejectParams(session: session, accessToken: accessToken)
+        return try await read(.tokenReject(params), timeout, SessionStatus.init)
+    }
+
+    public func status(
+        session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
+    ) async throws(ClientError) -> SessionStatus {
+        try await read(.sessionStatus(SessionParams(session: session)), timeout, SessionStatus.init)
+    }
+
+    public func sessions(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> [SessionStatus] {
+        try await read(.sessionList, timeout, SessionList.init).sessions
+    }
+
+    public func info(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> AgentInfo {
+        try await read(.agentInfo, timeout, AgentInfo.init)
+    }
+
+    private func read<Value>(
+        _ request: AgentRequest, _ timeout: Duration, _ make: (JSON) throws(AgentError) -> Value
+    ) async throws(ClientError) -> Value {
+        try decoded(await call(request, timeout: timeout), make)
+    }
+}
+
+/// A result as its type, or `badReply` naming what of it is not as agreed.
+package func decoded<Value>(
+    _ json: JSON, _ make: (JSON) throws(AgentError) -> Value
+) throws(ClientError) -> Value {
+    do throws(AgentError) {
+        return try make(json)
+    } catch {
+        throw .badReply(error.message)
+    }
+}

@@ -1,0 +1,38 @@
+public import AuthWire
+
+/// Why a call has no result.
+public enum ClientError: Error, Sendable, Equatable {
+    /// Nobody listens on the socket, or it may not be reached.
+    case noAgent(path: String, reason: String)
+    /// The deadline passed first. The agent may still do what was asked.
+    case timedOut
+    /// The agent ended the connection before it answered.
+    case closed
+    /// A request over the agent's limit, which was not sent, or an answer over ours.
+    case tooLong(limit: Int)
+    /// The agent's own answer: a refusal or a failure.
+    case agent(AgentError)
+    /// Something that is not an answer of this protocol.
+    case badReply(String)
+    /// The caller's task was cancelled, or the client closed.
+    case cancelled
+    /// The system refused a socket or a thread.
+    case system(String)
+}
+
+extension ClientError: CustomStringConvertible {
+    /// What failed and what to try, for people.
+    public var description: String {
+        switch self {
+        case .noAgent(let path, let reason):
+            "no agent answers on \(path) (\(reason)); start it with `systemctl --user start authd.socket`, or run `authd`"
+        case .timedOut: "the agent did not answer in time; try again, or give it longer"
+        case .closed: "the agent closed the connection before it answered; try again"
+        case .tooLong(let limit): "a message is longer than \(limit) bytes"
+        case .agent(let error): error.message
+        case .badReply(let reason): "the agent's answer makes no sense: \(reason); is another program on its socket?"
+        case .cancelled: "cancelled"
+        case .system(let reason): reason
+        }
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+/// An open file descriptor, closed when its last owner lets go of it.
+package final class Descriptor: Sendable {
+    package let number: Int32
+
+    package init(_ number: Int32) {
+        self.number = number
+    }
+
+    deinit {
+        close(number)
+    }
+}
+
+/// A pair of sockets by which any thread ends another's poll(2): a pipe that is close-on-exec from its first moment.
+struct Wake: Sendable {
+    let reading: Descriptor
+    private let writing: Descriptor
+
+    init() throws(ClientError) {
+        var ends: [Int32] = [-1, -1]
+        let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else { throw .system(systemText("socketpair", errno)) }
+        reading = Descriptor(ends[0])
+        writing = Descriptor(ends[1])
+    }
+
+    /// A full pipe is as good as a written one: the other side has yet to look.
+    func signal() {
+        var byte: UInt8 = 1
+        _ = unsafe write(writing.number, &byte, 1)
+    }
+
+    func clear() {
+        var bytes: [UInt8] = Array(repeating: 0, count: 64)
+        while unsafe read(reading.number, &bytes, bytes.count) > 0 {}
+    }
+}
+
+/// strerror(3) may be called by one thread only; the text of these few is fixed.
+func systemText(_ call: String, _ code: Int32) -> String {
+    "\(call): \(errnoText(code))"
+}
+
+package func errnoText(_ code: Int32) -> String {
+    switch code {
+    case ENOENT: "no such file"
+    case ECONNREFUSED: "nobody listens"
+    case EACCES, EPERM: "permission denied"
+    case ENOTDIR: "not a folder on the way"
+    case ENOTSOCK: "not a socket"
+    case EPROTOTYPE: "not a stream socket"
+    case EMFILE, ENFILE: "too many open files"
+    case ENOMEM, ENOBUFS: "no memory"
+    case EAGAIN: "too many connections are waiting"
+    default: "error \(code)"
+    }
+}

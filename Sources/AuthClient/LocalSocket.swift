@@ -1,0 +1,69 @@
+import Glibc
+
+/// A connected Unix stream socket that never blocks by itself: every wait is a poll(2) with a deadline.
+struct LocalSocket: Sendable {
+    let descriptor: Descriptor
+
+    enum Received {
+        case bytes
+        case nothingYet
+        case end
+    }
+
+    /// One try. `nil` when the listener's queue is full, which passes.
+    static func attempt(_ path: String) throws(ClientError) -> LocalSocket? {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+        guard !bytes.isEmpty, bytes.count <= room, !bytes.contains(0) else {
+            throw .noAgent(path: path, reason: "a socket's path has 1 to \(room) bytes")
+        }
+        unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
+
+        let number = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard number >= 0 else { throw .system(systemText("socket", errno)) }
+        let descriptor = Descriptor(number)
+        let result = unsafe withUnsafePointer(to: &address) {
+            unsafe $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe connect(number, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        if result == 0 { return LocalSocket(descriptor: descriptor) }
+        // Unix sockets connect at once or not at all: EAGAIN is a full queue (unix(7)).
+        if errno == EAGAIN || errno == EINTR { return nil }
+        throw .noAgent(path: path, reason: errnoText(errno))
+    }
+
+    /// As many bytes as fit now; 0 when none do.
+    func send(_ bytes: ArraySlice<UInt8>) throws(ClientError) -> Int {
+        let sent = unsafe bytes.withUnsafeBytes {
+            unsafe Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+        }
+        if sent >= 0 { return sent }
+        guard errno == EAGAIN || errno == EINTR else { throw .closed }
+        return 0
+    }
+
+    func receive(into lines: inout LineBuffer) throws(ClientError) -> Received {
+        let (count, code) = unsafe withUnsafeTemporaryAllocation(byteCount: ClientLimits.readBytes, alignment: 1) {
+            let count = unsafe recv(descriptor.number, $0.baseAddress, $0.count, 0)
+            let code = errno
+            if count > 0 { unsafe lines.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+            return (count, code)
+        }
+        if count > 0 { return .bytes }
+        if count == 0 { return .end }
+        guard code == EAGAIN || code == EINTR else { throw .closed }
+        return .nothingYet
+    }
+}
+
+/// What of `descriptors` is ready when something is, or nothing when `deadline` passed or a signal came.
+func waitUntilReady(_ descriptors: inout [pollfd], until deadline: Deadline) {
+    for index in descriptors.indices { descriptors[index].revents = 0 }
+    let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)
+    if ready < 0 {
+        for index in descriptors.indices { descriptors[index].revents = 0 }
+    }
+}

@@ -1,0 +1,38 @@
+import AuthWire
+
+/// For people who read a log or a pipe: a line for each change.
+struct ChangeLines: WatchView {
+    private var state = WatchedState()
+
+    mutating func show(_ event: AgentEvent?) throws(Failure) {
+        guard let event else { return }
+        state.apply(event)
+        let now = WallClock.now
+        let time = WallClock.text(event.at, now: now, withSeconds: true)
+        if event.name == AgentEvent.snapshotName {
+            for status in state.inOrder { try line(time, about(status, now)) }
+            if let network = state.network { try line(time, "network " + network.state.rawValue) }
+        } else if let status = event.status {
+            try line(time, about(status, now))
+        } else if let network = event.network {
+            try line(time, "network " + network.state.rawValue)
+        } else if let store = event.store {
+            try line(time, "store " + StatusCard.spaced(store.state.rawValue))
+        } else {
+            let session = event.session.map { " \($0)" } ?? ""
+            try line(time, "\(event.topic.rawValue)\(session) \(event.name)")
+        }
+    }
+
+    private func about(_ status: SessionStatus, _ now: Double) -> String {
+        var text = "\(status.session) " + StatusCard.stateText(status)
+        if status.state == .active, let end = status.expiresAt, end > now {
+            text += ", " + Span.text(seconds: end - now) + " left"
+        }
+        return text
+    }
+
+    private func line(_ time: String, _ text: String) throws(Failure) {
+        try Output.result(Visible.line("\(time) \(text)"))
+    }
+}

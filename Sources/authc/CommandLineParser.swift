@@ -1,0 +1,84 @@
+import ArgumentParser
+import AuthWire
+
+/// Every form but the plainest: the commands, their options and their help.
+enum CommandLineParser {
+    static func run() -> Int32 {
+        do {
+            var command = try Authc.parseAsRoot()
+            try command.run()
+            return ExitStatus.done.rawValue
+        } catch let code as ExitCode {
+            return code.rawValue
+        } catch {
+            return report(error)
+        }
+    }
+
+    /// Help that was asked for, or a form that there is not; ArgumentParser knows the words for both.
+    private static func report(_ error: any Error) -> Int32 {
+        guard Authc.exitCode(for: error) != .success else {
+            try? Output.result(Authc.fullMessage(for: error))
+            return ExitStatus.done.rawValue
+        }
+        if CommandLine.arguments.contains("--json") {
+            Failure.usage(Authc.message(for: error)).report(asJSON: true)
+        } else {
+            let lines = Authc.fullMessage(for: error).split(separator: "\n")
+            Output.note(lines.map { Visible.line(String($0)) }.joined(separator: "\n"))
+        }
+        return ExitStatus.usage.rawValue
+    }
+}
+
+struct Authc: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "authc",
+        abstract: "Sign in once, and use the sessions that authd keeps.",
+        discussion: """
+            A session is chosen by -s, else by $AUTHD_SESSION, else it is the default one.
+            Results go to stdout, words for people to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
+            or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
+            77 refused by policy or person, 78 bad profile.
+            """,
+        version: ClientVersion.text,
+        subcommands: [
+            Login.self, Register.self, Logout.self, Status.self, List.self, Use.self, Token.self, Whoami.self,
+            Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
+            Version.self,
+        ])
+}
+
+/// The options that every command has.
+struct CommonOptions: ParsableArguments {
+    @Option(name: [.short, .long], help: "The session; $AUTHD_SESSION, then the default one, when not given.")
+    var session: String?
+
+    @Flag(help: "Print JSON, errors too.")
+    var json = false
+
+    @Option(help: "How long to wait, as in 500ms, 30s, 5m.", transform: length)
+    var timeout: Duration?
+
+    @Option(help: "The agent's socket.")
+    var socket: String?
+
+    @Flag(help: "Never ask on the terminal.")
+    var noInput = false
+
+    var options: Options {
+        Options(session: session, json: json, timeout: timeout, socket: socket, noInput: noInput)
+    }
+
+    /// Runs a command's work and ends the program as it ended.
+    func run(_ body: (Options) throws(Failure) -> ExitStatus) throws {
+        throw ExitCode(Program.run(options, body))
+    }
+}
+
+@Sendable func length(_ text: String) throws -> Duration {
+    guard let length = Span.parse(text) else {
+        throw ValidationError("'\(Visible.line(text))' is no length of time; write 500ms, 30s, 5m, 2h or 1d.")
+    }
+    return length
+}

@@ -1,0 +1,63 @@
+import ArgumentParser
+
+struct Provider: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "The backends to sign in to.", subcommands: [ListThem.self, Show.self, Check.self])
+
+    struct ListThem: ParsableCommand {
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
+
+        @OptionGroup var common: CommonOptions
+
+        func run() throws {
+            try common.run { options throws(Failure) in try ProviderCommands.list(options) }
+        }
+    }
+
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show a provider's environments and ways to sign in.")
+
+        @OptionGroup var common: CommonOptions
+
+        @Argument(help: "The provider.")
+        var name: String
+
+        func run() throws {
+            try common.run { options throws(Failure) in try ProviderCommands.show(name, options) }
+        }
+    }
+
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a profile; exit status 78 when something is wrong.")
+
+        @OptionGroup var common: CommonOptions
+
+        @Argument(help: "The profile's file; - is stdin.")
+        var file: String
+
+        func run() throws {
+            try common.run { options throws(Failure) in try ProviderCommands.check(file, options) }
+        }
+    }
+}
+
+struct Network: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show how far the network reaches.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try AgentCommands.network(options) }
+    }
+}
+
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try AgentCommands.version(options) }
+    }
+}

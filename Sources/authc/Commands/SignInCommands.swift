@@ -1,0 +1,75 @@
+import ArgumentParser
+
+/// What `login` and `register` take.
+struct SignInOptions: ParsableArguments {
+    @Argument(help: "The provider; `authc provider list` shows all.")
+    var provider: String
+
+    @Option(help: "One of the provider's environments.")
+    var environment: String?
+
+    @Option(
+        help: ArgumentHelp("What a field is, where it is no secret.", valueName: "name=value"))
+    var field: [String] = []
+
+    @Flag(help: "Read the password from stdin.")
+    var passwordStdin = false
+
+    @Option(
+        help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
+    var secretFd: [String] = []
+
+    @Flag(help: "Let the agent keep the answers and sign in again by itself where nothing else renews the session.")
+    var remember = false
+
+    func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
+        let fields = try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
+        return try SignIn.run(
+            SignIn.Request(
+                provider: provider, environment: environment, method: method, fields: fields, remember: remember),
+            options)
+    }
+}
+
+struct Login: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Sign in.",
+        discussion: "Asks on the terminal for what is missing; secrets without echo, never as an argument.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var signIn: SignInOptions
+
+    @Option(help: "One of the provider's ways to sign in; its first when not given.")
+    var method: String?
+
+    func run() throws {
+        try common.run { options throws(Failure) in try signIn.run(method: method, options) }
+    }
+}
+
+struct Register: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make an account at a provider, and sign in to it.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var signIn: SignInOptions
+
+    @Option(help: "One of the provider's ways to register.")
+    var method = "register"
+
+    func run() throws {
+        try common.run { options throws(Failure) in try signIn.run(method: method, options) }
+    }
+}
+
+struct Logout: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Sign out: the provider is told and the store cleared.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(inversion: .prefixedNo, help: "Tell the provider.")
+    var revoke = true
+
+    func run() throws {
+        try common.run { options throws(Failure) in try SessionCommands.logout(options, revoke: revoke) }
+    }
+}

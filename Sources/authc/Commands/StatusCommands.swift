@@ -1,0 +1,89 @@
+import ArgumentParser
+import AuthWire
+
+struct Status: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Show who is signed in, where, and for how long.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try StatusReport.run(options) }
+    }
+}
+
+struct List: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "List all sessions; * is the default.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try SessionCommands.list(options) }
+    }
+}
+
+struct Use: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Make a session the default.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "The session.")
+    var name: String
+
+    func run() throws {
+        var options = common.options
+        options.session = name
+        throw ExitCode(
+            Program.run(options) { options throws(Failure) in
+                let params = SessionParams(session: try options.chosenSession())
+                return try StatusReport.run(.sessionUse(params), options) { _ in .done }
+            })
+    }
+}
+
+struct Refresh: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Renew the token now.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try StatusReport.run(.sessionRefresh(SessionParams(session: options.chosenSession())), options)
+        }
+    }
+}
+
+struct Validate: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Ask the provider whether the session is still good.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try StatusReport.run(.sessionValidate(SessionParams(session: options.chosenSession())), options)
+        }
+    }
+}
+
+struct Whoami: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print the account's address, name or number.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Flag(help: "Ask the provider, whatever is known already.")
+    var fresh = false
+
+    func run() throws {
+        try common.run { options throws(Failure) in try SessionCommands.whoami(options, fresh: fresh) }
+    }
+}
+
+struct Prompt: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print the line for a shell's prompt, without asking the agent.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try PromptReport.run(options) }
+    }
+}

@@ -1,0 +1,32 @@
+import AuthClient
+import Glibc
+
+/// Small files and descriptors, read whole.
+enum FileText {
+    static func read(_ path: String, atMost limit: Int) throws(Failure) -> String {
+        let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { throw .usage("cannot open \(path): \(errnoText(errno))") }
+        let file = Descriptor(number)
+        let bytes = try read(file.number, named: path, atMost: limit)
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw Failure(status: .badSettings, kind: "settings", message: "\(path) is not UTF-8 text")
+        }
+        return text
+    }
+
+    /// Everything until the end; the descriptor stays open.
+    static func read(_ descriptor: Int32, named name: String, atMost limit: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 16 << 10)
+        while true {
+            let count = unsafe Glibc.read(descriptor, &part, part.count)
+            if count < 0 {
+                guard errno == EINTR else { throw .usage("cannot read \(name): \(errnoText(errno))") }
+                continue
+            }
+            if count == 0 { return bytes }
+            bytes += part[..<count]
+            guard bytes.count <= limit else { throw .usage("\(name) is longer than \(limit) bytes") }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+import Glibc
+
+/// The forms that shells run at every prompt and every request, recognised word by word: `prompt`, `status`, `token`
+/// and `token -s NAME`.
+///
+/// Nothing here may touch ArgumentParser, whose types cost more at start-up than the whole round trip.
+enum HotPath {
+    /// The exit status, or `nil` for any other form.
+    static func run() -> Int32? {
+        let count = CommandLine.argc
+        guard count == 2 || count == 4, let command = argument(1) else { return nil }
+        if count == 4 {
+            guard command == "token", argument(2) == "-s", let session = argument(3) else { return nil }
+            return run(Options(session: session)) { options throws(Failure) in try TokenReport.run(options) }
+        }
+        switch command {
+        case "prompt": return run(Options()) { options throws(Failure) in try PromptReport.run(options) }
+        case "status": return run(Options()) { options throws(Failure) in try StatusReport.run(options) }
+        case "token": return run(Options()) { options throws(Failure) in try TokenReport.run(options) }
+        default: return nil
+        }
+    }
+
+    private static func run(_ options: Options, _ body: (Options) throws(Failure) -> ExitStatus) -> Int32 {
+        Program.run(options, body)
+    }
+
+    private static func argument(_ index: Int) -> String? {
+        unsafe CommandLine.unsafeArgv[index].map { unsafe String(cString: $0) }
+    }
+}

@@ -1,0 +1,60 @@
+/// Lays text out in columns of a terminal. Colours are put on afterwards: no text here holds an escape sequence.
+enum Layout {
+    /// Columns that a terminal takes for `text`, whose characters are all visible.
+    static func width(_ text: String) -> Int {
+        text.unicodeScalars.reduce(0) { $0 + width($1) }
+    }
+
+    private static func width(_ scalar: Unicode.Scalar) -> Int {
+        if scalar.isASCII { return 1 }
+        switch scalar.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format: return 0
+        default: break
+        }
+        // East Asian Wide and Fullwidth (UAX #11), the blocks of it that names are written in.
+        switch scalar.value {
+        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
+            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
+            return 2
+        default: return 1
+        }
+    }
+
+    static func padded(_ text: String, to columns: Int) -> String {
+        text + String(repeating: " ", count: max(0, columns - width(text)))
+    }
+
+    /// `text` in lines of at most `columns`, broken at spaces, and inside a word only where it is longer than a line.
+    static func wrapped(_ text: String, to columns: Int) -> [String] {
+        let columns = max(1, columns)
+        var lines: [String] = []
+        var line = ""
+        for word in text.split(separator: " ") {
+            for piece in pieces(of: word, columns) {
+                if line.isEmpty {
+                    line = piece
+                } else if width(line) + 1 + width(piece) <= columns {
+                    line += " " + piece
+                } else {
+                    lines.append(line)
+                    line = piece
+                }
+            }
+        }
+        return lines + [line]
+    }
+
+    private static func pieces(of word: Substring, _ columns: Int) -> [String] {
+        guard width(String(word)) > columns else { return [String(word)] }
+        var pieces: [String] = []
+        var piece = ""
+        for character in word {
+            if !piece.isEmpty, width(piece) + width(String(character)) > columns {
+                pieces.append(piece)
+                piece = ""
+            }
+            piece.append(character)
+        }
+        return pieces + [piece]
+    }
+}

@@ -1,0 +1,39 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// What every command takes.
+struct Options {
+    /// `-s`; `chosenSession` is what counts.
+    var session: String?
+    var json = false
+    var timeout: Duration?
+    var socket: String?
+    var noInput = false
+
+    /// `-s`, else `$AUTHD_SESSION`, else the agent's own choice.
+    func chosenSession() throws(Failure) -> SessionName? {
+        guard let text = session ?? environmentValue("AUTHD_SESSION"), !text.isEmpty else { return nil }
+        do {
+            return try SessionName(text)
+        } catch {
+            let source = session == nil ? "AUTHD_SESSION" : "--session"
+            throw .usage("\(source): '\(text)' is no session name: \(SessionName.rule)")
+        }
+    }
+
+    func socketPath() throws(Failure) -> String {
+        do {
+            return try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
+        } catch {
+            throw .usage(error.message)
+        }
+    }
+
+    func connect() throws(Failure) -> Agent {
+        try Agent(path: socketPath(), timeout: timeout)
+    }
+
+    /// Whether a person sits at stdin and may be asked.
+    var mayAsk: Bool { !noInput && isatty(STDIN_FILENO) == 1 }
+}

@@ -1,0 +1,11 @@
+/// What every command does around its own work: report the failure once, and say how it ended.
+enum Program {
+    static func run(_ options: Options, _ body: (Options) throws(Failure) -> ExitStatus) -> Int32 {
+        do throws(Failure) {
+            return try body(options).rawValue
+        } catch {
+            error.report(asJSON: options.json)
+            return error.status.rawValue
+        }
+    }
+}

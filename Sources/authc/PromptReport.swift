@@ -1,0 +1,36 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// `authc prompt`: the prompt file's line, without asking the agent. Nothing when there is no such file.
+enum PromptReport {
+    /// One line of a word per session: far above any real one, so that another file is not printed by mistake.
+    private static let longest = 16 << 10
+
+    static func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let path = PromptPath.beside(socket: try options.socketPath())
+        let line = try read(path).map { Visible.line($0) }
+        if options.json {
+            try Output.json(.object(["prompt": line.map(JSON.string) ?? .null]))
+        } else if let line, !line.isEmpty {
+            try Output.result(line)
+        }
+        return .done
+    }
+
+    private static func read(_ path: String) throws(Failure) -> String? {
+        let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else {
+            guard errno == ENOENT || errno == ENOTDIR else {
+                throw .internalError("cannot open \(path) (\(errnoText(errno)))")
+            }
+            return nil
+        }
+        let file = Descriptor(number)
+        var bytes = [UInt8](repeating: 0, count: longest)
+        let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
+        guard count >= 0 else { throw .internalError("cannot read \(path) (\(errnoText(errno)))") }
+        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
+        return String(decoding: line, as: UTF8.self)
+    }
+}

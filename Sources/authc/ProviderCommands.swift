@@ -1,0 +1,76 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// `provider list`, `provider show` and `provider check`.
+enum ProviderCommands {
+    /// The text travels in one line of the protocol; escaping may double it.
+    private static let longestProfile = Limits.lineBytes / 2 - 4096
+
+    static func list(_ options: Options) throws(Failure) -> ExitStatus {
+        let (list, json) = try options.connect().call(.providerList, ProviderList.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        let screen = Screen.current
+        let names = list.providers.map { Layout.width(Visible.line($0.name)) }.max() ?? 0
+        let lines = list.providers.map { provider in
+            let about =
+                "\(provider.title); \(provider.methods.joined(separator: ", ")); "
+                + "\(provider.environments.joined(separator: ", ")); \(provider.source)"
+            return hanging(Visible.line(provider.name), Visible.line(about), label: names + 2, screen)
+        }
+        if !lines.isEmpty { try Output.result(lines.joined(separator: "\n")) }
+        return .done
+    }
+
+    static func show(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
+        let (detail, json) = try options.connect().call(
+            .providerShow(ProviderParams(provider: name)), ProviderDetail.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        let screen = Screen.current
+        var lines = [screen.paint(Visible.line("\(detail.name): \(detail.title)"), .bold)]
+        func add(_ label: String, _ text: String) {
+            lines.append(hanging("  " + Visible.line(label), Visible.line(text), label: 16, screen))
+        }
+        add("source", detail.source)
+        add("renewal", detail.renewal)
+        for environment in detail.environments {
+            add(environment.name, environment.url + (environment.isDefault ? " (default)" : ""))
+        }
+        for method in detail.methods {
+            let fields = method.fields.map { $0.name + ($0.optional ? "?" : "") + ($0.secret ? " (secret)" : "") }
+            add("by " + method.name, fields.joined(separator: ", "))
+        }
+        if !detail.endpoints.isEmpty { add("endpoints", detail.endpoints.joined(separator: ", ")) }
+        try Output.result(lines.joined(separator: "\n"))
+        return .done
+    }
+
+    /// The agent reads profiles; this sends it the file's text.
+    static func check(_ path: String, _ options: Options) throws(Failure) -> ExitStatus {
+        let text = try FileText.read(path, atMost: longestProfile)
+        let params = ProviderCheckParams(text: text, file: path)
+        let (check, json) = try options.connect().call(.providerCheck(params), ProviderCheck.init)
+        if options.json {
+            try Output.json(json)
+        } else if check.problems.isEmpty {
+            Output.note("\(Visible.line(path)): nothing is wrong")
+        } else {
+            try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
+        }
+        return check.problems.isEmpty ? .done : .badSettings
+    }
+
+    private static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
+        let lines = Layout.wrapped(text, to: screen.width - columns)
+        return lines.enumerated().map { index, line in
+            // A label longer than its column keeps a space.
+            Layout.padded(index == 0 ? label + (Layout.width(label) < columns ? "" : " ") : "", to: columns) + line
+        }.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,57 @@
+import AuthClient
+import Glibc
+
+/// What the output can show: how wide, whether in colour, whether beyond ASCII.
+struct Screen {
+    var width: Int
+    var height = 24
+    var isColoured: Bool
+    var isUnicode: Bool
+
+    /// Below this a word a line is all that helps.
+    static let narrowest = 20
+    /// For files and pipes, and terminals that do not tell: what people expect.
+    static let usualWidth = 80
+
+    /// As it is now, for stdout.
+    static var current: Screen {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
+        let isPlain = environmentText("NO_COLOR") != nil || environmentText("TERM") == "dumb"
+        let size = isTerminal ? terminalSize() : usualSize
+        return Screen(
+            width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
+            isColoured: isTerminal && !isPlain,
+            isUnicode: ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) })
+    }
+
+    /// Not set and empty are the same (no-color.org, locale(7)).
+    private static func environmentText(_ name: String) -> String? {
+        guard let value = environmentValue(name), !value.isEmpty else { return nil }
+        return value
+    }
+
+    private static func terminalSize() -> winsize {
+        var size = winsize()
+        if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) != 0 || size.ws_col == 0 {
+            return usualSize
+        }
+        return size
+    }
+
+    private static var usualSize: winsize {
+        winsize(ws_row: 24, ws_col: UInt16(usualWidth), ws_xpixel: 0, ws_ypixel: 0)
+    }
+
+    enum Colour: String {
+        case green = "32"
+        case yellow = "33"
+        case red = "31"
+        case dim = "2"
+        case bold = "1"
+    }
+
+    func paint(_ text: String, _ colour: Colour) -> String {
+        isColoured ? "\u{1B}[\(colour.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,62 @@
+import AuthClient
+import AuthWire
+
+/// `list`, `logout`, `whoami` and `wait`.
+enum SessionCommands {
+    static func list(_ options: Options) throws(Failure) -> ExitStatus {
+        let (list, json) = try options.connect().call(.sessionList, SessionList.init)
+        if options.json {
+            try Output.json(json)
+        } else if list.sessions.isEmpty {
+            Output.note("There is no session. Sign in: `authc login PROVIDER`")
+        } else {
+            try Output.result(SessionTableText(list.sessions, now: WallClock.now, screen: .current).text)
+        }
+        return .done
+    }
+
+    static func logout(_ options: Options, revoke: Bool) throws(Failure) -> ExitStatus {
+        let params = LogoutParams(session: try options.chosenSession(), revoke: revoke)
+        let (status, json) = try options.connect().call(.sessionLogout(params), SessionStatus.init)
+        if options.json {
+            try Output.json(json)
+        } else {
+            Output.note(Visible.line("Signed out: \(status.session) at \(status.provider)."))
+            if let message = status.message { Output.note(Visible.line(message)) }
+        }
+        return .done
+    }
+
+    static func whoami(_ options: Options, fresh: Bool) throws(Failure) -> ExitStatus {
+        let params = UserGetParams(session: try options.chosenSession(), fresh: fresh)
+        let (result, json) = try options.connect().call(.userGet(params), UserResult.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        guard let name = result.user.email ?? result.user.name ?? result.user.id else {
+            throw Failure(
+                status: .badReply, kind: ErrorKind.badReply.rawValue, message: "the provider does not tell who this is",
+                hint: "`authc whoami --json` shows all it tells")
+        }
+        try Output.result(Visible.line(name))
+        return .done
+    }
+
+    /// Without `--timeout` as long as it takes: an agent that ends its own wait is asked again.
+    static func wait(_ options: Options, until goal: WaitGoal) throws(Failure) -> ExitStatus {
+        let session = try options.chosenSession()
+        let agent = try options.connect()
+        let params = SessionWaitParams(session: session, until: goal, timeout: options.timeout)
+        let time = options.timeout.map { $0 + Agent.grace } ?? Limits.longestDuration
+        while true {
+            do throws(Failure) {
+                let (status, json) = try agent.call(.sessionWait(params), within: time, SessionStatus.init)
+                try StatusReport.show(status, json, options)
+                return .done
+            } catch {
+                guard options.timeout == nil, error.agentError?.kind == .timeout else { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import AuthWire
+
+/// Several sessions in columns, or in a few lines each where the terminal is too narrow for them.
+struct SessionTableText {
+    private let sessions: [SessionStatus]
+    private let now: Double
+    private let screen: Screen
+
+    init(_ sessions: [SessionStatus], now: Double, screen: Screen) {
+        self.sessions = sessions
+        self.now = now
+        self.screen = screen
+    }
+
+    var text: String {
+        let cells = sessions.map(cells)
+        let columns = (0..<3).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
+        let lastColumn = cells.map { Layout.width($0[3]) }.max() ?? 0
+        let isWide = columns.reduce(lastColumn) { $0 + $1 + 2 } <= screen.width
+        return zip(sessions, cells).map { status, cells in
+            isWide ? row(status, cells, columns) : stacked(status, cells)
+        }.joined(separator: "\n")
+    }
+
+    /// Name, who, where, state with what it is about.
+    private func cells(_ status: SessionStatus) -> [String] {
+        let place = status.provider + (status.environment.map { " (\($0))" } ?? "")
+        var state = StatusCard.stateText(status)
+        if status.state == .active, let end = status.expiresAt, end > now {
+            state += ", " + Span.text(seconds: end - now) + " left"
+        }
+        if status.unsaved { state += ", not saved" }
+        return [(status.isDefault ? "* " : "  ") + status.session.text, StatusCard.who(status), place, state]
+            .map { Visible.line($0) }
+    }
+
+    private func row(_ status: SessionStatus, _ cells: [String], _ columns: [Int]) -> String {
+        zip(cells, columns).map { Layout.padded($0, to: $1) + "  " }.joined()
+            + screen.paint(cells[3], StatusCard.colour(status.state))
+    }
+
+    private func stacked(_ status: SessionStatus, _ cells: [String]) -> String {
+        let details = cells[1...2].filter { !$0.isEmpty }.flatMap { Layout.wrapped($0, to: screen.width - 4) }
+        let state = Layout.wrapped(cells[3], to: screen.width - 4).map {
+            screen.paint($0, StatusCard.colour(status.state))
+        }
+        return ([cells[0]] + (details + state).map { "    " + $0 }).joined(separator: "\n")
+    }
+}

@@ -1,0 +1,122 @@
+import AuthWire
+
+/// A session at a glance: who, where, in which state and why, how long the token lives, when it is renewed.
+struct StatusCard {
+    let status: SessionStatus
+    let now: Double
+    let screen: Screen
+
+    /// The longest label and its gap.
+    private static let labelColumns = 10
+    private static let barColumns = 20
+
+    var lines: [String] {
+        var lines = Layout.wrapped(headline, to: screen.width).map { screen.paint($0, .bold) }
+        lines += row("session", status.session.text + (status.isDefault ? " (default)" : ""))
+        lines += row("state", StatusCard.stateText(status), colour: stateColour)
+        if let reason = status.message ?? status.lastError, status.state != .active {
+            lines += row("", reason)
+        }
+        lines += token
+        if let renewal { lines += row("renewal", renewal) }
+        for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
+        return lines
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// Whether the text of the next second differs from this one's.
+    var isCountingDown: Bool {
+        [status.expiresAt, status.refreshAt].contains { $0.map { $0 > now } ?? false }
+    }
+
+    private var headline: String {
+        var text = StatusCard.who(status)
+        text += text.isEmpty ? status.provider : " at " + status.provider
+        if let environment = status.environment { text += " (\(environment))" }
+        return Visible.line(text)
+    }
+
+    /// The name by which people know the account.
+    static func who(_ status: SessionStatus) -> String {
+        guard let user = status.user else { return "" }
+        return user.email ?? user.name ?? user.id ?? ""
+    }
+
+    /// The state and what it comes from, where that is not the same word.
+    static func stateText(_ status: SessionStatus) -> String {
+        let state = words(status.state)
+        guard let cause = status.cause, cause != status.state.rawValue else { return state }
+        return state + ": " + spaced(cause)
+    }
+
+    static func words(_ state: SessionState) -> String {
+        spaced(state.rawValue)
+    }
+
+    static func spaced(_ word: String) -> String {
+        String(word.map { $0 == "_" ? " " : $0 })
+    }
+
+    static func colour(_ state: SessionState) -> Screen.Colour {
+        switch state {
+        case .active: .green
+        case .stale, .keyringLocked, .signingIn: .yellow
+        case .signInRequired: .red
+        case .signedOut: .dim
+        }
+    }
+
+    private var stateColour: Screen.Colour { StatusCard.colour(status.state) }
+
+    private var token: [String] {
+        guard let end = status.expiresAt else {
+            return status.state == .active ? row("token", "no end is known") : []
+        }
+        guard end > now else { return row("token", "ended \(Span.text(seconds: now - end)) ago", colour: .yellow) }
+        var left = Span.text(seconds: end - now) + " left"
+        let bar = TokenBar(start: status.issuedAt ?? status.signedInAt, end: end, now: now)
+        guard let bar else { return row("token", left) }
+        if let start = status.issuedAt { left += " of " + Span.text(seconds: (end - start).rounded(.up)) }
+        let room = screen.width - StatusCard.labelColumns
+        let columns = min(StatusCard.barColumns, room)
+        let drawn = bar.text(columns: columns, isUnicode: screen.isUnicode)
+        let colour: Screen.Colour = bar.share > 0.25 ? .green : .yellow
+        if columns + 1 + Layout.width(left) <= room {
+            return [label("token") + screen.paint(drawn, colour) + " " + left]
+        }
+        return [label("token") + screen.paint(drawn, colour)] + row("", left)
+    }
+
+    private var renewal: String? {
+        guard status.state == .active || status.state == .stale, let at = status.refreshAt else { return nil }
+        let clock = WallClock.text(at, now: now)
+        return at > now ? "in \(Span.text(seconds: at - now)) (\(clock))" : "now"
+    }
+
+    private var warnings: [String] {
+        var warnings: [String] = []
+        if status.unsaved {
+            warnings.append("not saved: the store cannot be written now; kept in memory until it can")
+        }
+        if status.needsPassword { warnings.append("the account has no password yet") }
+        if status.state == .active, let error = status.lastError {
+            warnings.append("the last renewal failed: \(error)")
+        }
+        if status.state == .signInRequired || status.state == .signedOut {
+            warnings.append("sign in: `authc login \(status.provider) -s \(status.session)`")
+        }
+        return warnings
+    }
+
+    private func label(_ text: String) -> String {
+        screen.paint(Layout.padded("  " + text, to: StatusCard.labelColumns), .dim)
+    }
+
+    private func row(_ name: String, _ text: String, colour: Screen.Colour? = nil) -> [String] {
+        Layout.wrapped(Visible.line(text), to: screen.width - StatusCard.labelColumns).enumerated().map {
+            let (index, line) = $0
+            return label(index == 0 ? name : "") + (colour.map { screen.paint(line, $0) } ?? line)
+        }
+    }
+}

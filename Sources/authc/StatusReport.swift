@@ -1,0 +1,22 @@
+import AuthWire
+
+/// The commands that end with a session's status: `status`, `refresh`, `validate`, `use`, `logout`, `wait`.
+enum StatusReport {
+    static func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try run(.sessionStatus(SessionParams(session: options.chosenSession())), options)
+    }
+
+    /// - Parameter outcome: how the command ends in that state; a command that did what it was told is done.
+    static func run(
+        _ request: AgentRequest, _ options: Options, outcome: (SessionState) -> ExitStatus = ExitStatus.init
+    ) throws(Failure) -> ExitStatus {
+        let (status, json) = try options.connect().call(request, SessionStatus.init)
+        try show(status, json, options)
+        return outcome(status.state)
+    }
+
+    static func show(_ status: SessionStatus, _ json: JSON, _ options: Options) throws(Failure) {
+        guard !options.json else { return try Output.json(json) }
+        try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
+    }
+}

@@ -1,0 +1,65 @@
+import AuthClient
+import Glibc
+
+/// Asks a person at the terminal; what is secret is read without echo.
+///
+/// Invariant: the terminal's settings are as they were found whenever this is not reading, also while the program is
+/// stopped and when a signal ends it.
+struct TerminalInput {
+    /// The kernel's own line in canonical mode, which cuts off the rest silently (termios(3)).
+    private static let longestLine = 4095
+    static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
+
+    let signals: Signals
+
+    /// The line typed, or `nil` at the end of input.
+    ///
+    /// - Throws: a silent failure when a signal came; the signal waits in `signals`.
+    func ask(_ question: String, isSecret: Bool) throws(Failure) -> String? {
+        while true {
+            // Before the question: who answers it at once must not be shown, nor have the answer dropped.
+            let found = isSecret ? hideEcho() : nil
+            Output.ask(question)
+            let outcome = signals.wait(for: STDIN_FILENO, until: .never)
+            let line = outcome == .ready ? readLine() : nil
+            if let found { restore(found) }
+            if isSecret { Output.ask("\n") }
+            switch outcome {
+            case .ready:
+                guard let line else { return nil }
+                guard line.utf8.count < Self.longestLine else {
+                    throw .usage("a terminal takes \(Self.longestLine) bytes a line", hint: "use --secret-fd for more")
+                }
+                return line
+            case .deadline: break
+            case .signal:
+                guard signals.caught == SIGTSTP else {
+                    throw Failure(ClientError.cancelled, doing: "", within: .zero)
+                }
+                signals.stopProgram()
+            }
+        }
+    }
+
+    private func readLine() -> String? {
+        var bytes = [UInt8](repeating: 0, count: Self.longestLine + 1)
+        let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// What was typed before the question is no answer to it: it is dropped (TCSAFLUSH), as getpass(3) does.
+    private func hideEcho() -> termios? {
+        var found = termios()
+        guard unsafe tcgetattr(STDIN_FILENO, &found) == 0 else { return nil }
+        var quiet = found
+        quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL)
+        quiet.c_lflag |= tcflag_t(ICANON | ISIG)
+        return unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 ? found : nil
+    }
+
+    private func restore(_ settings: termios) {
+        var settings = settings
+        unsafe tcsetattr(STDIN_FILENO, TCSADRAIN, &settings)
+    }
+}

@@ -1,0 +1,18 @@
+/// How much of a token's life is left, as a bar.
+struct TokenBar {
+    /// From 0 to 1.
+    let share: Double
+
+    /// - Parameter start: when the token was issued; without it there is nothing to measure against.
+    init?(start: Double?, end: Double?, now: Double) {
+        guard let start, let end, end > start else { return nil }
+        share = min(1, max(0, (end - now) / (end - start)))
+    }
+
+    /// A live token always shows something, and an ended one nothing.
+    func text(columns: Int, isUnicode: Bool) -> String {
+        let full = share == 0 ? 0 : max(1, Int((share * Double(columns)).rounded()))
+        let (on, off) = isUnicode ? ("█", "░") : ("#", ".")
+        return String(repeating: on, count: full) + String(repeating: off, count: columns - full)
+    }
+}

@@ -1,0 +1,28 @@
+import AuthWire
+
+/// `authc token`: the token and a line feed, nothing else.
+enum TokenReport {
+    static func run(
+        _ options: Options, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil
+    ) throws(Failure) -> ExitStatus {
+        let params = TokenGetParams(
+            session: try options.chosenSession(), minValid: minValid, scopes: scopes, audience: audience,
+            timeout: options.timeout)
+        let agent = try options.connect()
+        let time = options.timeout.map { $0 + Agent.grace } ?? Agent.usualTime
+        let (token, json) = try agent.call(.tokenGet(params), within: time, TokenResult.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        // RFC 6750 §2.1 allows visible ASCII only; a line feed here would become a header of its own somewhere.
+        guard token.accessToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw Failure(
+                status: .badReply, kind: ErrorKind.badReply.rawValue,
+                message: "the token of \(token.session) holds characters that no token may have; nothing was printed",
+                hint: "`authc token --json` shows it escaped")
+        }
+        try Output.result(token.accessToken)
+        return .done
+    }
+}

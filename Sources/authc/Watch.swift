@@ -1,0 +1,143 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// `authc watch`: events as they come, connecting again when the agent was away; on a terminal a live view.
+struct Watch {
+    /// As the asynchronous client's feed.
+    private static let firstPause = Duration.milliseconds(100)
+    private static let longestPause = Duration.seconds(10)
+    private static let subscribeTime = Duration.seconds(10)
+
+    private let options: Options
+    private let session: SessionName?
+    private let signals: Signals
+    private var view: any WatchView
+
+    static func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let isLive = !options.json && isatty(STDOUT_FILENO) == 1
+        let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH] : [])
+        let view: any WatchView =
+            if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }
+        var watch = Watch(options: options, session: try options.chosenSession(), signals: signals, view: view)
+        let deadline = options.timeout.map { Deadline.after($0) } ?? .never
+        do throws(Failure) {
+            try watch.run(until: deadline)
+        } catch {
+            watch.view.leave()
+            if let number = signals.take(), number != SIGINT { signals.act(number) }
+            // ^C is how a person ends a view.
+            guard error.isSilent else { throw error }
+        }
+        watch.view.leave()
+        return .done
+    }
+
+    private mutating func run(until deadline: Deadline) throws(Failure) {
+        var connection = try subscribed()
+        var pause = Self.firstPause
+        while !deadline.hasPassed {
+            do throws(ClientError) {
+                try follow(connection, until: deadline) { pause = Self.firstPause }
+            } catch {
+                switch error {
+                case .cancelled, .agent: throw Failure(error, doing: "watch", within: .zero)
+                default: break
+                }
+                try view.show(AgentEvent(topic: .agent, name: "disconnected", at: WallClock.now))
+                connection = try reconnected(until: deadline, &pause)
+            }
+        }
+    }
+
+    private func subscribed() throws(Failure) -> AgentConnection {
+        let connection = try options.connect().connection
+        let params = SubscribeParams(session: session)
+        do throws(ClientError) {
+            _ = try connection.begin(.eventsSubscribe(params), deadline: .after(Self.subscribeTime))
+        } catch {
+            throw Failure(error, doing: "events.subscribe", within: Self.subscribeTime)
+        }
+        return connection
+    }
+
+    private mutating func reconnected(
+        until deadline: Deadline, _ pause: inout Duration
+    ) throws(Failure) -> AgentConnection {
+        while true {
+            let end = min(deadline, .after(pause * Double.random(in: 0.5...1)))
+            pause = min(pause * 2, Self.longestPause)
+            while !end.hasPassed {
+                if case .signal = signals.wait(for: -1, until: end) { try handleSignal() }
+            }
+            do throws(Failure) {
+                return try subscribed()
+            } catch {
+                guard !deadline.hasPassed, error.status == .noAgent || error.status == .temporary else { throw error }
+            }
+        }
+    }
+
+    private mutating func follow(
+        _ connection: AgentConnection, until deadline: Deadline, onEvent: () -> Void
+    ) throws(ClientError) {
+        while !deadline.hasPassed {
+            while let message = try connection.nextMessage(deadline: .now) {
+                if case .answer(_, .failure(let error)) = message { throw .agent(error) }
+                guard case .event(let event) = message else { continue }
+                onEvent()
+                try show(event)
+            }
+            let second = view.isCountingDown ? min(deadline, .after(.seconds(1))) : deadline
+            switch signals.wait(for: connection.fileDescriptor, until: second) {
+            case .ready: break
+            case .deadline: try show(nil)
+            case .signal:
+                do throws(Failure) { try handleSignal() } catch { throw .cancelled }
+            }
+        }
+    }
+
+    private mutating func show(_ event: AgentEvent?) throws(ClientError) {
+        do throws(Failure) {
+            try view.show(event)
+        } catch {
+            throw .system(error.message)
+        }
+    }
+
+    private mutating func handleSignal() throws(Failure) {
+        switch signals.caught {
+        case SIGWINCH:
+            _ = signals.take()
+            try view.show(nil)
+        case SIGTSTP:
+            view.leave()
+            signals.stopProgram()
+            try view.show(nil)
+        default: throw Failure(ClientError.cancelled, doing: "", within: .zero)
+        }
+    }
+}
+
+/// How events are shown.
+protocol WatchView {
+    /// - Parameter event: `nil` when time has passed or the screen has changed.
+    mutating func show(_ event: AgentEvent?) throws(Failure)
+    /// Whether what is shown changes with each second.
+    var isCountingDown: Bool { get }
+    /// Puts the terminal back; `show` may follow.
+    mutating func leave()
+}
+
+extension WatchView {
+    var isCountingDown: Bool { false }
+    mutating func leave() {}
+}
+
+/// For programs: each event as it came.
+struct EventLines: WatchView {
+    mutating func show(_ event: AgentEvent?) throws(Failure) {
+        if let event { try Output.json(event.json) }
+    }
+}

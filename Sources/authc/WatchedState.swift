@@ -1,0 +1,35 @@
+import AuthWire
+
+/// What is known from the events so far.
+struct WatchedState {
+    private(set) var sessions: [SessionName: SessionStatus] = [:]
+    private(set) var network: NetworkStatus?
+    private(set) var store: StoreInfo?
+    private(set) var isAway = false
+
+    /// The default first, then by name.
+    var inOrder: [SessionStatus] {
+        sessions.values.sorted { ($0.isDefault ? 0 : 1, $0.session) < ($1.isDefault ? 0 : 1, $1.session) }
+    }
+
+    mutating func apply(_ event: AgentEvent) {
+        isAway = event.topic == .agent && event.name == "disconnected"
+        if let snapshot = event.snapshot {
+            // A part that cannot be read leaves what was known.
+            if let list = try? SessionList(snapshot) {
+                sessions = [:]
+                for status in list.sessions { sessions[status.session] = status }
+            }
+            network = snapshot["network"].flatMap { try? NetworkStatus($0) } ?? network
+            store = snapshot["store"].flatMap { try? StoreInfo($0) } ?? store
+        }
+        if let status = event.status {
+            if status.isDefault, sessions[status.session]?.isDefault != true {
+                for name in sessions.keys { sessions[name]?.isDefault = false }
+            }
+            sessions[status.session] = status.state == .signedOut ? nil : status
+        }
+        network = event.network ?? network
+        store = event.store ?? store
+    }
+}

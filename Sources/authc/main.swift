@@ -1,0 +1,4 @@
+import Glibc
+
+// The plain forms first: they must not pay for the parser of the others.
+exit(HotPath.run() ?? CommandLineParser.run())

@@ -1,0 +1,171 @@
+import AuthClient
+import AuthWire
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The asynchronous client")
+struct AuthClientTests {
+    @Test("a token comes as its type")
+    func token() async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
+        defer { agent.stop() }
+        let token = try await AuthClient(socket: agent.path).token()
+        #expect(token.accessToken == "t0ken")
+        #expect(token.session.text == "shop")
+    }
+
+    @Test("many calls at once get each its own answer, whatever the order")
+    func outOfOrder() async throws {
+        let held = Mutex<[(Peer, RPCRequest)]>([])
+        let agent = try TestAgent { peer, request in
+            // The last of a hundred is answered first.
+            let all = held.withLock { held in
+                held.append((peer, request))
+                return held.count == 100 ? held : []
+            }
+            for (peer, request) in all.reversed() {
+                peer.reply(request, Samples.token(request.params?["audience"]?.stringValue ?? ""))
+            }
+        }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        try await withThrowingTaskGroup(of: (Int, JSON).self) { group in
+            for number in 0..<100 {
+                group.addTask { (number, try await client.call(.tokenGet(TokenGetParams(audience: "\(number)")))) }
+            }
+            for try await (number, result) in group { #expect(result["access_token"] == .string("\(number)")) }
+        }
+    }
+
+    @Test("more calls than the agent takes at once wait for their turn")
+    func limit() async throws {
+        let state = Mutex((underWay: [(Peer, RPCRequest)](), most: 0, seen: 0))
+        let agent = try TestAgent { peer, request in
+            let ready = state.withLock { state in
+                state.underWay.append((peer, request))
+                state.most = max(state.most, state.underWay.count)
+                state.seen += 1
+                // Nobody is answered before the limit is reached, or all are here.
+                guard state.underWay.count == Limits.requestsPerConnection || state.seen == 300 else {
+                    return [(Peer, RPCRequest)]()
+                }
+                defer { state.underWay = [] }
+                return state.underWay
+            }
+            for (peer, request) in ready { peer.reply(request, [:]) }
+        }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<300 { group.addTask { _ = try await client.call(.agentPing) } }
+            try await group.waitForAll()
+        }
+        #expect(state.withLock { $0.most } == Limits.requestsPerConnection)
+    }
+
+    @Test("a call that nobody answers ends at its deadline, and the others are not touched")
+    func deadline() async throws {
+        let agent = try TestAgent { peer, request in
+            if request.method == "agent.ping" { peer.reply(request, ["pid": 1]) }
+        }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        await #expect(throws: ClientError.timedOut) { try await client.call(.sessionList, timeout: .milliseconds(20)) }
+        #expect(try await client.call(.agentPing)["pid"] == 1)
+    }
+
+    @Test("a cancelled task's call ends with it")
+    func cancellation() async throws {
+        let agent = try TestAgent { _, _ in }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+            }
+            for await happening in agent.happenings {
+                if case .request = happening { break }
+            }
+            group.cancelAll()
+        }
+    }
+
+    @Test("a call by a task that is cancelled already is not sent")
+    func cancelledBefore() async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        await withTaskGroup(of: Void.self) { group in
+            group.cancelAll()
+            group.addTask {
+                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+            }
+        }
+        #expect(agent.requests.isEmpty)
+    }
+
+    @Test("when the agent goes the calls under way fail, and the next finds the agent that came after")
+    func restart() async throws {
+        let first = try TestAgent { peer, _ in peer.end() }
+        let client = try AuthClient(socket: first.path)
+        await #expect(throws: ClientError.closed) { try await client.call(.agentPing) }
+        first.vanish()
+        await #expect(throws: ClientError.noAgent(path: first.path, reason: "no such file")) {
+            try await client.call(.agentPing)
+        }
+        let second = try TestAgent(folder: first.folder, replies: ["agent.ping": .success(["pid": 2])])
+        defer { second.stop() }
+        #expect(try await client.call(.agentPing)["pid"] == 2)
+    }
+
+    @Test("a closed client's calls are cancelled, those under way and those to come")
+    func close() async throws {
+        let agent = try TestAgent { _, _ in }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+            }
+            for await happening in agent.happenings {
+                if case .request = happening { break }
+            }
+            client.close()
+        }
+        await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+    }
+
+    @Test("a dropped client leaves no connection: the agent sees each one end")
+    func dropped() async throws {
+        let agent = try TestAgent(replies: ["agent.ping": .success(["pid": 1])])
+        defer { agent.stop() }
+        for _ in 0..<50 {
+            _ = try await AuthClient(socket: agent.path).call(.agentPing)
+        }
+        var ended = 0
+        for await happening in agent.happenings {
+            if case .ended = happening { ended += 1 }
+            if ended == 50 { break }
+        }
+        #expect(ended == 50)
+    }
+
+    @Test("sixty-four calls that block do not hold up Swift's thread pool")
+    func poolStaysFree() async throws {
+        let agent = try TestAgent { _, _ in }
+        defer { agent.stop() }
+        let client = try AuthClient(socket: agent.path)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<64 { group.addTask { _ = try? await client.call(.agentPing) } }
+            var seen = 0
+            for await happening in agent.happenings {
+                if case .request = happening { seen += 1 }
+                if seen == 64 { break }
+            }
+            // All wait; a task of its own still runs.
+            #expect(await Task.detached { 42 }.value == 42)
+            group.cancelAll()
+        }
+    }
+}

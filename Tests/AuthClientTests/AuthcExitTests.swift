@@ -1,0 +1,134 @@
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("How authc ends")
+struct AuthcExitTests {
+    /// The contract's table.
+    static let statuses: [ErrorKind: Int32] = [
+        .notSignedIn: 3, .signInRequired: 3, .keyringLocked: 4, .keyringUnavailable: 4, .offline: 75,
+        .captivePortal: 75, .providerUnreachable: 75, .providerError: 75, .badReply: 76, .rateLimited: 75,
+        .refused: 65, .validation: 65, .forbidden: 77, .notFound: 65, .conflict: 65, .denied: 77, .agentLocked: 77,
+        .timeout: 75, .busy: 75, .tooLarge: 65, .unknownSession: 3, .unknownProvider: 64, .unknownEndpoint: 64,
+        .unsupported: 64, .internal_: 70,
+    ]
+
+    @Test("each kind of error has its exit status, in text and in JSON", arguments: ErrorKind.allCases)
+    func kind(_ kind: ErrorKind) async throws {
+        let agent = try TestAgent(replies: ["token.get": .failure(AgentError(kind, "It did not work."))])
+        defer { agent.stop() }
+        let expected = try #require(Self.statuses[kind])
+        let text = try await Program.run(["token"], folder: agent.folder)
+        #expect(text.status == expected)
+        #expect(text.output.isEmpty)
+        #expect(text.errors.hasPrefix("authc: It did not work.\n"))
+        let json = try await Program.run(["token", "--json"], folder: agent.folder)
+        #expect(json.status == expected)
+        #expect(json.errors.isEmpty)
+        let error = try JSON(parsing: json.output)["error"]
+        #expect(error?["kind"]?.stringValue == kind.rawValue)
+        #expect(error?["exit"]?.integerValue == Int64(expected))
+    }
+
+    @Test(
+        "no agent on the socket is 69 for every command, and says how to start one",
+        arguments: [
+            ["token"], ["status"], ["list"], ["token", "-s", "x"], ["refresh"], ["watch"], ["login", "app-template"],
+            ["provider", "list"], ["wait"], ["network"], ["whoami"], ["logout"],
+        ])
+    func noAgent(arguments: [String]) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(arguments, folder: folder)
+        #expect(result.status == 69)
+        #expect(result.errors.contains("systemctl --user start authd.socket"))
+    }
+
+    @Test("an agent that does not answer is 75 after --timeout")
+    func timeout() async throws {
+        let agent = try TestAgent { _, _ in }
+        defer { agent.stop() }
+        let result = try await Program.run(["status", "--timeout", "30ms"], folder: agent.folder)
+        #expect(result.status == 75)
+        #expect(result.errors.contains("session.status: the agent did not answer within 30 ms"))
+    }
+
+    @Test("an agent that goes in mid-answer is 69")
+    func vanishing() async throws {
+        let agent = try TestAgent { peer, _ in
+            peer.send(bytes: Array("{".utf8))
+            peer.end()
+        }
+        defer { agent.stop() }
+        #expect(try await Program.run(["token"], folder: agent.folder).status == 69)
+    }
+
+    @Test("a closed stdout ends it quietly, whether SIGPIPE is ignored or not", arguments: ["trap '' PIPE; ", ""])
+    func closedPipe(before: String) async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
+        defer { agent.stop() }
+        // The reader goes before the writer begins.
+        let pipe = "mkfifo p; exec 3<>p 4>p 3<&-"
+        let shell = "\(before)\(pipe); \"\(Program.authc)\" token >&4; echo $?"
+        let result = try await Program.run(
+            ["-c", "cd \"$XDG_RUNTIME_DIR\"; " + shell], folder: agent.folder, program: "/bin/bash")
+        #expect(result.output == "141\n")
+        #expect(result.errors.isEmpty)
+    }
+
+    @Test("a full disk is told, not swallowed")
+    func fullDisk() async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["-c", "\"\(Program.authc)\" token >/dev/full"], folder: agent.folder, program: "/bin/bash")
+        #expect(result.status == 70)
+        #expect(result.errors.contains("cannot write the result"))
+    }
+
+    @Test("a token that holds what no token may is not printed")
+    func activeToken() async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token("a\nHost: evil"))])
+        defer { agent.stop() }
+        let result = try await Program.run(["token"], folder: agent.folder)
+        #expect(result.status == 76)
+        #expect(result.output.isEmpty)
+        #expect(!result.errors.contains("evil"))
+    }
+
+    @Test("what a provider says cannot act on the terminal", arguments: [["status"], ["status", "--json"], ["list"]])
+    func harmless(arguments: [String]) async throws {
+        let evil = "ada\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\nnext"
+        let status = Samples.status(["user": ["email": .string(evil)], "state": "stale", "cause": .string(evil)])
+        let agent = try TestAgent(
+            replies: ["session.status": .success(status), "session.list": .success(["sessions": [status]])])
+        defer { agent.stop() }
+        let result = try await Program.run(arguments, folder: agent.folder)
+        let active = result.output.unicodeScalars.filter { scalar in
+            (scalar.value < 0x20 && scalar != "\n") || (0x7F...0x9F).contains(scalar.value) || scalar.value == 0x202E
+        }
+        #expect(active.isEmpty)
+        #expect(result.output.contains("ada"))
+        #expect(!result.output.contains("\nnext"))
+    }
+
+    @Test("a session is chosen by -s, else by the environment, else by the agent")
+    func session() async throws {
+        let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
+        defer { agent.stop() }
+        _ = try await Program.run(["token"], folder: agent.folder)
+        _ = try await Program.run(["token"], folder: agent.folder, environment: ["AUTHD_SESSION": "two"])
+        _ = try await Program.run(
+            ["token", "-s", "three"], folder: agent.folder, environment: ["AUTHD_SESSION": "two"])
+        #expect(agent.requests.map { $0.params?["session"]?.stringValue } == [nil, "two", "three"])
+    }
+
+    @Test("prompt does not ask the agent, and says nothing where there is no prompt")
+    func prompt() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let result = try await Program.run(["prompt"], folder: folder)
+        #expect(result.status == 0)
+        #expect(result.output.isEmpty && result.errors.isEmpty)
+    }
+}

@@ -1,0 +1,109 @@
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("authc login, away from a terminal")
+struct AuthcLoginTests {
+    /// A provider with one way to sign in, whose password is `right`.
+    static func agent() throws -> TestAgent {
+        let fields: JSON = [
+            ["name": "email", "label": "E-mail", "secret": false, "optional": false],
+            ["name": "password", "label": "Password", "secret": true, "optional": false],
+        ]
+        return try TestAgent { peer, request in
+            let given = request.params?["fields"]
+            switch request.method {
+            case "provider.show":
+                peer.reply(
+                    request,
+                    [
+                        "name": "app-template", "title": "App", "environments": [], "renewal": "refresh",
+                        "methods": [["name": "password", "label": "Password", "fields": fields]], "endpoints": [],
+                        "source": "bundled",
+                    ])
+            case "login.start", "login.answer":
+                let known = Self.known(request, given)
+                let missing = (fields.arrayValue ?? []).filter { known?[$0["name"]?.stringValue ?? ""] == nil }
+                if !missing.isEmpty {
+                    peer.reply(request, ["login": "1", "kind": "fields", "fields": .array(missing)])
+                } else if known?["password"] == "right" {
+                    peer.reply(request, ["login": "1", "kind": "done", "status": Samples.status()])
+                } else {
+                    let error = AgentError(.refused, "The provider said no.", providerMessage: "Wrong password")
+                    peer.reply(request, ["login": "1", "kind": "failed", "error": error.json])
+                }
+            default: peer.reply(request, [:])
+            }
+        }
+    }
+
+    /// The test's agent remembers the address from the start, as the real one does.
+    private static func known(_ request: RPCRequest, _ given: JSON?) -> JSONObject? {
+        var known = given?.objectValue ?? JSONObject()
+        if request.method == "login.answer", known["email"] == nil { known["email"] = "ada@example.org" }
+        return known
+    }
+
+    @Test("a password from stdin, without its line feed")
+    func passwordFromInput() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["login", "app-template", "--field", "email=ada@example.org", "--password-stdin"], folder: agent.folder,
+            input: "right\n")
+        #expect(result.status == 0)
+        #expect(result.output.contains("ada@example.org at app-template (production)"))
+    }
+
+    @Test("a secret from a descriptor")
+    func secretDescriptor() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let login = "\"\(Program.authc)\" login app-template --field email=a@b --secret-fd password=3"
+        let shell = "printf right | \(login) 3<&0 </dev/null"
+        let result = try await Program.run(["-c", shell], folder: agent.folder, program: "/bin/bash")
+        #expect(result.status == 0)
+    }
+
+    @Test("a secret as an argument is refused, unsent and unrepeated, and the way to give it is told")
+    func secretArgument() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["login", "app-template", "--field", "email=a@b", "--field", "password=hunter2"], folder: agent.folder)
+        #expect(result.status == 64)
+        #expect(result.errors.contains("--password-stdin"))
+        #expect(!result.errors.contains("hunter2"))
+        #expect(!agent.requests.contains { $0.method == "login.start" })
+    }
+
+    @Test("a wrong password is 65, with the provider's own words")
+    func wrongPassword() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["login", "app-template", "--field", "email=a@b", "--password-stdin"], folder: agent.folder, input: "no")
+        #expect(result.status == 65)
+        #expect(result.errors.contains("Wrong password"))
+    }
+
+    @Test("what is missing and cannot be asked for is told, and the sign-in cancelled", arguments: [[], ["--json"]])
+    func nobodyToAsk(more: [String]) async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let result = try await Program.run(["login", "app-template", "--no-input"] + more, folder: agent.folder)
+        #expect(result.status == 64)
+        #expect((result.errors + result.output).contains("--field email=VALUE"))
+        #expect(agent.requests.last?.method == "login.cancel")
+    }
+
+    @Test("the final status is JSON with --json")
+    func json() async throws {
+        let agent = try Self.agent()
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["login", "app-template", "--field", "email=a@b", "--password-stdin", "--json"], folder: agent.folder,
+            input: "right")
+        #expect(try JSON(parsing: result.output)["state"] == "active")
+    }
+}

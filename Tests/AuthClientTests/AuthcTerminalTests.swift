@@ -1,0 +1,150 @@
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("authc on a terminal", .timeLimit(.minutes(2)))
+struct AuthcTerminalTests {
+    @Test("asks for what is missing, shows what is typed but never a secret, and puts the echo back")
+    func login() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "E-mail: ")
+        #expect(terminal.echoes)
+        terminal.type("ada@example.org\n")
+        await terminal.waits(for: "Password: ")
+        #expect(!terminal.echoes)
+        terminal.type("right\n")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 0"))
+        #expect(!terminal.text.contains("right"))
+        #expect(terminal.echoes)
+        await terminal.ends()
+    }
+
+    @Test("^C while a secret is typed cancels the sign-in and leaves the terminal as it was")
+    func interrupted() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try Terminal(
+            "trap : INT; authc login app-template --field email=a@b; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "Password: ")
+        terminal.type("\u{3}")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 130"))
+        #expect(terminal.echoes)
+        #expect(agent.requests.last?.method == "login.cancel")
+        await terminal.ends()
+    }
+
+    @Test("^D at a question cancels it")
+    func endOfInput() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "E-mail: ")
+        terminal.type("\u{4}")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 77"))
+        #expect(agent.requests.last?.method == "login.cancel")
+        await terminal.ends()
+    }
+
+    @Test("^Z gives the shell a terminal that echoes, and going on asks again without echo")
+    func stopped() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try Terminal(
+            "set -m; authc login app-template --field email=a@b; echo stopped; read -r; fg >/dev/null; echo \"exit $?\"",
+            folder: agent.folder)
+        await terminal.waits(for: "Password: ")
+        terminal.type("\u{1A}")
+        await terminal.waits(for: "stopped")
+        #expect(terminal.echoes)
+        terminal.mark()
+        terminal.type("\n")
+        await terminal.waits(for: "Password: ")
+        #expect(!terminal.echoes)
+        terminal.type("right\n")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 0"))
+        #expect(terminal.echoes)
+        await terminal.ends()
+    }
+
+    @Test("status at 40 columns: no line is longer, and every word is there")
+    func narrow() async throws {
+        let now = Date().timeIntervalSince1970
+        let status = Samples.status([
+            "issued_at": .number(now - 300), "expires_at": .number(now + 600), "refresh_at": .number(now + 300),
+            "unsaved": true, "needs_password": true,
+        ])
+        let agent = try TestAgent(replies: ["session.status": .success(status)])
+        defer { agent.stop() }
+        let terminal = try Terminal(
+            "authc status; echo end", folder: agent.folder, columns: 40, environment: ["NO_COLOR": "1"])
+        await terminal.waits(for: "end\r\n")
+        let lines = terminal.text.split(whereSeparator: \.isNewline)
+        #expect(lines.allSatisfy { $0.count <= 40 })
+        let words = lines.flatMap { $0.split(separator: " ") }.joined(separator: " ")
+        #expect(words.contains("not saved: the store cannot be written now; kept in memory until it can"))
+        #expect(words.contains("█") && words.contains("░"))
+        await terminal.ends()
+    }
+
+    @Test("colours on a terminal only, and not with NO_COLOR")
+    func colours() async throws {
+        let agent = try TestAgent(replies: ["session.status": .success(Samples.status())])
+        defer { agent.stop() }
+        let coloured = try Terminal("authc status; echo end", folder: agent.folder)
+        await coloured.waits(for: "end\r\n")
+        #expect(coloured.text.contains("\u{1B}[32mactive\u{1B}[0m"))
+        let plain = try Terminal("authc status; echo end", folder: agent.folder, environment: ["NO_COLOR": "1"])
+        await plain.waits(for: "end\r\n")
+        #expect(!plain.text.contains("\u{1B}"))
+        #expect(try await !Program.run(["status"], folder: agent.folder).output.contains("\u{1B}"))
+        await coloured.ends()
+        await plain.ends()
+    }
+
+    @Test("watch shows the sessions on a second screen, follows changes and resizing, and ^C ends it")
+    func watch() async throws {
+        let agent = try TestAgent { peer, request in
+            peer.reply(request, [:])
+            peer.send(Samples.snapshot([Samples.status()]))
+        }
+        defer { agent.stop() }
+        let terminal = try Terminal("authc watch; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "ada@example.org at app-template")
+        #expect(terminal.text.contains("\u{1B}[?1049h"))
+        terminal.mark()
+        terminal.resize(columns: 30)
+        await terminal.waits(for: "active")
+        terminal.type("\u{3}")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("\u{1B}[?1049l"))
+        #expect(terminal.text.contains("exit 0"))
+        await terminal.ends()
+    }
+
+    @Test("watch goes on when the agent comes back")
+    func watchReconnects() async throws {
+        let first = try TestAgent { peer, request in
+            peer.reply(request, [:])
+            peer.send(Samples.snapshot([Samples.status()]))
+        }
+        let terminal = try Terminal("authc watch --json; echo \"exit $?\"", folder: first.folder)
+        await terminal.waits(for: "snapshot")
+        first.vanish()
+        await terminal.waits(for: "disconnected")
+        terminal.mark()
+        let second = try TestAgent(folder: first.folder) { peer, request in
+            peer.reply(request, [:])
+            peer.send(Samples.snapshot([]))
+        }
+        defer { second.stop() }
+        await terminal.waits(for: "snapshot")
+        terminal.type("\u{3}")
+        await terminal.ends()
+    }
+}

@@ -1,0 +1,38 @@
+import AuthClient
+import AuthWire
+import Testing
+
+@Suite("What a client leaves behind")
+struct LeftoverTests {
+    @Test("nothing: after fifty clients and fifty subscriptions the process has the descriptors it had")
+    func descriptors() async {
+        // A process of its own, in which nobody else opens anything.
+        await #expect(processExitsWith: .success) {
+            let agent = try TestAgent { peer, request in
+                peer.reply(request, ["pid": 1])
+                if request.method == "events.subscribe" { peer.send(Samples.snapshot([])) }
+            }
+            // The first use opens what the runtime keeps for itself.
+            try await Self.use(agent, times: 1)
+            let before = openDescriptors()
+            try await Self.use(agent, times: 50)
+            #expect(openDescriptors() == before)
+            agent.stop()
+        }
+    }
+
+    /// Makes clients that call, subscribe and are dropped, and waits until the agent has seen each connection end.
+    private static func use(_ agent: TestAgent, times: Int) async throws {
+        for _ in 0..<times {
+            let client = try AuthClient(socket: agent.path)
+            _ = try await client.call(.agentPing)
+            var events = client.events().makeAsyncIterator()
+            _ = try await events.next()
+        }
+        var ended = 0
+        for await happening in agent.happenings {
+            if case .ended = happening { ended += 1 }
+            if ended == 2 * times { return }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+import AuthWire
+import Foundation
+
+/// What a usual agent would say.
+enum Samples {
+    static func token(_ text: String = "t0ken", session: String = "shop") -> JSON {
+        [
+            "access_token": .string(text), "token_type": "Bearer", "session": .string(session),
+            "expires_at": 4_000_000_000,
+        ]
+    }
+
+    static func status(_ changes: [String: JSON] = [:]) -> JSON {
+        var object: JSONObject = [
+            "session": "shop", "provider": "app-template", "environment": "production", "state": "active",
+            "user": ["id": "7", "email": "ada@example.org", "name": "Ada"], "needs_password": false, "default": true,
+        ]
+        for (key, value) in changes { object[key] = value.isNull ? nil : value }
+        return .object(object)
+    }
+
+    static func snapshot(_ sessions: [JSON]) -> JSON {
+        RPCReply.notification(
+            AgentEvent.method,
+            [
+                "topic": "agent", "event": "snapshot", "at": 1_700_000_000,
+                "snapshot": [
+                    "sessions": .array(sessions), "network": ["state": "online", "since": 1_700_000_000],
+                    "store": ["kind": "memory", "state": "ready"],
+                ],
+            ])
+    }
+}
+
+extension Peer {
+    func reply(_ request: RPCRequest, _ result: JSON) {
+        send(RPCReply.result(request.id ?? .null, result))
+    }
+
+    func fail(_ request: RPCRequest, _ error: AgentError) {
+        send(RPCReply.failure(request.id ?? .null, error))
+    }
+}
+
+/// The descriptors this process has open.
+func openDescriptors() -> Set<String> {
+    Set((try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? [])
+}

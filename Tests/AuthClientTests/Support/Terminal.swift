@@ -1,0 +1,98 @@
+import Foundation
+import Glibc
+import Synchronization
+
+/// A program on a terminal of its own, of a chosen width; what it shows is read, what a person would type is written.
+final class Terminal: Sendable {
+    private let controller: Int32
+    private let process: Mutex<Process>
+    private let screen = Mutex(Screen())
+    private let hasEnded: AsyncStream<Void>
+    private let changes: AsyncStream<Void>
+    private let slave: Int32
+
+    private struct Screen {
+        var text = ""
+    }
+
+    /// Runs a line of bash, in which `authc` is the program under test.
+    init(_ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
+        var (controller, slave): (Int32, Int32) = (-1, -1)
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        guard openpty(&controller, &slave, nil, nil, &size) == 0 else { throw POSIXError(.ENODEV) }
+        _ = fcntl(controller, F_SETFD, FD_CLOEXEC)
+        _ = fcntl(slave, F_SETFD, FD_CLOEXEC)
+        (self.controller, self.slave) = (controller, slave)
+        let (changes, tell) = AsyncStream<Void>.makeStream()
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        (self.changes, hasEnded) = (changes, ended)
+
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
+        process.arguments = ["-c", "-w", "bash", "-c", "authc() { \"\(Program.authc)\" \"$@\"; }; \(line)"]
+        process.environment = Program.environment(folder, ["TERM": "xterm"].merging(environment) { $1 })
+        let file = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
+        process.standardInput = file
+        process.standardOutput = file
+        process.standardError = file
+        process.terminationHandler = { _ in end.finish() }
+        // A test's thread may be one of a pool, which blocks all signals; a program at a terminal has none blocked.
+        var (none, before) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        pthread_sigmask(SIG_SETMASK, &none, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try process.run()
+        self.process = Mutex(process)
+        Thread.detachNewThread { self.read(tell) }
+    }
+
+    deinit {
+        close(controller)
+        close(slave)
+    }
+
+    /// All that was shown so far.
+    var text: String { screen.withLock { $0.text } }
+
+    /// Waits until `words` were shown, counting from the start or from the last `mark`.
+    func waits(for words: String) async {
+        if text.contains(words) { return }
+        for await _ in changes where text.contains(words) { return }
+    }
+
+    /// Forgets what was shown.
+    func mark() {
+        screen.withLock { $0.text = "" }
+    }
+
+    func type(_ text: String) {
+        _ = Array(text.utf8).withUnsafeBytes { Glibc.write(controller, $0.baseAddress, $0.count) }
+    }
+
+    /// Whether the terminal shows what is typed.
+    var echoes: Bool {
+        var settings = termios()
+        tcgetattr(controller, &settings)
+        return settings.c_lflag & tcflag_t(ECHO) != 0
+    }
+
+    func resize(columns: UInt16) {
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// Waits for the line's end.
+    func ends() async {
+        for await _ in hasEnded {}
+    }
+
+    private func read(_ tell: AsyncStream<Void>.Continuation) {
+        var part = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Glibc.read(controller, &part, part.count)
+            guard count > 0 else { return tell.finish() }
+            screen.withLock { $0.text += String(decoding: part[..<count], as: UTF8.self) }
+            tell.yield()
+        }
+    }
+}
