@@ -1,0 +1,80 @@
+package import AuthCore
+import AuthWire
+import Logging
+package import NIOCore
+import ServiceLifecycle
+import UnixSignals
+
+/// The running agent: its services in the order in which they lean on each other. They end in the opposite order.
+package struct Agent: Sendable {
+    private let services: @Sendable () async throws -> [any Service]
+    private let logger: Logger
+
+    package init(
+        configuration: AgentConfiguration, read: @escaping Reloader.Read,
+        checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, transport: any HTTPTransport,
+        network: any NetworkWatch, clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog,
+        fixedLevel: Bool, notifier: ServiceNotifier
+    ) {
+        let logger = log.logger()
+        self.logger = logger
+        services = {
+            let outlet = EventOutlet(loop: loop)
+            let table = SessionTable(
+                store: store, transport: transport, clock: clock, network: network, catalog: configuration.catalog,
+                seed: .random(in: .min ... .max), publish: outlet.publish)
+            let policy = CurrentPeerPolicy(
+                PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
+            let reloader = Reloader(
+                current: configuration, read: read, table: table, policy: policy, log: log, fixedLevel: fixedLevel,
+                notifier: notifier)
+            let counters = AgentCounters()
+            let dispatcher = Dispatcher(
+                table: table, desk: LoginDesk(table: table),
+                services: AgentServices(
+                    clock: clock, counters: counters, checkProfile: checkProfile,
+                    reload: { () async throws(AgentError) in try await reloader.reload() }))
+            let listener = try await Listener(
+                socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
+                outlet: outlet, counters: counters, clock: clock, logger: logger,
+                opening: { await table.ready() },
+                accepting: {
+                    logger.notice(
+                        "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(store.kind.rawValue)"])
+                    notifier.ready(
+                        status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store))
+                },
+                stopping: notifier.stopping)
+            let prompt = PromptFile(path: PromptPath.beside(socket: socket.path))
+            let watchdog = ServiceNotifier.watchdogInterval().map { interval in
+                Watchdog(loop: loop, interval: interval, notifier: notifier)
+            }
+            let always: [any Service] = [
+                TableKeeper(table: table, clock: clock, logger: logger),
+                StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
+                HangupWatch(reloader: reloader), listener,
+            ]
+            return (watchdog.map { [$0] } ?? []) + always
+        }
+    }
+
+    /// Serves until SIGTERM or SIGINT.
+    /// - Returns: what went wrong, if something did.
+    package func serve() async -> (any Error)? {
+        do {
+            var settings = ServiceGroupConfiguration(
+                services: try await services().map { service in
+                    .init(service: service, serviceName: "\(type(of: service))")
+                },
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+            settings.maximumGracefulShutdownDuration = Self.longestStop
+            try await ServiceGroup(configuration: settings).run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Above what the parts take in turn: the listener's 5 s and the store's 4 s.
+    private static let longestStop = Duration.seconds(12)
+}

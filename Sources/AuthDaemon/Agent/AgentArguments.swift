@@ -1,0 +1,52 @@
+package import ArgumentParser
+package import AuthWire
+package import Logging
+
+/// The command line of `authd`.
+package struct AgentArguments: ParsableCommand {
+    package static let configuration = CommandConfiguration(
+        commandName: "authd",
+        abstract: "Keeps your signed-in sessions and serves them to your programs.",
+        discussion: """
+            It stays in the foreground. SIGTERM and SIGINT end it, SIGHUP reloads settings and profiles.
+            It is not Ubuntu's login daemon of the same name.
+            """,
+        version: "authd \(AgentVersion.text)")
+
+    @Option(help: ArgumentHelp("Settings to read instead of authd.toml.", valueName: "file"))
+    package var config: String?
+
+    @Option(help: ArgumentHelp("Where to listen.", valueName: "path"))
+    package var socket: String?
+
+    @Option(
+        help: "Where sessions are kept: \(AgentArguments.words(StoreKind.self)).",
+        transform: { try AgentArguments.word($0) })
+    package var store: StoreKind?
+
+    @Option(
+        help: "How much is logged: \(AgentArguments.words(Logger.Level.self)).",
+        transform: { try AgentArguments.word($0) })
+    package var logLevel: Logger.Level?
+
+    @Flag(help: "Read settings and profiles, say what is wrong with them, and end.")
+    package var check = false
+
+    package init() {}
+
+    /// Of this process; where they make no sense it says so and ends with ``ExitStatus/wrongUsage``.
+    package static func ofThisProcess() -> AgentArguments { parseOrExit() }
+
+    private static func words<Word: CaseIterable & RawRepresentable>(_ type: Word.Type) -> String
+    where Word.RawValue == String {
+        Word.allCases.map(\.rawValue).joined(separator: ", ")
+    }
+
+    private static func word<Word: CaseIterable & RawRepresentable>(_ text: String) throws -> Word
+    where Word.RawValue == String {
+        guard let word = Word(rawValue: text) else {
+            throw ValidationError("'\(text)' is none of \(words(Word.self)).")
+        }
+        return word
+    }
+}

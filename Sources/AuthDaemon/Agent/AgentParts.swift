@@ -1,0 +1,51 @@
+package import AuthCore
+package import NIOCore
+
+/// The adapters that ``AgentProgram`` is put together with; `main.swift` is the one place that knows them all.
+package struct AgentParts: Sendable {
+    /// What lives on the person's desktop.
+    package struct Desktop: Sendable {
+        package var secretService: @Sendable (ProfileCatalog) -> any SessionStore
+        package var network: @Sendable () -> any NetworkWatch
+
+        package init(
+            secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore,
+            network: @escaping @Sendable () -> any NetworkWatch
+        ) {
+            self.secretService = secretService
+            self.network = network
+        }
+    }
+
+    /// An HTTP client, and how it is closed when nobody needs it any more.
+    package struct Transport: Sendable {
+        package var client: any HTTPTransport
+        /// What it could not do as the environment wants it, for the log.
+        package var notices: [String]
+        package var close: @Sendable () async -> Void
+
+        package init(client: any HTTPTransport, notices: [String], close: @escaping @Sendable () async -> Void) {
+            self.client = client
+            self.notices = notices
+            self.close = close
+        }
+    }
+
+    package var read: @Sendable (ConfigurationPlaces) -> ConfigurationReading
+    package var checkProfile: AgentServices.CheckProfile
+    /// Called once, when threads may be started.
+    package var desktop: @Sendable () throws -> Desktop
+    package var transport: @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
+
+    package init(
+        read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
+        checkProfile: @escaping AgentServices.CheckProfile,
+        desktop: @escaping @Sendable () throws -> Desktop,
+        transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
+    ) {
+        self.read = read
+        self.checkProfile = checkProfile
+        self.desktop = desktop
+        self.transport = transport
+    }
+}

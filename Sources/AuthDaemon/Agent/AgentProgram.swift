@@ -1,0 +1,158 @@
+import AuthCore
+import AuthWire
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+
+/// `authd` from its command line to its exit status.
+package struct AgentProgram: Sendable {
+    private let arguments: AgentArguments
+    private let parts: AgentParts
+
+    package init(_ arguments: AgentArguments, parts: AgentParts) {
+        self.arguments = arguments
+        self.parts = parts
+    }
+
+    package func run() async -> ExitStatus {
+        if arguments.check { return check() }
+        do throws(StartRefusal) {
+            try await serve()
+            return .done
+        } catch {
+            AgentLog(level: .notice).logger().critical("\(error.message)")
+            return error.status
+        }
+    }
+
+    /// `--check`: one line a problem, on stdout as it is what was asked for.
+    private func check() -> ExitStatus {
+        let problems = read().problems
+        for problem in problems { print(problem) }
+        if problems.isEmpty { print("ok") }
+        return problems.isEmpty ? .done : .badConfiguration
+    }
+
+    private func serve() async throws(StartRefusal) {
+        try RootGuard.check(userID: geteuid(), environment: Environment.value)
+        ProcessGuard.harden()
+        // Before any thread is started: it changes the environment.
+        let inherited = try Self.translated { () throws(ListenDescriptors.Refusal) in try ListenDescriptors.take() }
+        let configuration = try configuration()
+        let kind = try storeKind(configuration.settings)
+        let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
+        let lock = try claim(path)
+        let socket = if let inherited { inherited } else { try Self.bind(path) }
+        defer { withExtendedLifetime(lock) { socket.removeIfOurs() } }
+        let log = AgentLog(level: arguments.logLevel ?? configuration.settings.level ?? .info)
+        // Providers have a loop of their own: a long answer that is unpacked there keeps no client here waiting.
+        let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
+        let transport = try transport(configuration.settings.http, outside, log)
+        let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
+        let agent = Agent(
+            configuration: configuration, read: read, checkProfile: parts.checkProfile,
+            store: kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog),
+            transport: transport.client, network: desktop.network(), clock: BootClock(), socket: socket,
+            loop: inside.next(), log: log, fixedLevel: arguments.logLevel != nil, notifier: .systemd)
+        let failure = await agent.serve()
+        await transport.close()
+        try? await inside.shutdownGracefully()
+        try? await outside.shutdownGracefully()
+        if let failure { throw StartRefusal(.internalError, "\(failure)") }
+    }
+
+    private func read() -> ConfigurationReading {
+        let places = ConfigurationPlaces(file: arguments.config, environment: Environment.value)
+        if let file = arguments.config, unsafe access(file, R_OK) != 0 {
+            let problem = ProfileProblem(
+                file: file, line: 0, key: "", expected: "a file that can be read", found: SystemFailure.words(errno))
+            return ConfigurationReading(configuration: nil, problems: [problem])
+        }
+        return parts.read(places)
+    }
+
+    private func configuration() throws(StartRefusal) -> AgentConfiguration {
+        let reading = read()
+        guard let configuration = reading.configuration else {
+            throw StartRefusal(.badConfiguration, reading.problems.map(\.description).joined(separator: "; "))
+        }
+        let logger = AgentLog(level: .error).logger()
+        for problem in reading.problems { logger.error("A profile is left out: \(problem)") }
+        return configuration
+    }
+
+    /// Never a weaker store than the one that was asked for.
+    private func storeKind(_ settings: Settings) throws(StartRefusal) -> StoreKind {
+        let kind = arguments.store ?? settings.store ?? .secretService
+        guard kind != .sealedFile else {
+            throw StartRefusal(
+                .badConfiguration,
+                "the store sealed-file is not in this version (\(AgentVersion.text)): use secret-service, or memory, "
+                    + "which keeps sessions until authd ends")
+        }
+        return kind
+    }
+
+    private func socketPath(_ settings: Settings) throws(StartRefusal) -> String {
+        do throws(AgentError) {
+            return try SocketPath.resolve(
+                flag: arguments.socket ?? settings.socket, environment: Environment.value, userID: geteuid())
+        } catch {
+            throw StartRefusal(.badConfiguration, error.message)
+        }
+    }
+
+    /// The folder as it must be, and the lock in it.
+    private func claim(_ path: String) throws(StartRefusal) -> AgentLock {
+        do throws(SocketFolder.Refusal) {
+            try SocketFolder.prepare(SocketFolder.folder(of: path))
+        } catch {
+            if case .failed = error { throw StartRefusal(.systemError, "\(error)") }
+            throw StartRefusal(.refused, "\(error)")
+        }
+        do throws(AgentLock.Refusal) {
+            return try AgentLock(beside: path)
+        } catch {
+            switch error {
+            case .held(let processID):
+                let who = processID.map { ", pid \($0)" } ?? ""
+                throw StartRefusal(.alreadyRunning, "authd is already running\(who), on \(path)")
+            case .failed(let failure): throw StartRefusal(.systemError, "\(failure)")
+            }
+        }
+    }
+
+    private static func bind(_ path: String) throws(StartRefusal) -> SocketFile {
+        try translated { () throws(SocketFile.Refusal) in try SocketFile.bind(path: path) }
+    }
+
+    private func transport(
+        _ settings: HTTPSettings, _ group: any EventLoopGroup, _ log: AgentLog
+    ) throws(StartRefusal) -> AgentParts.Transport {
+        let transport = try Self.translated(as: .badConfiguration) { try parts.transport(settings, group) }
+        let logger = log.logger()
+        for notice in transport.notices { logger.warning("\(notice)") }
+        return transport
+    }
+
+    private static func translated<Value>(
+        as status: ExitStatus = .systemError, _ work: () throws -> Value
+    ) throws(StartRefusal) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw StartRefusal(status, "\(error)")
+        }
+    }
+}
+
+extension Settings {
+    fileprivate var level: Logger.Level? { logLevel.flatMap(Logger.Level.init(rawValue:)) }
+}
+
+extension MultiThreadedEventLoopGroup {
+    fileprivate static func one() -> MultiThreadedEventLoopGroup { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
+}

@@ -1,0 +1,30 @@
+/// Where settings and profiles are read, the nearest first (XDG Base Directory Specification).
+package struct ConfigurationPlaces: Sendable, Equatable {
+    package static let system = "/etc/xdg/authd"
+
+    /// Of settings.
+    package let files: [String]
+    /// Of profiles.
+    package let folders: [String]
+
+    /// - Parameter file: of `--config`: it stands in place of the person's own, with the profiles beside it.
+    package init(file: String?, environment: (String) -> String?) {
+        let own: String? =
+            if let file {
+                SocketFolder.folder(of: file)
+            } else if let folder = Self.absolute(environment("XDG_CONFIG_HOME")) {
+                folder + "/authd"
+            } else {
+                Self.absolute(environment("HOME")).map { $0 + "/.config/authd" }
+            }
+        let places = (own.map { [$0] } ?? []) + [Self.system]
+        files = file.map { [$0] } ?? places.map { $0 + "/authd.toml" }
+        folders = places.map { $0 + "/providers" }
+    }
+
+    /// A relative folder is to be taken as not set.
+    private static func absolute(_ path: String?) -> String? {
+        guard let path, path.hasPrefix("/") else { return nil }
+        return path
+    }
+}

@@ -1,0 +1,25 @@
+/// How `authd` ends (sysexits.h, as the contract has them). The unit does not start it again after 64, 75, 77 and 78.
+package enum ExitStatus: Int32, Sendable {
+    case done = 0
+    case wrongUsage = 64
+    case internalError = 70
+    /// The system refused something that authd cannot be without: a socket, a folder.
+    case systemError = 71
+    /// Another authd serves this socket.
+    case alreadyRunning = 75
+    /// Here it must not run: as root for somebody else, or in a folder that others can enter.
+    case refused = 77
+    /// Settings or profiles are broken, or ask for what this version does not have.
+    case badConfiguration = 78
+}
+
+/// Why `authd` does not start: for the person who started it.
+package struct StartRefusal: Error, Sendable, Equatable {
+    package let status: ExitStatus
+    package let message: String
+
+    package init(_ status: ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+}

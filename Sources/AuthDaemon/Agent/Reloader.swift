@@ -1,0 +1,89 @@
+package import AuthCore
+package import AuthWire
+import Logging
+
+/// Takes over settings and profiles that have changed, all of them or, where one is broken, none.
+package actor Reloader {
+    package typealias Read = @Sendable () -> ConfigurationReading
+
+    private var current: AgentConfiguration
+    private let read: Read
+    private let table: SessionTable
+    private let policy: CurrentPeerPolicy
+    private let log: AgentLog
+    private let logger: Logger
+    private let notifier: ServiceNotifier
+    /// The command line's own level stays, whatever the settings say.
+    private let fixedLevel: Bool
+
+    package init(
+        current: AgentConfiguration, read: @escaping Read, table: SessionTable, policy: CurrentPeerPolicy,
+        log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
+    ) {
+        self.current = current
+        self.read = read
+        self.table = table
+        self.policy = policy
+        self.log = log
+        self.fixedLevel = fixedLevel
+        self.notifier = notifier
+        logger = log.logger()
+    }
+
+    /// - Throws: `validation` with each problem as a detail; everything is as it was then.
+    package func reload() async throws(AgentError) -> MessageResult {
+        notifier.reloading()
+        defer { notifier.ready(status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store)) }
+        let reading = read()
+        guard let new = reading.configuration, reading.problems.isEmpty else {
+            for problem in reading.problems { logger.error("\(problem)") }
+            logger.error("Nothing is changed: the settings and profiles stay as they were.")
+            throw AgentError(
+                .validation, "The settings or profiles are broken; everything stays as it was.",
+                details: reading.problems.map(\.description))
+        }
+        let changes = ConfigurationChange.list(from: current, to: new)
+        await take(new)
+        for change in changes { logger.notice("Reloaded: \(change)") }
+        if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
+        return MessageResult(message: changes.isEmpty ? "Nothing has changed." : changes.joined(separator: "; "))
+    }
+
+    private func take(_ new: AgentConfiguration) async {
+        current = new
+        policy.now = PeerPolicy(
+            ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
+        if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
+        await table.reload(new.catalog)
+    }
+}
+
+/// What a reload changes, in words for the log.
+enum ConfigurationChange {
+    static func list(from old: AgentConfiguration, to new: AgentConfiguration) -> [String] {
+        var changes = profiles(from: old.catalog, to: new.catalog)
+        if old.settings.logLevel != new.settings.logLevel {
+            changes.append("the log level is \(new.settings.logLevel ?? "the default")")
+        }
+        if old.settings.allowedUserIDs != new.settings.allowedUserIDs {
+            changes.append("users allowed besides the owner: \(new.settings.allowedUserIDs)")
+        }
+        for (name, isChanged) in [
+            ("store", old.settings.store != new.settings.store), ("socket", old.settings.socket != new.settings.socket),
+            ("http", old.settings.http != new.settings.http),
+        ] where isChanged {
+            changes.append("\(name) is different and takes effect when authd is started again")
+        }
+        return changes
+    }
+
+    private static func profiles(from old: ProfileCatalog, to new: ProfileCatalog) -> [String] {
+        var changes: [String] = []
+        for profile in new.list where old[profile.name] != profile {
+            changes.append(
+                old[profile.name] == nil ? "provider \(profile.name) is new" : "provider \(profile.name) is changed")
+        }
+        for profile in old.list where new[profile.name] == nil { changes.append("provider \(profile.name) is gone") }
+        return changes
+    }
+}

@@ -1,0 +1,25 @@
+import Glibc
+
+/// Root that runs authd in somebody's session (`sudo authd`) would take that person's socket and lock them out of it.
+package enum RootGuard {
+    /// - Parameters:
+    ///   - userID: ours.
+    ///   - owner: of a path; `nil` where there is none.
+    package static func check(
+        userID: UInt32, environment: (String) -> String?, owner: (String) -> UInt32? = ownerOf
+    ) throws(StartRefusal) {
+        guard userID == 0 else { return }
+        for variable in ["XDG_RUNTIME_DIR", "HOME"] {
+            guard let folder = environment(variable), let owner = owner(folder), owner != 0 else { continue }
+            throw StartRefusal(
+                .refused,
+                "running as root, but \(variable) (\(folder)) belongs to user \(owner): "
+                    + "start authd as that user, without sudo")
+        }
+    }
+
+    package static func ownerOf(_ path: String) -> UInt32? {
+        var found = stat()
+        return unsafe stat(path, &found) == 0 ? found.st_uid : nil
+    }
+}

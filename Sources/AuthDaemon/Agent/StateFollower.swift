@@ -1,0 +1,76 @@
+package import AuthCore
+import AuthWire
+package import Logging
+import ServiceLifecycle
+
+/// Keeps the prompt file and the service manager's status line as the sessions are, and tells the log. The newest state wins: changes that
+/// come while one is written are one change.
+package struct StateFollower: Service {
+    private let board: StateBoard
+    private let prompt: PromptFile
+    private let notifier: ServiceNotifier
+    private let logger: Logger
+
+    package init(board: StateBoard, prompt: PromptFile, notifier: ServiceNotifier, logger: Logger) {
+        self.board = board
+        self.prompt = prompt
+        self.notifier = notifier
+        self.logger = logger
+    }
+
+    package func run() async throws {
+        var written: String?
+        var told: String?
+        var logged: [SessionName: SessionState] = [:]
+        for await _ in board.changes().cancelOnGracefulShutdown() {
+            let statuses = board.statuses()
+            let line = PromptLine.text(for: statuses)
+            if line != written {
+                write(line)
+                written = line
+            }
+            let status = StatusLine.text(sessions: statuses, store: board.store)
+            if status != told { notifier.status(status) }
+            told = status
+            log(statuses, after: logged)
+            logged = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+        }
+        prompt.remove()
+    }
+
+    private func log(_ statuses: [SessionStatus], after former: [SessionName: SessionState]) {
+        for status in statuses where former[status.session] != status.state {
+            logger.info(
+                "Session is \(status.state.rawValue).",
+                metadata: ["session": "\(status.session)", "cause": "\(status.cause ?? "-")"])
+        }
+        for session in former.keys where !statuses.contains(where: { $0.session == session }) {
+            logger.info("Session is gone.", metadata: ["session": "\(session)"])
+        }
+    }
+
+    private func write(_ line: String) {
+        do throws(SystemFailure) {
+            try prompt.write(line)
+        } catch {
+            logger.warning("The prompt line is not up to date: \(error)")
+        }
+    }
+}
+
+/// What `systemctl --user status authd` shows: no more of a person than the names they gave their sessions.
+enum StatusLine {
+    /// Sessions told one by one; the rest is a number.
+    private static let shown = 8
+
+    static func text(sessions: [SessionStatus], store: StoreInfo) -> String {
+        var parts: [String] = []
+        if store.state != .ready { parts.append("store \(store.kind.rawValue) \(store.state.rawValue)") }
+        if sessions.isEmpty { parts.append("nobody signed in") }
+        for status in sessions.prefix(shown) {
+            parts.append("\(status.session) \(status.state.rawValue)" + (status.cause.map { " (\($0))" } ?? ""))
+        }
+        if sessions.count > shown { parts.append("\(sessions.count - shown) more") }
+        return parts.joined(separator: ", ")
+    }
+}

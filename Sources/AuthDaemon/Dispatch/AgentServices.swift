@@ -1,0 +1,55 @@
+package import AuthCore
+package import AuthWire
+import Glibc
+
+/// What the agent answers about itself, and the edges that the composition fills in.
+package struct AgentServices: Sendable {
+    /// Reads a profile as `authd --check` does.
+    package typealias CheckProfile = @Sendable (ProviderCheckParams) -> ProviderCheck
+    /// Reads settings and profiles anew.
+    package typealias Reload = @Sendable () async throws(AgentError) -> MessageResult
+
+    let checkProfile: CheckProfile
+    let reload: Reload
+    let counters: AgentCounters
+    private let clock: any SystemClock
+    private let started: Moment
+
+    package init(
+        clock: any SystemClock, counters: AgentCounters, checkProfile: @escaping CheckProfile,
+        reload: @escaping Reload
+    ) {
+        self.clock = clock
+        self.counters = counters
+        self.checkProfile = checkProfile
+        self.reload = reload
+        started = clock.now()
+    }
+
+    var pong: Pong { Pong(pid: getpid()) }
+
+    func info(store: StoreInfo) -> AgentInfo {
+        AgentInfo(
+            version: AgentVersion.text, protocolVersion: AgentVersion.protocolNumber, pid: getpid(),
+            startedAt: started.wall.unixSeconds, store: store, features: AgentVersion.features)
+    }
+
+    func stats(board: StateBoard) -> AgentStats {
+        AgentStats(
+            requests: counters.requests, connections: counters.connections, sessions: board.sessionCount,
+            renewals: board.renewals, uptime: clock.now().boot - started.boot,
+            counters: [
+                "waiting_requests": .integer(Int64(counters.waiting)),
+                "refused_connections": .integer(Int64(counters.refusals)),
+            ])
+    }
+}
+
+/// What this program calls itself.
+package enum AgentVersion {
+    package static let text = "0.1.0"
+    /// Of the protocol; grows when something that clients rely on changes.
+    static let protocolNumber = 1
+    /// Whole areas of the protocol that this version serves.
+    static let features = ["login", "session", "token", "user", "provider", "network", "events"]
+}

@@ -1,0 +1,62 @@
+import AuthWire
+
+/// The answer to `rpc.discover`: an OpenRPC 1.3 document of every method.
+enum Discovery {
+    static let document: JSON = [
+        "openrpc": "1.3.2",
+        "info": [
+            "title": "authd, a person's signed-in sessions", "version": .string(AgentVersion.text),
+            "description": "One JSON-RPC 2.0 message a line on a Unix socket; params go by name.",
+        ],
+        "methods": .array(MethodName.allCases.map(method)),
+    ]
+
+    private static func method(_ name: MethodName) -> JSON {
+        let about = name.about
+        return [
+            "name": .string(name.rawValue), "summary": .string(about.summary), "paramStructure": "by-name",
+            "params": .array(about.params.map(param)),
+            "result": ["name": .string(about.result), "schema": ["type": "object"]],
+        ]
+    }
+
+    private static func param(_ param: MethodAbout.Param) -> JSON {
+        [
+            "name": .string(param.name), "required": .bool(param.required),
+            "schema": ["type": .string(param.type.rawValue)],
+        ]
+    }
+}
+
+/// What a method is for, what it takes and what it gives.
+struct MethodAbout {
+    /// JSON Schema's names.
+    enum Kind: String {
+        case string, integer, boolean, object, array
+    }
+
+    struct Param {
+        let name: String
+        let type: Kind
+        let required: Bool
+
+        static func needs(_ name: String, _ type: Kind = .string) -> Param {
+            Param(name: name, type: type, required: true)
+        }
+
+        static func takes(_ name: String, _ type: Kind = .string) -> Param {
+            Param(name: name, type: type, required: false)
+        }
+    }
+
+    let summary: String
+    let params: [Param]
+    /// The name of what comes back, as Docs/protocol.md has it.
+    let result: String
+
+    init(_ summary: String, _ params: [Param] = [], gives result: String) {
+        self.summary = summary
+        self.params = params
+        self.result = result
+    }
+}

@@ -1,0 +1,106 @@
+package import AuthCore
+import AuthWire
+
+/// Says how each request is answered. It answers from memory what memory knows, without a task or an actor's turn.
+package struct Dispatcher: Sendable {
+    private let table: SessionTable
+    private let desk: LoginDesk
+    private let services: AgentServices
+    private let limits: ConnectionLimits
+
+    package init(
+        table: SessionTable, desk: LoginDesk, services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
+    ) {
+        self.table = table
+        self.desk = desk
+        self.services = services
+        self.limits = limits
+    }
+
+    func answer(_ request: RPCRequest) -> Answer {
+        do throws(AgentError) {
+            return try answer(AgentRequest(method: request.method, params: request.params))
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    private func answer(_ request: AgentRequest) throws(AgentError) -> Answer {
+        switch request {
+        case .tokenGet(let params):
+            if let token = table.liveToken(params) { return memory(token.json) }
+            return later(params.timeout) { () async throws(AgentError) in try await table.token(params).json }
+        case .agentPing: return memory(services.pong.json)
+        case .agentInfo: return memory(services.info(store: table.board.store).json)
+        case .agentStats: return memory(services.stats(board: table.board).json)
+        case .rpcDiscover: return memory(Discovery.document)
+        case .networkStatus: return memory(table.board.network.json)
+        case .sessionList:
+            return try known { () throws(AgentError) in SessionList(sessions: table.board.statuses()).json }
+        case .sessionStatus(let params):
+            return try known { () throws(AgentError) in try table.status(params.session).json }
+        case .providerList: return memory(ProviderList(providers: table.catalog.profiles.list.map(\.summary)).json)
+        case .providerShow(let params):
+            guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+            return memory(profile.detail.json)
+
+        case .eventsSubscribe(let params): return .subscribe(params)
+        case .eventsUnsubscribe(let params): return .unsubscribe(params)
+
+        case .tokenReject(let params):
+            return later { () async throws(AgentError) in try await table.reject(params).json }
+        case .sessionUse(let params):
+            return later { () async throws(AgentError) in try await table.use(params).json }
+        case .sessionRefresh(let params):
+            return later { () async throws(AgentError) in try await table.refresh(params).json }
+        case .sessionValidate(let params):
+            return later { () async throws(AgentError) in try await table.validate(params).json }
+        case .sessionLogout(let params):
+            return later { () async throws(AgentError) in try await table.logout(params).json }
+        case .sessionWait(let params):
+            return later(params.timeout) { () async throws(AgentError) in try await table.wait(params).json }
+        case .userGet(let params):
+            return later { () async throws(AgentError) in try await table.user(params).json }
+        case .loginStart(let params):
+            return later { () async throws(AgentError) in try await desk.start(params).json }
+        case .loginAnswer(let params):
+            return later { () async throws(AgentError) in try await desk.answer(params).json }
+        case .loginWait(let params):
+            return later { () async throws(AgentError) in try await desk.wait(params).json }
+        case .loginCancel(let params):
+            return later { () async throws(AgentError) in try await desk.cancel(params).json }
+        case .loginResend(let params):
+            return later { () async throws(AgentError) in try await desk.resend(params).json }
+        case .providerCheck(let params):
+            return later { () async throws(AgentError) in services.checkProfile(params).json }
+        case .agentReload:
+            return later { () async throws(AgentError) in try await services.reload().json }
+
+        case .agentLock, .agentUnlock, .passwordSet, .passwordChange, .passwordRequestReset, .passwordReset,
+            .userUpdate, .apiRequest, .apiCall, .outboxList, .outboxFlush, .outboxDrop:
+            throw AgentError(
+                .unsupported,
+                "\(request.method.rawValue) is not in this version (\(AgentVersion.text)); rpc.discover tells what is.")
+        }
+    }
+
+    private func memory(_ json: JSON) -> Answer { .now(.success(json)) }
+
+    /// From memory, unless the store has not been asked yet: then what is not in memory may still be there.
+    private func known(_ read: @escaping @Sendable () throws(AgentError) -> JSON) throws(AgentError) -> Answer {
+        guard isStarting else { return memory(try read()) }
+        return later { () async throws(AgentError) in try read() }
+    }
+
+    private var isStarting: Bool { table.board.store.state == .starting }
+
+    /// - Parameter asked: the caller's own patience.
+    private func later(_ asked: Duration? = nil, _ work: @escaping Job.Work) -> Answer {
+        let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
+        guard isStarting else { return .later(within: limit, work) }
+        return .later(within: limit) { [board = table.board] () async throws(AgentError) in
+            for await _ in board.changes() where board.store.state != .starting { break }
+            return try await work()
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import AuthWire
+
+extension MethodName {
+    private static let session = MethodAbout.Param.takes("session")
+    private static let fields = MethodAbout.Param.takes("fields", .object)
+    private static let timeout = MethodAbout.Param.takes("timeout_ms", .integer)
+
+    /// Kept beside no second list: a method that is added does not compile until it is described here.
+    var about: MethodAbout {
+        switch self {
+        case .agentInfo: MethodAbout("Version, process and store of the agent.", gives: "info")
+        case .agentPing: MethodAbout("Answers at once.", gives: "pong")
+        case .agentStats: MethodAbout("Counters since the agent was started.", gives: "stats")
+        case .agentReload: MethodAbout("Reads settings and profiles anew.", gives: "message")
+        case .agentLock: MethodAbout("Locks the agent.", gives: "message")
+        case .agentUnlock: MethodAbout("Unlocks the agent.", gives: "message")
+        case .rpcDiscover: MethodAbout("This document.", gives: "openrpc")
+        case .providerList: MethodAbout("The providers there are.", gives: "providers")
+        case .providerShow: MethodAbout("One provider.", [.needs("provider")], gives: "provider")
+        case .providerCheck:
+            MethodAbout("Checks a profile's text.", [.needs("text"), .takes("file")], gives: "problems")
+        case .loginStart, .loginAnswer, .loginWait, .loginCancel, .loginResend: aboutLogin
+        case .sessionList, .sessionStatus, .sessionUse, .sessionRefresh, .sessionValidate, .sessionLogout, .sessionWait:
+            aboutSession
+        case .passwordSet: MethodAbout("Sets a first password.", passwordParams, gives: "status")
+        case .passwordChange: MethodAbout("Changes the password.", passwordParams, gives: "status")
+        case .passwordRequestReset: MethodAbout("Asks for a reset of the password.", passwordParams, gives: "message")
+        case .passwordReset: MethodAbout("Resets the password.", passwordParams, gives: "message")
+        case .tokenGet:
+            MethodAbout(
+                "An access token that is good now.",
+                [
+                    Self.session, .takes("min_valid_ms", .integer), .takes("scopes", .array), .takes("audience"),
+                    .takes("purpose"), Self.timeout,
+                ], gives: "token")
+        case .tokenReject:
+            MethodAbout(
+                "Tells that a token got a 401: it is renewed if it is still the current one.",
+                [Self.session, .needs("access_token")], gives: "status")
+        case .userGet:
+            MethodAbout("The provider's user.", [Self.session, .takes("fresh", .boolean)], gives: "user")
+        case .userUpdate: MethodAbout("Changes the user.", [Self.session, .needs("fields", .object)], gives: "user")
+        case .apiRequest, .apiCall: aboutAPI
+        case .networkStatus: MethodAbout("How far the network reaches.", gives: "network")
+        case .eventsSubscribe:
+            MethodAbout(
+                "Sends an `event` notification at every change, a snapshot first.",
+                [.takes("topics", .array), Self.session], gives: "nothing")
+        case .eventsUnsubscribe:
+            MethodAbout("Ends that.", [.takes("topics", .array), Self.session], gives: "nothing")
+        case .outboxList: MethodAbout("Requests that wait to be sent.", [Self.session], gives: "outbox")
+        case .outboxFlush: MethodAbout("Sends them now.", [Self.session, .takes("id")], gives: "outbox")
+        case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
+        }
+    }
+
+    private var aboutLogin: MethodAbout {
+        switch self {
+        case .loginStart:
+            MethodAbout(
+                "Begins a sign-in.",
+                [
+                    .needs("provider"), Self.session, .takes("environment"), .takes("method"), Self.fields,
+                    .takes("remember", .boolean),
+                ], gives: "step")
+        case .loginAnswer:
+            MethodAbout("Gives what the step asks for.", [.needs("login"), .needs("fields", .object)], gives: "step")
+        case .loginCancel: MethodAbout("Ends the sign-in.", [.needs("login")], gives: "step")
+        case .loginResend: MethodAbout("Asks for another code.", [.needs("login")], gives: "step")
+        default: MethodAbout("Waits for the step to change.", [.needs("login")], gives: "step")
+        }
+    }
+
+    private var aboutSession: MethodAbout {
+        switch self {
+        case .sessionList: MethodAbout("Every session.", gives: "sessions")
+        case .sessionUse: MethodAbout("Makes a session the default.", [Self.session], gives: "status")
+        case .sessionRefresh: MethodAbout("Renews a session now.", [Self.session], gives: "status")
+        case .sessionValidate: MethodAbout("Asks the provider about it.", [Self.session], gives: "status")
+        case .sessionLogout:
+            MethodAbout("Signs out.", [Self.session, .takes("revoke", .boolean)], gives: "status")
+        case .sessionWait:
+            MethodAbout(
+                "Waits until the session is so.", [Self.session, .needs("until"), Self.timeout], gives: "status")
+        default: MethodAbout("One session.", [Self.session], gives: "status")
+        }
+    }
+
+    private var aboutAPI: MethodAbout {
+        let common: [MethodAbout.Param] = [
+            .takes("body"), Self.timeout, .takes("cache"), .takes("queue", .boolean),
+        ]
+        return self == .apiCall
+            ? MethodAbout(
+                "Calls an endpoint of the profile.",
+                [Self.session, .needs("endpoint"), .takes("args", .object)] + common, gives: "response")
+            : MethodAbout(
+                "Sends a request with the session's token.",
+                [
+                    Self.session, .needs("method"), .needs("path"), .takes("query", .object),
+                    .takes("headers", .object), .takes("body_base64"), .takes("multipart", .object),
+                    .takes("retry", .boolean),
+                ] + common, gives: "response")
+    }
+
+    private var passwordParams: [MethodAbout.Param] {
+        [Self.session, .takes("provider"), .takes("environment"), Self.fields]
+    }
+}

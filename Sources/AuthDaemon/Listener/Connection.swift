@@ -1,0 +1,330 @@
+import AuthCore
+import AuthWire
+import Logging
+import NIOCore
+
+/// One client: its lines in, its answers out, in the order in which they are ready.
+///
+/// It lives on the event loop. Invariants: at most `limits.requestsPerConnection` jobs run; no line is taken while more
+/// than `limits.pauseAbove` bytes of answers wait for the client; after `phase` has left `.open` no line is taken at all.
+final class Connection: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Phase {
+        case open
+        /// Its requests under way are answered, then it ends.
+        case finishing
+        /// It was told why and is given a moment to stop writing.
+        case lingering
+        case closed
+    }
+
+    /// Handed to the channel in one piece, so that a burst of requests is one write.
+    private static let writeChunk = 64 << 10
+    /// Of the buffer that an idle connection keeps for its next answer.
+    private static let keptBuffer = 4 << 10
+
+    let peer: PeerCredentials
+    private(set) var subscriptions: Subscriptions
+    private let reception: Reception
+    private var phase = Phase.open
+    private var framer: LineFramer
+    private var desk: AnswerDesk
+    private var jobs: AsyncStream<Job>.Continuation?
+    private var context: ChannelHandlerContext?
+    private var outgoing = ByteBuffer()
+    private var firstLine: Scheduled<Void>?
+    private var inputEnded = false
+    private var autoRead = true
+    private var isReading = false
+    private var lingers = false
+
+    init(peer: PeerCredentials, reception: Reception) {
+        self.peer = peer
+        self.reception = reception
+        framer = LineFramer(limit: reception.limits.lineBytes)
+        desk = AnswerDesk(limit: reception.limits.requestsPerConnection)
+        subscriptions = Subscriptions(limit: reception.limits.subscriptions)
+    }
+
+    // MARK: The channel's events
+
+    func channelActive(context: ChannelHandlerContext) {
+        self.context = context
+        do throws(AgentError) {
+            try reception.enter(self)
+        } catch {
+            return refuse(error)
+        }
+        let limit = reception.limits.firstLine
+        let loop = context.eventLoop.assumeIsolated()
+        firstLine = loop.scheduleTask(in: .nanoseconds(limit.nanoseconds)) { [weak self] in
+            self?.refuse(AgentError(.timeout, "No whole line came within \(limit) of connecting."))
+        }
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        phase = .closed
+        self.context = nil
+        firstLine?.cancel()
+        firstLine = nil
+        jobs?.finish()
+        jobs = nil
+        if lingers { reception.lingerEnded() }
+        lingers = false
+        reception.leave(self)
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard phase == .open else { return }
+        framer.append(unwrapInboundIn(data))
+        takeLines()
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        flush()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        guard context.channel.isWritable else { return }
+        takeLines()
+        flush()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard let event = event as? ChannelEvent, event == .inputClosed else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        inputEnded = true
+        endIfDone()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        reception.logger.debug("A connection ended: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
+        context.close(promise: nil)
+    }
+
+    // MARK: Lines
+
+    private func takeLines() {
+        // Flushing may tell us that the channel is writable again while we are here.
+        guard !isReading else { return }
+        isReading = true
+        defer { isReading = false }
+        while phase == .open, hasRoom(), let piece = framer.next() {
+            switch piece {
+            case .line(let line): take(line)
+            case .tooLong:
+                refuse(
+                    AgentError(
+                        .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
+            }
+        }
+        if phase == .open { setAutoRead(hasRoom()) }
+        endIfDone()
+    }
+
+    private func take(_ line: ByteBuffer) {
+        if let timer = firstLine {
+            timer.cancel()
+            firstLine = nil
+        }
+        let json: JSON
+        do throws(JSONError) {
+            json = try JSON(parsing: line.readableBytesView)
+        } catch {
+            return send(RPCReply.failure(.null, .parseError("The line is no JSON: \(error).")))
+        }
+        // Before anything is made of its elements: a line holds half a million of them.
+        if case .array(let elements) = json, elements.count > reception.limits.requestsPerConnection {
+            let most = reception.limits.requestsPerConnection
+            let error = AgentError(
+                .tooLarge, "A batch holds at most \(most) requests; this one holds \(elements.count).")
+            return send(RPCReply.failure(.null, error))
+        }
+        switch RPCIncoming(json) {
+        case .single(.success(let request)): take(request, for: request.id.map(AnswerDesk.Place.line) ?? .nobody)
+        case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
+        case .batch(let requests): take(requests)
+        }
+    }
+
+    private func take(_ requests: [Result<RPCRequest, RPCProblem>]) {
+        let batch = desk.openBatch(of: requests.count)
+        for request in requests {
+            switch request {
+            case .success(let request):
+                take(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
+            case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch, problem.id))
+            }
+        }
+    }
+
+    private func take(_ request: RPCRequest, for place: AnswerDesk.Place) {
+        reception.counters.request()
+        switch reception.dispatcher.answer(request) {
+        case .now(let result): deliver(result, to: place)
+        case .later(let limit, let work): begin(work, within: limit, for: place)
+        case .subscribe(let params):
+            do throws(AgentError) {
+                try subscriptions.add(params)
+                reception.follow(self)
+                deliver(.success(.object([:])), to: place)
+                send(RPCReply.notification(reception.snapshot(for: params.session)))
+            } catch {
+                deliver(.failure(error), to: place)
+            }
+        case .unsubscribe(let params):
+            subscriptions.remove(params)
+            if subscriptions.isEmpty { reception.unfollow(self) }
+            deliver(.success(.object([:])), to: place)
+        }
+    }
+
+    // MARK: Work that waits
+
+    private func begin(_ work: @escaping Job.Work, within limit: Duration, for place: AnswerDesk.Place) {
+        guard let ticket = desk.takeTicket(for: place) else {
+            let most = reception.limits.requestsPerConnection
+            let error = AgentError(
+                .busy, "This connection has \(most) requests under way, which is all that one may have: wait for some.")
+            return deliver(.failure(error), to: place)
+        }
+        reception.counters.began()
+        (jobs ?? openCrew()).yield(Job(ticket: ticket, limit: limit, work: work))
+    }
+
+    private func openCrew() -> AsyncStream<Job>.Continuation {
+        let (stream, continuation) = AsyncStream<Job>.makeStream()
+        jobs = continuation
+        guard let loop = context?.eventLoop else { return continuation }
+        let here = NIOLoopBound(self, eventLoop: loop)
+        reception.start(
+            Crew(
+                jobs: stream, clock: reception.clock,
+                answer: { ticket, result in loop.execute { here.value.answered(ticket, result) } },
+                ended: { ticket in loop.execute { here.value.ended(ticket) } }))
+        return continuation
+    }
+
+    private func answered(_ ticket: Int, _ result: Result<JSON, AgentError>) {
+        guard phase == .open || phase == .finishing, let place = desk.takePlace(of: ticket) else { return }
+        deliver(result, to: place)
+        flush()
+    }
+
+    private func ended(_ ticket: Int) {
+        reception.counters.ended()
+        desk.giveBack(ticket)
+        endIfDone()
+    }
+
+    // MARK: Answers
+
+    private func deliver(_ result: Result<JSON, AgentError>, to place: AnswerDesk.Place) {
+        if let line = desk.put(result, at: place) { send(line) }
+    }
+
+    private func send(_ json: JSON) { write(json.serialized()) }
+
+    /// An event from elsewhere; a client that has stopped reading loses its connection rather than our memory.
+    func send(event line: [UInt8]) {
+        guard phase == .open else { return }
+        write(line)
+        flush()
+    }
+
+    private func write(_ line: [UInt8]) {
+        guard context != nil else { return }
+        outgoing.writeBytes(line)
+        outgoing.writeInteger(UInt8(ascii: "\n"))
+        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+    }
+
+    private func flush() {
+        handOver()
+        endIfDone()
+    }
+
+    /// To the channel, which counts what the client has not taken.
+    private func handOver() {
+        guard let context, outgoing.readableBytes > 0 else { return }
+        if !context.channel.isWritable, waiting(in: context) > reception.limits.closeAbove {
+            reception.counters.refusal()
+            reception.logger.warning(
+                "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+            return close()
+        }
+        context.writeAndFlush(wrapOutboundOut(outgoing), promise: nil)
+        // Where the channel has sent it all, the storage is used again.
+        if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
+    }
+
+    private func waiting(in context: ChannelHandlerContext) -> Int {
+        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    }
+
+    /// Whether the client has taken enough of its answers for another request to be read.
+    private func hasRoom() -> Bool {
+        guard let context else { return false }
+        return context.channel.isWritable
+    }
+
+    private func setAutoRead(_ on: Bool) {
+        guard autoRead != on else { return }
+        autoRead = on
+        try? context?.channel.syncOptions?.setOption(.autoRead, value: on)
+    }
+
+    // MARK: The end
+
+    /// Answers what is under way, then ends.
+    func finish() {
+        guard phase == .open else { return }
+        phase = .finishing
+        setAutoRead(false)
+        subscriptions.remove(SubscribeParams())
+        endIfDone()
+    }
+
+    func close() {
+        phase = .closed
+        context?.close(promise: nil)
+    }
+
+    private func endIfDone() {
+        let finished = phase == .finishing || (phase == .lingering && inputEnded)
+        // Lines that wait for room are still to be answered.
+        let left = phase == .open && inputEnded && subscriptions.isEmpty && !isReading && hasRoom()
+        guard finished || left, desk.isIdle || phase == .lingering else { return }
+        guard let context, outgoing.readableBytes == 0 else { return }
+        phase = .closed
+        // Behind the last answer, however slowly the client takes it.
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
+            context.close(promise: nil)
+        }
+    }
+
+    /// Says why, takes nothing more, and ends.
+    private func refuse(_ error: AgentError) {
+        guard phase == .open, let context else { return }
+        reception.counters.refusal()
+        reception.logger.info(
+            "A connection is ended: \(error.message)",
+            metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
+        send(RPCReply.failure(.null, error))
+        phase = .lingering
+        handOver()
+        guard reception.mayLinger() else { return close() }
+        lingers = true
+        setAutoRead(true)
+        context.close(mode: .output, promise: nil)
+        let linger = TimeAmount.nanoseconds(reception.limits.linger.nanoseconds)
+        context.eventLoop.assumeIsolated().scheduleTask(in: linger) { [weak self] in self?.close() }
+    }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

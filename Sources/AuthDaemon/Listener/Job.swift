@@ -1,0 +1,73 @@
+import AuthCore
+import AuthWire
+
+/// A request that memory could not answer.
+struct Job: Sendable {
+    typealias Work = @Sendable () async throws(AgentError) -> JSON
+
+    /// Names the request on its connection.
+    let ticket: Int
+    let limit: Duration
+    let work: Work
+
+    /// Answers once, at the deadline at the latest, and returns when the work has ended: what does not stop when it is
+    /// cancelled goes on counting against its connection.
+    func carryOut(clock: any SystemClock, answer: @Sendable (Result<JSON, AgentError>) -> Void) async {
+        let deadline = clock.now().boot + limit
+        await withTaskGroup(of: Result<JSON, AgentError>?.self) { group in
+            group.addTask { await outcome() }
+            group.addTask {
+                try? await clock.sleep(until: deadline)
+                return nil
+            }
+            let first = await group.next() ?? nil
+            group.cancelAll()
+            answer(first ?? .failure(Task.isCancelled ? .stopping : .late(after: limit)))
+        }
+    }
+
+    private func outcome() async -> Result<JSON, AgentError> {
+        do throws(AgentError) {
+            return .success(try await work())
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+/// The requests of one connection that wait for something: a child of the listener's task, cancelled when the client
+/// has gone.
+struct Crew: Sendable {
+    /// Ends when the connection does.
+    let jobs: AsyncStream<Job>
+    let clock: any SystemClock
+    let answer: @Sendable (_ ticket: Int, Result<JSON, AgentError>) -> Void
+    let ended: @Sendable (_ ticket: Int) -> Void
+
+    func run() async {
+        await withDiscardingTaskGroup { group in
+            for await job in jobs {
+                group.addTask {
+                    await job.carryOut(clock: clock) { answer(job.ticket, $0) }
+                    ended(job.ticket)
+                }
+            }
+            group.cancelAll()
+        }
+    }
+}
+
+extension AgentError {
+    static func late(after limit: Duration) -> AgentError {
+        AgentError(.timeout, "There was no result within \(limit.formatted) seconds; ask again, or allow more time.")
+    }
+}
+
+extension Duration {
+    /// Seconds with at most three decimals.
+    fileprivate var formatted: String {
+        let milliseconds = wholeMilliseconds
+        let fraction = milliseconds % 1000
+        return fraction == 0 ? "\(milliseconds / 1000)" : "\(Double(milliseconds) / 1000)"
+    }
+}

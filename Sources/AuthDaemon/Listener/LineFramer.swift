@@ -1,0 +1,50 @@
+package import NIOCore
+
+/// Cuts a stream into lines (LF), keeping what is no whole line yet.
+///
+/// Invariant: `kept` begins at the beginning of a line, and its first `searched` bytes hold no line feed.
+package struct LineFramer {
+    package enum Piece: Equatable {
+        /// Without its line feed.
+        case line(ByteBuffer)
+        /// More than the limit without a line feed. Nothing after it can be trusted to begin a line.
+        case tooLong
+    }
+
+    private let limit: Int
+    private var kept = ByteBuffer()
+    private var searched = 0
+
+    /// - Parameter limit: in bytes, the line feed not counted.
+    package init(limit: Int) {
+        self.limit = limit
+    }
+
+    package mutating func append(_ bytes: ByteBuffer) {
+        if kept.readableBytes == 0 {
+            kept = bytes
+        } else {
+            kept.discardReadBytes()
+            kept.writeImmutableBuffer(bytes)
+        }
+    }
+
+    /// `nil` until more bytes come.
+    package mutating func next() -> Piece? {
+        let bytes = kept.readableBytesView
+        guard let end = bytes.dropFirst(searched).firstIndex(of: UInt8(ascii: "\n")) else {
+            searched = bytes.count
+            if searched > limit { return .tooLong }
+            if searched == 0 { kept = ByteBuffer() }
+            return nil
+        }
+        searched = 0
+        let length = end - bytes.startIndex
+        guard length <= limit, let line = kept.readSlice(length: length) else { return .tooLong }
+        kept.moveReaderIndex(forwardBy: 1)
+        return .line(line)
+    }
+
+    /// What came after the last whole line.
+    package var rest: Int { kept.readableBytes }
+}

@@ -1,0 +1,112 @@
+package import AuthCore
+import AuthWire
+package import Logging
+package import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// The agent's socket: accepts clients on one event loop and answers them until it is told to stop.
+///
+/// Every request that waits runs in a task below ``run()``; none is left when it returns.
+package final class Listener: Service {
+    private let socket: SocketFile
+    private let loop: any EventLoop
+    private let reception: NIOLoopBound<Reception>
+    private let crews: AsyncStream<Crew>
+    private let newCrews: AsyncStream<Crew>.Continuation
+    private let clock: any SystemClock
+    private let limits: ConnectionLimits
+    private let opening: @Sendable () async -> Void
+    private let accepting: @Sendable () -> Void
+    private let stopping: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - opening: awaited before the first client is taken.
+    ///   - accepting: called once clients are served.
+    ///   - stopping: called when they no longer are.
+    package init(
+        socket: SocketFile, loop: any EventLoop, dispatcher: Dispatcher, board: StateBoard,
+        policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
+        counters: AgentCounters, clock: any SystemClock,
+        logger: Logger, opening: @escaping @Sendable () async -> Void = {},
+        accepting: @escaping @Sendable () -> Void = {},
+        stopping: @escaping @Sendable () -> Void = {}
+    ) async throws {
+        self.socket = socket
+        self.loop = loop
+        self.clock = clock
+        self.limits = limits
+        self.opening = opening
+        self.accepting = accepting
+        self.stopping = stopping
+        let (crews, newCrews) = AsyncStream<Crew>.makeStream()
+        self.crews = crews
+        self.newCrews = newCrews
+        reception = try await loop.submit {
+            NIOLoopBound(
+                Reception(
+                    dispatcher: dispatcher, board: board, policy: policy, outlet: outlet, limits: limits,
+                    counters: counters, clock: clock, logger: logger, newCrews: newCrews), eventLoop: loop)
+        }.get()
+    }
+
+    package func run() async throws {
+        await opening()
+        let channel = try await accept()
+        await withDiscardingTaskGroup { group in
+            group.addTask { [crews] in
+                await withDiscardingTaskGroup { group in
+                    for await crew in crews { group.addTask { await crew.run() } }
+                }
+            }
+            accepting()
+            let graceful = (try? await gracefulShutdown()) != nil
+            stopping()
+            try? await channel.close().get()
+            await letFinish(within: graceful ? limits.stopGrace : .zero)
+            newCrews.finish()
+            group.cancelAll()
+        }
+        // By now every job has handed its answer to the loop, so that it goes out before the end.
+        try? await loop.submit { [reception] in reception.value.closeAll() }.get()
+    }
+
+    private func accept() async throws -> any Channel {
+        let limits = limits
+        let channel = try await ServerBootstrap(group: loop)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .childChannelOption(
+                .writeBufferWaterMark, value: .init(low: limits.pauseAbove / 4, high: limits.pauseAbove)
+            )
+            .childChannelInitializer { [reception] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let pipeline = channel.pipeline.syncOperations
+                    let peer = try pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
+                        PeerCredentials(descriptor: descriptor)
+                    }
+                    // Who cannot be told is nobody's user: the policy refuses it.
+                    let known = (peer ?? nil) ?? PeerCredentials(processID: 0, userID: .max)
+                    try pipeline.addHandler(Connection(peer: known, reception: reception.value))
+                }
+            }
+            .withBoundSocket(socket.descriptor).get()
+        socket.restoreBacklog()
+        return channel
+    }
+
+    private func letFinish(within grace: Duration) async {
+        let empty = loop.makePromise(of: Void.self)
+        loop.execute { [reception] in reception.value.stop(empty: empty) }
+        let deadline = clock.now().boot + grace
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await empty.futureResult.get() }
+            group.addTask { [clock] in
+                try? await clock.sleep(until: deadline)
+                // Frees the one that waits for the connections: a future knows nothing of cancellation.
+                empty.fail(CancellationError())
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

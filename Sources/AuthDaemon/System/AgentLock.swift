@@ -1,0 +1,52 @@
+import CSystemd
+import Glibc
+
+/// The right to be the agent of one socket: an open-file-description lock on `SOCKET.lock`, our process id inside.
+///
+/// The kernel lets go of it when the process ends, however it ends. The file stays: removing a lock file is a race.
+package final class AgentLock: Sendable {
+    package enum Refusal: Error, Sendable, Equatable {
+        /// `processID` is `nil` when the other one has not written it yet.
+        case held(processID: Int32?)
+        case failed(SystemFailure)
+    }
+
+    package let path: String
+    private let descriptor: CInt
+
+    /// - Throws: ``Refusal/held(processID:)`` at once when another process has it; nothing is changed then.
+    package init(beside socket: String) throws(Refusal) {
+        path = socket + ".lock"
+        descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .failed(SystemFailure("open \(path)")) }
+        var whole = Glibc.flock()
+        whole.l_type = Int16(F_WRLCK)
+        whole.l_whence = Int16(SEEK_SET)
+        guard unsafe fcntl(descriptor, authd_ofd_setlk, &whole) == 0 else {
+            let reason = errno
+            defer { close(descriptor) }
+            guard reason == EAGAIN || reason == EACCES else {
+                throw .failed(SystemFailure("lock \(path)", number: reason))
+            }
+            throw .held(processID: Self.processID(in: descriptor))
+        }
+        write("\(getpid())\n")
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    private func write(_ text: String) {
+        ftruncate(descriptor, 0)
+        let bytes = Array(text.utf8)
+        _ = unsafe pwrite(descriptor, bytes, bytes.count, 0)
+    }
+
+    private static func processID(in descriptor: CInt) -> Int32? {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int32(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
+    }
+}

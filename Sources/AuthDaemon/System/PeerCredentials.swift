@@ -1,0 +1,20 @@
+import CSystemd
+
+/// Who is at the other end of a Unix socket, as the kernel noted it at connect(2) (SO_PEERCRED, unix(7)).
+package struct PeerCredentials: Sendable, Equatable {
+    /// 0 when the peer lives in a process namespace that is not below ours.
+    package let processID: Int32
+    package let userID: UInt32
+
+    package init(processID: Int32, userID: UInt32) {
+        self.processID = processID
+        self.userID = userID
+    }
+
+    /// `nil` when the descriptor is no connected Unix socket.
+    package init?(descriptor: CInt) {
+        var peer = authd_peer()
+        guard unsafe authd_peer_of(descriptor, &peer) == 0 else { return nil }
+        self.init(processID: peer.pid, userID: peer.uid)
+    }
+}

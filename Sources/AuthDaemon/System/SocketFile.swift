@@ -1,0 +1,131 @@
+import Glibc
+
+/// A listening Unix socket, and whose it is to remove.
+///
+/// The caller holds the ``AgentLock`` of the path from before ``bind(path:)`` until after ``removeIfOurs()``.
+package struct SocketFile: Sendable {
+    package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+        case notASocket(path: String)
+        /// Something answers there that does not hold our lock.
+        case inUse(path: String)
+        case tooLong(path: String)
+        case failed(SystemFailure)
+
+        package var description: String {
+            switch self {
+            case .notASocket(let path): "\(path) exists and is not a socket: remove it, or choose another with --socket"
+            case .inUse(let path): "another program listens at \(path): stop it, or choose another with --socket"
+            case .tooLong(let path): "the socket path \(path) is longer than 107 bytes (unix(7)): choose a shorter one"
+            case .failed(let failure): "\(failure)"
+            }
+        }
+    }
+
+    /// Room for a burst of clients before the event loop gets to accept them; connect(2) does not wait there.
+    static let backlog: CInt = 1024
+
+    package let descriptor: CInt
+    package let path: String
+    /// `nil` for a socket that systemd made: it is not ours to remove.
+    private let identity: FileIdentity?
+
+    /// Binds and listens, 0600 from the moment the file exists; a dead socket in the way is cleared first.
+    package static func bind(path: String) throws(Refusal) -> SocketFile {
+        guard var address = sockaddr_un(path: path) else { throw .tooLong(path: path) }
+        try clearDead(path: path, address: &address)
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw .failed(SystemFailure("make a socket")) }
+        do throws(SystemFailure) {
+            // The kernel gives the file the mode of the socket's own inode, less the umask: set before bind, it is
+            // never wider, and no umask is changed behind another thread's back.
+            guard fchmod(descriptor, 0o600) == 0 else { throw SystemFailure("set the mode of \(path)") }
+            guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
+            guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
+            guard let identity = FileIdentity(path: path) else { throw SystemFailure("look at \(path)") }
+            return SocketFile(descriptor: descriptor, path: path, identity: identity)
+        } catch {
+            close(descriptor)
+            throw .failed(error)
+        }
+    }
+
+    /// A socket that systemd bound and handed over (sd_listen_fds(3)).
+    package static func inherited(descriptor: CInt, path: String) -> SocketFile {
+        SocketFile(descriptor: descriptor, path: path, identity: nil)
+    }
+
+    /// NIO listens anew with a backlog of its own, and a shorter one.
+    func restoreBacklog() {
+        listen(descriptor, Self.backlog)
+    }
+
+    /// Removes the file if it is still the one that ``bind(path:)`` made.
+    package func removeIfOurs() {
+        guard let identity, FileIdentity(path: path) == identity else { return }
+        unsafe unlink(path)
+    }
+
+    private static func clearDead(path: String, address: inout sockaddr_un) throws(Refusal) {
+        var found = stat()
+        guard unsafe lstat(path, &found) == 0 else {
+            if errno == ENOENT { return }
+            throw .failed(SystemFailure("look at \(path)"))
+        }
+        guard found.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
+        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+        guard probe >= 0 else { throw .failed(SystemFailure("make a socket")) }
+        defer { close(probe) }
+        if unsafe call(Glibc.connect, probe, &address) == 0 { throw .inUse(path: path) }
+        // Only this says that nobody listens; a full queue (EAGAIN) or a closed door (EACCES) says that somebody may.
+        guard errno == ECONNREFUSED else { throw .inUse(path: path) }
+        guard unsafe unlink(path) == 0 else { throw .failed(SystemFailure("remove the dead socket \(path)")) }
+    }
+
+    private static func call(
+        _ function: (CInt, UnsafePointer<sockaddr>, socklen_t) -> CInt, _ descriptor: CInt,
+        _ address: inout sockaddr_un
+    ) -> CInt {
+        unsafe withUnsafePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe function(descriptor, generic, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+}
+
+/// Which file a path names now. The number alone does not tell: a new file may get the one of a file just removed.
+struct FileIdentity: Sendable, Equatable {
+    let device: UInt64
+    let inode: UInt64
+    private let modified: Duration
+
+    init?(path: String) {
+        var found = stat()
+        guard unsafe lstat(path, &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    init?(descriptor: CInt) {
+        var found = stat()
+        guard unsafe fstat(descriptor, &found) == 0 else { return nil }
+        self.init(found)
+    }
+
+    private init(_ found: stat) {
+        device = UInt64(found.st_dev)
+        inode = UInt64(found.st_ino)
+        modified = .seconds(found.st_mtim.tv_sec) + .nanoseconds(found.st_mtim.tv_nsec)
+    }
+}
+
+extension sockaddr_un {
+    /// `nil` when the path and its final zero do not fit.
+    init?(path: String) {
+        self.init()
+        sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        let room = MemoryLayout.size(ofValue: sun_path)
+        guard !bytes.isEmpty, bytes.count < room else { return nil }
+        unsafe withUnsafeMutableBytes(of: &sun_path) { unsafe $0.copyBytes(from: bytes) }
+    }
+}

@@ -1,0 +1,47 @@
+import Glibc
+
+/// The folder of the socket: ours, 0700, no symbolic link. Made when it is missing, never made wider or narrower.
+package enum SocketFolder {
+    package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+        case notAFolder(path: String)
+        case foreign(path: String, owner: UInt32)
+        case open(path: String, mode: UInt32)
+        case failed(SystemFailure)
+
+        package var description: String {
+            switch self {
+            case .notAFolder(let path):
+                "\(path) is not a folder (a symbolic link is not followed): remove it, or choose another with --socket"
+            case .foreign(let path, let owner):
+                "\(path) belongs to user \(owner), not to user \(geteuid()): choose another with --socket"
+            case .open(let path, let mode):
+                "\(path) is open to others (mode 0\(String(mode, radix: 8))): run `chmod 700 \(path)`"
+            case .failed(let failure): "\(failure)"
+            }
+        }
+    }
+
+    /// Makes the folder 0700, or checks the one that is there.
+    package static func prepare(_ path: String) throws(Refusal) {
+        if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
+            throw .failed(SystemFailure("make the folder \(path)"))
+        }
+        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOTDIR || errno == ELOOP { throw .notAFolder(path: path) }
+            throw .failed(SystemFailure("open the folder \(path)"))
+        }
+        defer { close(descriptor) }
+        var found = stat()
+        guard unsafe fstat(descriptor, &found) == 0 else { throw .failed(SystemFailure("look at the folder \(path)")) }
+        guard found.st_uid == geteuid() else { throw .foreign(path: path, owner: found.st_uid) }
+        let mode = found.st_mode & 0o7777
+        guard mode & 0o077 == 0 else { throw .open(path: path, mode: mode) }
+    }
+
+    /// The folder part of a path; "." for a bare name.
+    package static func folder(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+}

@@ -1,0 +1,68 @@
+import CSystemd
+import Glibc
+
+/// The sockets that systemd holds open for us (sd_listen_fds_with_names(3)), told apart by their names.
+package enum ListenDescriptors {
+    /// What the unit calls the agent's socket; a unit without FileDescriptorName= gives its own name.
+    static let names: Set<String> = ["api", "authd.socket"]
+
+    package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
+        case failed(SystemFailure)
+        case notListening(name: String)
+        case several
+
+        package var description: String {
+            switch self {
+            case .failed(let failure): "\(failure)"
+            case .notListening(let name): "the socket '\(name)' from the service manager is no listening Unix socket"
+            case .several: "the service manager gave more than one socket named 'api'"
+            }
+        }
+    }
+
+    /// Takes the agent's socket, closes every other descriptor that came with it, and removes the variables, so that no
+    /// child takes them for its own. Call it before any thread is started: it changes the environment.
+    package static func take() throws(Refusal) -> SocketFile? {
+        var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
+        let count = unsafe sd_listen_fds_with_names(1, &list)
+        guard count >= 0 else {
+            throw .failed(SystemFailure("take the sockets of the service manager", number: -count))
+        }
+        let given = unsafe names(list, count: Int(count))
+        let ours = given.indices.filter { names.contains(given[$0]) }
+        for index in given.indices where !ours.contains(index) { close(descriptor(index)) }
+        guard ours.count <= 1 else { throw .several }
+        guard let index = ours.first else { return nil }
+        guard sd_is_socket_unix(descriptor(index), Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
+            let path = path(of: descriptor(index))
+        else { throw .notListening(name: given[index]) }
+        return .inherited(descriptor: descriptor(index), path: path)
+    }
+
+    /// SD_LISTEN_FDS_START
+    private static func descriptor(_ index: Int) -> CInt { 3 + CInt(index) }
+
+    private static func names(_ list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?, count: Int) -> [String] {
+        guard let list = unsafe list else { return [] }
+        defer { unsafe free(list) }
+        return (0..<count).map { index in
+            guard let name = unsafe list[index] else { return "" }
+            defer { unsafe free(name) }
+            return unsafe String(cString: name)
+        }
+    }
+
+    /// `nil` for a socket without a file.
+    private static func path(of descriptor: CInt) -> String? {
+        var address = sockaddr_un()
+        var length = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let result = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                unsafe getsockname(descriptor, generic, &length)
+            }
+        }
+        guard result == 0, Int32(address.sun_family) == AF_UNIX else { return nil }
+        let bytes = unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+}

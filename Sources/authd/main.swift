@@ -1,0 +1,46 @@
+import AuthCore
+import AuthDaemon
+import AuthHTTP
+import AuthKeyring
+import AuthNetwork
+import AuthProviders
+import AuthWire
+import GLibRuntime
+import Glibc
+
+let parts = AgentParts(
+    read: { places in
+        switch SettingsFile.load(paths: places.files) {
+        case .failure(let failure):
+            return ConfigurationReading(configuration: nil, problems: failure.problems)
+        case .success(let settings):
+            let loaded = ProfileFolders.load(folders: places.folders, environments: settings.environments)
+            return ConfigurationReading(
+                configuration: AgentConfiguration(settings: settings, catalog: loaded.catalog),
+                problems: loaded.problems)
+        }
+    },
+    checkProfile: { params in
+        switch ProfileReader.read(params.text, source: params.file ?? "profile") {
+        case .success: ProviderCheck(problems: [])
+        case .failure(let failure): ProviderCheck(problems: failure.problems)
+        }
+    },
+    desktop: {
+        let thread = try GLibThread()
+        let bus = SessionBus.address(environment: Environment.value)
+        return AgentParts.Desktop(
+            secretService: { catalog in
+                SecretServiceStore(on: thread, address: bus, providerTitle: { catalog[$0]?.title })
+            },
+            network: { GIONetworkWatch(on: thread) })
+    },
+    transport: { settings, group in
+        let client = try AsyncHTTPTransport(
+            AsyncHTTPTransport.Configuration(
+                version: AgentVersion.text, settings: settings, environment: Environment.all()),
+            group: group)
+        return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
+    })
+
+exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)

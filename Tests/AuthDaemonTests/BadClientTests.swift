@@ -1,0 +1,272 @@
+import AuthDaemon
+import AuthWire
+import Testing
+
+/// "When things are bad": each gets its error, nobody else waits.
+@Suite("What clients do wrong costs nobody else anything", .timeLimit(.minutes(1)))
+struct BadClientTests {
+    @Test(
+        "a broken line gets a parse error without an id, and the connection goes on",
+        arguments: [
+            "nonsense", "{\"jsonrpc\":\"2.0\",", "", "\u{FEFF}{}", "{} {}",
+        ])
+    func brokenLine(line: String) async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(line + "\n")
+                let answer = try client.json()
+                #expect(answer.errorCode == -32700)
+                #expect(answer["id"] == .null)
+                #expect(try client.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test("bytes that are no UTF-8 are a broken line")
+    func brokenUTF8() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(
+                    Array("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"".utf8) + [0xFF, 0xFE, 0x22, 0x7D, 0x0A])
+                #expect(try client.json().errorCode == -32700)
+            }
+        }
+    }
+
+    @Test("an unknown method and wrong params are told by JSON-RPC's own codes, with the key")
+    func wrongRequests() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try client.ask("agent.dance").errorCode == -32601)
+                let wrong = try client.ask("token.get", ["min_valid_ms": "soon"], id: "x")
+                #expect(wrong.errorCode == -32602)
+                #expect(wrong["id"] == "x")
+                #expect(wrong["error"]?["message"]?.stringValue?.contains("min_valid_ms") == true)
+                #expect(try client.ask("agent.ping", [1, 2]).errorCode == -32602)
+                try client.send("{\"jsonrpc\":\"2.0\",\"id\":7}\n")
+                #expect(try client.json().errorCode == -32600)
+            }
+        }
+    }
+
+    @Test("a too long line gets too_large and ends its connection, while others are served")
+    func tooLongLine() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let other = try rig.dial()
+                let client = try rig.dial()
+                // More than the limit, and no line feed: it is told in mid-line, and may write on for a moment.
+                try client.send([UInt8](repeating: UInt8(ascii: "x"), count: Limits.lineBytes + 100_000))
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                let answer = try client.json()
+                #expect(answer.errorKind == "too_large")
+                #expect(answer["id"] == .null)
+                #expect(try client.line() == nil)
+                #expect(try other.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test("a line of exactly the limit is served")
+    func longestLine() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let request = RawClient.request("agent.ping").dropLast()
+                let padding = String(repeating: " ", count: Limits.lineBytes - request.utf8.count)
+                try client.send(request + padding + "\n")
+                #expect(try client.json()["result"] != nil)
+                try client.send(request + padding + " \n")
+                #expect(try client.json().errorKind == "too_large")
+            }
+        }
+    }
+
+    @Test("a half line and silence end with an error", arguments: ["", "{\"jsonrpc\":"])
+    func silence(half: String) async throws {
+        var limits = ConnectionLimits()
+        limits.firstLine = .milliseconds(50)
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(half)
+                #expect(try client.json().errorKind == "timeout")
+                #expect(try client.line() == nil)
+            }
+        }
+    }
+
+    @Test("after its first line a connection may be silent for as long as it likes")
+    func quietConnection() async throws {
+        var limits = ConnectionLimits()
+        limits.firstLine = .milliseconds(50)
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let quiet = try rig.dial()
+                #expect(try quiet.ask("agent.ping")["result"] != nil)
+                // Another one's limit passes meanwhile.
+                _ = try rig.dial().rest()
+                #expect(try quiet.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test("a half line before the end of a connection is nothing")
+    func halfLineThenEnd() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(RawClient.request("agent.ping") + "{\"jsonrpc\":\"2.0\"")
+                client.endWriting()
+                #expect(try client.rest().split(separator: "\n").count == 1)
+                #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test("a client that never reads is not read from either, and others are served")
+    func clientThatNeverReads() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let other = try rig.dial()
+                let deaf = try rig.dial()
+                let burst = Array(String(repeating: RawClient.request("rpc.discover"), count: 100).utf8)
+                var taken = 0
+                var still = 0
+                // What is taken no more after many turns of the loop is taken never.
+                while still < 50, taken < 64 << 20 {
+                    let count = deaf.sendWithoutWaiting(burst)
+                    taken += count
+                    still = count == 0 ? still + 1 : 0
+                    #expect(try other.ask("agent.ping")["result"] != nil)
+                }
+                #expect(taken < 4 << 20)
+            }
+        }
+    }
+
+    @Test("a subscriber that never reads loses its connection, not our memory")
+    func subscriberThatNeverReads() async throws {
+        var limits = ConnectionLimits()
+        limits.pauseAbove = 8 << 10
+        limits.closeAbove = 64 << 10
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                let deaf = try rig.dial()
+                try deaf.send(RawClient.request("events.subscribe"))
+                _ = try deaf.json()
+                var sent = 0
+                while rig.counters.refusals == 0, sent < 100_000 {
+                    rig.outlet.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
+                    sent += 1
+                    if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
+                }
+                #expect(rig.counters.refusals == 1)
+                // Its end is a matter of the event loop's next rounds, and each ping is one.
+                for _ in 1...1000 where rig.counters.connections > 1 { _ = try other.ask("agent.ping") }
+                #expect(rig.counters.connections == 1)
+            }
+        }
+    }
+
+    @Test("a client that vanishes takes its waiting requests with it")
+    func clientThatVanishes() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let other = try rig.dial()
+                var client: RawClient? = try rig.dial()
+                for id in 1...10 { try client?.send(Self.waiting(id)) }
+                try Self.until(other) { rig.counters.waiting == 10 }
+                client = nil
+                try Self.until(other) { rig.counters.waiting == 0 && rig.counters.connections == 1 }
+            }
+        }
+    }
+
+    @Test("a client that vanishes before it has read anything is forgotten")
+    func clientThatVanishesUnread() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let other = try rig.dial()
+                var client: RawClient? = try rig.dial()
+                try client?.send(String(repeating: RawClient.request("rpc.discover"), count: 200))
+                client = nil
+                try Self.until(other) { rig.counters.connections == 1 }
+            }
+        }
+    }
+
+    @Test("of 300 connections at once 256 are served and 44 are told why not")
+    func manyConnections() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let clients = try (0..<300).map { _ in try rig.dial() }
+                for client in clients { try? client.send(RawClient.request("agent.ping")) }
+                let answers = try clients.map { try $0.json() }
+                #expect(answers.count { $0["result"] != nil } == 256)
+                #expect(answers.count { $0.errorKind == "busy" } == 44)
+                #expect(rig.counters.connections == 256)
+            }
+        }
+    }
+
+    @Test("a process that closes connections may open others")
+    func connectionsAreGivenBack() async throws {
+        var limits = ConnectionLimits()
+        limits.connectionsPerProcess = 2
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let first = try rig.dial()
+                #expect(try first.ask("agent.ping")["result"] != nil)
+                var second: RawClient? = try rig.dial()
+                #expect(try second?.ask("agent.ping")["result"] != nil)
+                #expect(try rig.dial().json().errorKind == "busy")
+                second = nil
+                try Self.until(first) { rig.counters.connections == 1 }
+                #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test("the 129th request under way is told that it is one too many")
+    func manyRequests() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                for id in 1...129 { try client.send(Self.waiting(id)) }
+                let answer = try client.json()
+                #expect(answer.errorKind == "busy")
+                #expect(answer["id"] == 129)
+                #expect(try client.ask("agent.ping", id: "still")["id"] == "still")
+            }
+        }
+    }
+
+    @Test("a user who is not welcome is told so and served nothing")
+    func foreignUser() async throws {
+        let nobodys = PeerPolicy(ownUserID: UInt32.max - 1)
+        try await Rig.run(policy: nobodys) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let answer = try client.json()
+                #expect(answer.errorKind == "denied")
+                #expect(try client.line() == nil)
+            }
+        }
+    }
+
+    /// A request that nothing ends.
+    static func waiting(_ id: Int) -> String {
+        RawClient.request("session.wait", ["session": "nobody", "until": "active"], id: .integer(Int64(id)))
+    }
+
+    /// Turns the agent's loop until it is so.
+    static func until(_ client: RawClient, _ condition: () -> Bool) throws {
+        for _ in 0..<200_000 where !condition() { _ = try client.ask("agent.ping") }
+        #expect(condition())
+    }
+}

@@ -1,0 +1,85 @@
+import AuthWire
+import Logging
+import Synchronization
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("What the agent says of itself")
+struct SelfDescriptionTests {
+    @Test("the OpenRPC document holds every method, and each param that it needs is needed")
+    func discovery() throws {
+        let methods = try #require(Discovery.document["methods"]?.arrayValue)
+        #expect(methods.compactMap { $0["name"]?.stringValue } == MethodName.allCases.map(\.rawValue))
+        for name in MethodName.allCases {
+            let needed = name.about.params.filter(\.required).map(\.name)
+            let refusal: AgentError? =
+                switch Result(catching: { () throws(AgentError) in
+                    try AgentRequest(method: name.rawValue, params: [:])
+                }) {
+                case .success: nil
+                case .failure(let error): error
+                }
+            #expect(
+                refusal.map { error in needed.contains { error.message.contains($0) } } ?? needed.isEmpty, "\(name)")
+        }
+    }
+
+    @Test("the status line tells states and causes, and no more of a person than their sessions' names")
+    func statusLine() throws {
+        let active = SessionStatus(
+            session: try SessionName("shop"), provider: "p", state: .active, user: UserSummary(email: "ada@example.org")
+        )
+        let stale = SessionStatus(session: try SessionName("wiki"), provider: "p", state: .stale, cause: "offline")
+        let ready = StoreInfo(kind: .memory, state: .ready)
+        #expect(StatusLine.text(sessions: [active, stale], store: ready) == "shop active, wiki stale (offline)")
+        let locked = StoreInfo(kind: .secretService, state: .locked)
+        #expect(StatusLine.text(sessions: [], store: locked) == "store secret-service locked, nobody signed in")
+        let many = Array(repeating: active, count: 10)
+        #expect(StatusLine.text(sessions: many, store: ready).hasSuffix("shop active, 2 more"))
+    }
+
+    @Test("what the service manager is told is one line a key")
+    func notifications() {
+        let told = Told()
+        let notifier = ServiceNotifier { told.add($0) }
+        notifier.ready(status: "two\nlines")
+        notifier.alive()
+        notifier.reloading()
+        notifier.stopping()
+        #expect(told.all[0] == "READY=1\nSTATUS=two lines")
+        #expect(told.all[1] == "WATCHDOG=1")
+        #expect(told.all[2].hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(told.all[3].hasPrefix("STOPPING=1\nSTATUS="))
+    }
+
+    @Test("a log line is one line, and nothing in it acts on a terminal")
+    func logLine() {
+        #expect(StandardErrorLogHandler.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))
+        #expect(JournalLogHandler.fieldName("peer_pid-2é") == "PEER_PID_2_")
+    }
+
+    @Test("stderr is the journal only when it is the very stream that systemd connected")
+    func journalStream() {
+        #expect(!AgentLog.standardErrorIsJournal { _ in nil })
+        #expect(!AgentLog.standardErrorIsJournal { _ in "1:1" })
+        guard let identity = FileIdentity(descriptor: 2) else { return }
+        #expect(AgentLog.standardErrorIsJournal { _ in "\(identity.device):\(identity.inode)" })
+    }
+
+    @Test("a level that is changed holds for the loggers there are")
+    func adjustableLevel() {
+        let log = AgentLog(level: .error)
+        let logger = log.logger()
+        #expect(logger.logLevel == .error)
+        log.level = .debug
+        #expect(logger.logLevel == .debug)
+    }
+}
+
+private final class Told: Sendable {
+    private let texts = Mutex<[String]>([])
+    var all: [String] { texts.withLock { $0 } }
+
+    func add(_ text: String) { texts.withLock { $0.append(text) } }
+}

@@ -1,0 +1,184 @@
+import AuthDaemon
+import AuthWire
+import Testing
+
+@Suite("What clients are given", .timeLimit(.minutes(1)))
+struct ServingTests {
+    @Test("a live token comes from memory, and so do states")
+    func memory() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let token = try client.ask("token.get")["result"]
+                #expect(token?["access_token"]?.stringValue == Rig.token)
+                #expect(token?["session"] == "shop")
+                #expect(try client.ask("session.status")["result"]?["state"] == "active")
+                #expect(try client.ask("session.list")["result"]?["sessions"]?.arrayValue?.count == 1)
+                #expect(try client.ask("network.status")["result"]?["state"] == "online")
+                #expect(try client.ask("agent.info")["result"]?["store"]?["kind"] == "memory")
+                #expect(try client.ask("agent.stats")["result"]?["requests"] == 6)
+                #expect(rig.counters.waiting == 0)
+            }
+        }
+    }
+
+    @Test("an error has a kind: an unknown session, an unknown provider, what is not there yet")
+    func errors() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try client.ask("token.get", ["session": "other"]).errorKind == "unknown_session")
+                #expect(try client.ask("session.status", ["session": "other"]).errorKind == "unknown_session")
+                #expect(try client.ask("provider.show", ["provider": "other"]).errorKind == "unknown_provider")
+                #expect(try client.ask("outbox.list").errorKind == "unsupported")
+                #expect(try client.ask("agent.lock").errorKind == "unsupported")
+            }
+        }
+    }
+
+    @Test("a thousand requests sent at once are answered, in order as all are ready at once")
+    func pipelined() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send((0..<1000).map { RawClient.request("token.get", id: .integer($0)) }.joined())
+                for id in 0..<1000 { #expect(try client.json()["id"] == .integer(Int64(id))) }
+            }
+        }
+    }
+
+    @Test("answers come as they are ready: one that waits keeps no other waiting")
+    func orderOfReadiness() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let patient: JSON = ["session": "nobody", "until": "active", "timeout_ms": 100]
+                try client.send(RawClient.request("session.wait", patient, id: "slow"))
+                try client.send(RawClient.request("agent.ping", id: "fast"))
+                #expect(try client.json()["id"] == "fast")
+                let late = try client.json()
+                #expect(late["id"] == "slow")
+                #expect(late.errorKind == "timeout")
+            }
+        }
+    }
+
+    @Test("a client that has ended its side still gets its answers, as with `nc -N`")
+    func halfClosed() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let patient: JSON = ["session": "nobody", "until": "active", "timeout_ms": 50]
+                try client.send(RawClient.request("session.wait", patient) + RawClient.request("agent.ping"))
+                client.endWriting()
+                #expect(try client.rest().split(separator: "\n").count == 2)
+            }
+        }
+    }
+
+    @Test("more answers than fit into the socket reach a client that has ended its side")
+    func halfClosedWithMuchToRead() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send(String(repeating: RawClient.request("rpc.discover"), count: 300))
+                client.endWriting()
+                #expect(try client.rest().split(separator: "\n").count == 300)
+            }
+        }
+    }
+
+    @Test("a batch is answered with one array when all of it is ready, notifications with nothing")
+    func batch() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let requests = [
+                    RawClient.request(
+                        "session.wait", ["session": "x", "until": "active", "timeout_ms": 20], id: "late"),
+                    RawClient.request("agent.ping", id: 1), RawClient.request("agent.ping", id: nil), "3",
+                ]
+                try client.send("[" + requests.joined(separator: ",").replacing("\n", with: "") + "]\n")
+                let answers = try client.json().arrayValue
+                #expect(answers?.count == 3)
+                #expect(answers?.contains { $0["id"] == 1 && $0["result"] != nil } == true)
+                #expect(answers?.contains { $0["id"] == "late" && $0.errorKind == "timeout" } == true)
+                #expect(answers?.contains { $0.errorCode == -32600 } == true)
+                let silent = RawClient.request("agent.ping", id: nil).dropLast()
+                try client.send("[\(silent),\(silent)]\n\(silent)\n")
+                #expect(try client.ask("agent.ping", id: "next")["id"] == "next")
+            }
+        }
+    }
+
+    @Test("a batch of more requests than a connection may have under way is one error")
+    func hugeBatch() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send("[" + String(repeating: "1,", count: 200_000) + "1]\n")
+                #expect(try client.json().errorKind == "too_large")
+            }
+        }
+    }
+
+    @Test("ids of every kind come back as they went", arguments: ["1", "\"a\"", "null", "1.5", "9007199254740993"])
+    func ids(id: String) async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"agent.ping\"}\n")
+                #expect(try client.line()?.contains("\"id\":\(id),") == true)
+            }
+        }
+    }
+
+    @Test("told to stop, the agent lets requests under way finish and then ends every connection")
+    func gracefulEnd() async throws {
+        var limits = ConnectionLimits()
+        limits.stopGrace = .seconds(20)
+        try await Rig.run(limits: limits) { rig in
+            let client = try rig.dial()
+            try client.send(
+                RawClient.request("session.wait", ["session": "x", "until": "active", "timeout_ms": 200], id: "late"))
+            let idle = try rig.dial()
+            let (waiting, unused) = (Held(client), Held(idle))
+            try await onThread { try BadClientTests.until(rig.dial()) { rig.counters.waiting == 1 } }
+            await rig.stop()
+            try await onThread {
+                let (unasked, answer, end) = (
+                    try unused.client.line(), try waiting.client.json(), try waiting.client.line()
+                )
+                #expect(unasked == nil)
+                #expect(answer.errorKind == "timeout")
+                #expect(end == nil)
+            }
+        }
+    }
+
+    @Test("what does not finish in time is told that the agent stops")
+    func impatientEnd() async throws {
+        var limits = ConnectionLimits()
+        limits.stopGrace = .milliseconds(50)
+        try await Rig.run(limits: limits) { rig in
+            let waiting = Held(try rig.dial())
+            try waiting.client.send(BadClientTests.waiting(1))
+            try await onThread { try BadClientTests.until(rig.dial()) { rig.counters.waiting == 1 } }
+            await rig.stop()
+            try await onThread {
+                let (answer, end) = (try waiting.client.json(), try waiting.client.line())
+                #expect(answer["error"] != nil)
+                #expect(end == nil)
+            }
+        }
+    }
+}
+
+// @unchecked Sendable: one thread uses it after the other, with the end of the first awaited in between.
+final class Held: @unchecked Sendable {
+    let client: RawClient
+
+    init(_ client: RawClient) {
+        self.client = client
+    }
+}

@@ -1,0 +1,150 @@
+import AuthDaemon
+import AuthWire
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The socket's folder, lock and file")
+struct SocketGroundTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("a folder that is missing is made 0700")
+    func madeClosed() throws {
+        let path = folder.path + "/authd"
+        try SocketFolder.prepare(path)
+        #expect(mode(of: path) == 0o700)
+        try SocketFolder.prepare(path)
+    }
+
+    @Test(
+        "a folder open to others, a link and a file are refused, and nothing is changed",
+        arguments: [0o755, 0o710, 0o702])
+    func refusedFolders(bits: mode_t) throws {
+        let path = folder.path + "/open"
+        mkdir(path, 0o700)
+        chmod(path, bits)
+        #expect(throws: SocketFolder.Refusal.open(path: path, mode: bits)) { try SocketFolder.prepare(path) }
+        #expect(mode(of: path) == bits)
+        let link = folder.path + "/link"
+        symlink(folder.path, link)
+        #expect(throws: SocketFolder.Refusal.notAFolder(path: link)) { try SocketFolder.prepare(link) }
+        let file = try folder.write("", to: "file")
+        #expect(throws: SocketFolder.Refusal.notAFolder(path: file)) { try SocketFolder.prepare(file) }
+    }
+
+    @Test("a folder of somebody else is refused", .enabled(if: geteuid() == 0, "only root can give a folder away"))
+    func foreignFolder() throws {
+        let path = folder.path + "/foreign"
+        mkdir(path, 0o700)
+        chown(path, 65534, 65534)
+        #expect(throws: SocketFolder.Refusal.foreign(path: path, owner: 65534)) { try SocketFolder.prepare(path) }
+    }
+
+    @Test("a folder whose own folder is missing is told as the system tells it")
+    func missingParent() {
+        let path = folder.path + "/none/authd"
+        #expect(throws: SocketFolder.Refusal.failed(SystemFailure("make the folder \(path)", number: ENOENT))) {
+            try SocketFolder.prepare(path)
+        }
+    }
+
+    @Test("a second lock is told who has the first, and leaves it alone")
+    func secondLock() throws {
+        let socket = folder.path + "/socket"
+        var first: AgentLock? = try AgentLock(beside: socket)
+        #expect(throws: AgentLock.Refusal.held(processID: getpid())) { try AgentLock(beside: socket) }
+        #expect(throws: AgentLock.Refusal.held(processID: getpid())) { try AgentLock(beside: socket) }
+        #expect(mode(of: socket + ".lock") == 0o600)
+        #expect(first != nil)
+        first = nil
+        _ = try AgentLock(beside: socket)
+    }
+
+    @Test("the socket is 0600 whenever it can be seen, whatever the umask")
+    func neverWider() async throws {
+        let path = folder.path + "/socket"
+        let seen = Watch(path)
+        async let watching = onThread { seen.watch() }
+        let former = umask(0)
+        for _ in 0..<300 {
+            let socket = try SocketFile.bind(path: path)
+            close(socket.descriptor)
+            socket.removeIfOurs()
+        }
+        umask(former)
+        seen.end()
+        let modes = try await watching
+        #expect(modes.isSubset(of: [0o600]))
+        #expect(mode(of: path) == nil)
+    }
+
+    @Test("a dead socket is cleared, a live one is left alone")
+    func deadAndAlive() throws {
+        let path = folder.path + "/socket"
+        let first = try SocketFile.bind(path: path)
+        #expect(throws: SocketFile.Refusal.inUse(path: path)) { try SocketFile.bind(path: path) }
+        _ = try RawClient(path)
+        close(first.descriptor)
+        let second = try SocketFile.bind(path: path)
+        _ = try RawClient(path)
+        // The first one's end takes nothing away from the second.
+        first.removeIfOurs()
+        _ = try RawClient(path)
+        close(second.descriptor)
+        second.removeIfOurs()
+        #expect(mode(of: path) == nil)
+    }
+
+    @Test("what is no socket is never removed, and too long a path is told before anything is done")
+    func refusedPaths() throws {
+        let file = try folder.write("mine", to: "file")
+        #expect(throws: SocketFile.Refusal.notASocket(path: file)) { try SocketFile.bind(path: file) }
+        #expect(mode(of: file) != nil)
+        let long = folder.path + "/" + String(repeating: "x", count: 108)
+        #expect(throws: SocketFile.Refusal.tooLong(path: long)) { try SocketFile.bind(path: long) }
+    }
+
+    @Test("a peer's process and user are the kernel's word")
+    func peer() throws {
+        var pair: [Int32] = [0, 0]
+        #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        defer { for descriptor in pair { close(descriptor) } }
+        #expect(PeerCredentials(descriptor: pair[0]) == PeerCredentials(processID: getpid(), userID: geteuid()))
+        #expect(PeerCredentials(descriptor: STDERR_FILENO + 1000) == nil)
+    }
+
+    @Test("only the owner and those the settings name are served; root is nobody special")
+    func policy() {
+        let policy = PeerPolicy(ownUserID: 1000, allowedUserIDs: [1001])
+        #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 1000)) == nil)
+        #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 1001)) == nil)
+        #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 0))?.kind == .denied)
+        #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 1002))?.kind == .denied)
+        let rootToo = PeerPolicy(ownUserID: 1000, allowedUserIDs: [0])
+        #expect(rootToo.refusal(of: PeerCredentials(processID: 1, userID: 0)) == nil)
+    }
+}
+
+/// Looks at a path as fast as it can and keeps every mode it has seen.
+private final class Watch: Sendable {
+    private let path: String
+    private let ended = Atomic<Bool>(false)
+
+    init(_ path: String) {
+        self.path = path
+    }
+
+    func watch() -> Set<UInt32> {
+        var modes: Set<UInt32> = []
+        while !ended.load(ordering: .relaxed) {
+            if let mode = mode(of: path) { modes.insert(mode) }
+        }
+        return modes
+    }
+
+    func end() { ended.store(true, ordering: .relaxed) }
+}

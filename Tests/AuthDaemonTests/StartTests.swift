@@ -1,0 +1,66 @@
+import ArgumentParser
+import AuthDaemon
+import AuthWire
+import Foundation
+import Logging
+import Testing
+
+@Suite("Starting where it may, reading where it should")
+struct StartTests {
+    @Test("root that was lent somebody's session is refused")
+    func rootByMistake() throws {
+        let variables = ["XDG_RUNTIME_DIR": "/run/user/1000", "HOME": "/root"]
+        let owners: [String: UInt32] = ["/run/user/1000": 1000, "/root": 0]
+        func check(_ userID: UInt32, _ variables: [String: String]) throws(StartRefusal) {
+            try RootGuard.check(userID: userID, environment: { variables[$0] }, owner: { owners[$0] })
+        }
+        let refusal = #expect(throws: StartRefusal.self) { try check(0, variables) }
+        #expect(refusal?.status == .refused)
+        #expect(refusal?.message.contains("user 1000") == true)
+        try check(1000, variables)
+        try check(0, ["HOME": "/root"])
+        try check(0, [:])
+    }
+
+    @Test("settings and profiles are read near before far")
+    func places() {
+        let ada = ["HOME": "/home/ada"]
+        let places = ConfigurationPlaces(file: nil) { ada[$0] }
+        #expect(places.files == ["/home/ada/.config/authd/authd.toml", "/etc/xdg/authd/authd.toml"])
+        #expect(places.folders == ["/home/ada/.config/authd/providers", "/etc/xdg/authd/providers"])
+        let xdg = ["HOME": "/home/ada", "XDG_CONFIG_HOME": "/conf"]
+        #expect(ConfigurationPlaces(file: nil) { xdg[$0] }.files.first == "/conf/authd/authd.toml")
+        let relative = ["HOME": "/home/ada", "XDG_CONFIG_HOME": "conf"]
+        #expect(ConfigurationPlaces(file: nil) { relative[$0] }.files.first == "/home/ada/.config/authd/authd.toml")
+        let chosen = ConfigurationPlaces(file: "/x/y.toml") { ada[$0] }
+        #expect(chosen.files == ["/x/y.toml"])
+        #expect(chosen.folders.first == "/x/providers")
+    }
+
+    @Test("the command line is the contract's")
+    func arguments() throws {
+        let arguments = try AgentArguments.parse([
+            "--config", "f", "--socket", "/s", "--store", "secret-service", "--log-level", "debug", "--check",
+        ])
+        #expect(arguments.config == "f")
+        #expect(arguments.socket == "/s")
+        #expect(arguments.store == .secretService)
+        #expect(arguments.logLevel == .debug)
+        #expect(arguments.check)
+        #expect(throws: (any Error).self) { try AgentArguments.parse(["--store", "clouds"]) }
+    }
+
+    @Test("the prompt file is replaced whole and leaves nothing beside it")
+    func promptFile() throws {
+        let folder = try TemporaryFolder()
+        let prompt = PromptFile(path: folder.path + "/prompt")
+        try prompt.write("shop:ada")
+        #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "shop:ada\n")
+        try prompt.write("")
+        #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "\n")
+        #expect(mode(of: prompt.path) == 0o600)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["prompt"])
+        prompt.remove()
+        #expect(mode(of: prompt.path) == nil)
+    }
+}

@@ -1,0 +1,103 @@
+import AuthDaemon
+import AuthWire
+import Foundation
+
+/// A client that says exactly what a test wants, bytes and all. It blocks: use it in `onThread`.
+final class RawClient {
+    private let descriptor: Int32
+    private var received: [UInt8] = []
+
+    /// - Parameter patience: for each call; longer is a failed test, not a slow one.
+    init(_ path: String, patience: Int = 20) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let connected = withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard connected == 0 else {
+            let reason = String(cString: strerror(errno))
+            Foundation.close(descriptor)
+            throw Failure("connect: \(reason)")
+        }
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+
+    deinit {
+        Foundation.close(descriptor)
+    }
+
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { throw Failure("send: \(String(cString: strerror(errno)))") }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// As much as the socket takes now; 0 when it takes nothing.
+    func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
+        max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
+    }
+
+    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// The next line; `nil` at the end of the connection.
+    func line() throws -> String? {
+        while true {
+            if let end = received.firstIndex(of: 10) {
+                defer { received.removeSubrange(...end) }
+                return String(decoding: received[..<end], as: UTF8.self)
+            }
+            guard try receive() else { return nil }
+        }
+    }
+
+    func json() throws -> JSON {
+        guard let line = try line() else { throw Failure("the connection has ended") }
+        return try JSON(parsing: line)
+    }
+
+    /// Returns at the end of the connection, with what came before it.
+    func rest() throws -> String {
+        while try receive() {}
+        defer { received = [] }
+        return String(decoding: received, as: UTF8.self)
+    }
+
+    /// One request and the answer to it.
+    func ask(_ method: String, _ params: JSON = [:], id: JSON = 1) throws -> JSON {
+        try send(Self.request(method, params, id: id))
+        return try json()
+    }
+
+    static func request(_ method: String, _ params: JSON = [:], id: JSON? = 1) -> String {
+        var object: JSONObject = ["jsonrpc": "2.0", "method": .string(method), "params": params]
+        object["id"] = id
+        return JSON.object(object).text() + "\n"
+    }
+
+    private func receive() throws -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 65536)
+        let count = recv(descriptor, &buffer, buffer.count, 0)
+        if count > 0 { received += buffer[..<count] }
+        if count < 0, errno == ECONNRESET { return false }
+        guard count >= 0 else { throw Failure("receive: \(String(cString: strerror(errno)))") }
+        return count > 0
+    }
+}
+
+extension JSON {
+    var errorKind: String? { self["error"]?["data"]?["kind"]?.stringValue }
+    var errorCode: Int64? { self["error"]?["code"]?.integerValue }
+}

@@ -1,0 +1,94 @@
+import AuthCore
+import AuthDaemon
+import AuthWire
+import Foundation
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// An agent in this process, on a real socket in a folder of its own, with one session whose token lives.
+struct Rig: Sendable {
+    static let session = "shop"
+    static let token = "an-access-token"
+
+    let path: String
+    let table: SessionTable
+    let counters: AgentCounters
+    let outlet: EventOutlet
+    let stop: @Sendable () async -> Void
+
+    func dial() throws -> RawClient { try RawClient(path) }
+
+    /// Serves until `body` returns; then the agent has ended, whatever `body` left behind.
+    static func run(
+        limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
+        _ body: @escaping @Sendable (Rig) async throws -> Void
+    ) async throws {
+        let folder = try TemporaryFolder()
+        let socket = try SocketFile.bind(path: folder.path + "/socket")
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let clock = BootClock()
+        let store = MemoryStore()
+        try await store.save(record(at: clock.now().wall))
+        let outlet = EventOutlet(loop: group.next())
+        let table = SessionTable(
+            store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
+            seed: 1, publish: outlet.publish)
+        let counters = AgentCounters()
+        let services = AgentServices(
+            clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
+            reload: { () async throws(AgentError) in MessageResult(message: "done") })
+        let started = AsyncStream<Void>.makeStream()
+        let listener = try await Listener(
+            socket: socket, loop: group.next(),
+            dispatcher: Dispatcher(
+                table: table, desk: LoginDesk(table: table), services: services, limits: limits),
+            board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
+            clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            accepting: { started.continuation.yield() })
+        let agent = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
+        let rig = Rig(
+            path: socket.path, table: table, counters: counters, outlet: outlet,
+            stop: { await agent.triggerGracefulShutdown() })
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await table.run() }
+            tasks.addTask { try await agent.run() }
+            for await _ in started.stream { break }
+            await table.ready()
+            do {
+                try await body(rig)
+            } catch {
+                tasks.cancelAll()
+                throw error
+            }
+            tasks.cancelAll()
+            while let result = await tasks.nextResult() {
+                if case .failure(let error) = result, !(error is CancellationError) { throw error }
+            }
+        }
+        try await group.shutdownGracefully()
+    }
+
+    private static func record(at now: WallTime) throws -> SessionRecord {
+        SessionRecord(
+            session: try SessionName(session), provider: "shop", environment: "production", method: "password",
+            tokens: TokenSet(accessToken: Secret(token), issuedAt: now, expiresAt: now + .seconds(3600)),
+            user: nil, rawUser: nil, signedInAt: now)
+    }
+}
+
+/// Nothing here speaks to a provider.
+private struct NoTransport: HTTPTransport {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply { throw .offline(reason: "no network") }
+    func dropConnections() async {}
+}
+
+private struct StillNetwork: NetworkWatch {
+    func states() -> AsyncStream<NetworkState> {
+        AsyncStream { $0.yield(.online) }
+    }
+}
