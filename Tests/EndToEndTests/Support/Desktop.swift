@@ -1,0 +1,52 @@
+import Foundation
+
+/// A home, a bus and a keyring of a test's own: what a signed-in person's session gives a program.
+final class Desktop: Sendable {
+    static let keyringPassword = "pw"
+    let folder: TemporaryFolder
+    let environment: [String: String]
+    private let bus: Child
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        var environment = [
+            "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"),
+            "XDG_CONFIG_HOME": try folder.folder("config"), "XDG_STATE_HOME": try folder.folder("state"),
+            "LANG": "C.UTF-8", "TMPDIR": try folder.folder("tmp"),
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+        ]
+        let address = "unix:path=\(folder.path)/bus"
+        bus = try await Child(
+            ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=\(address)", "--print-address=1"],
+            environment: environment)
+        guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
+        environment["DBUS_SESSION_BUS_ADDRESS"] = address
+        self.environment = environment
+    }
+
+    /// A keyring that is unlocked and owns its name on the bus.
+    func startKeyring() async throws -> Child {
+        let keyring = try await Child(
+            ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], environment: environment,
+            input: Self.keyringPassword)
+        let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
+        guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
+        return keyring
+    }
+
+    func run(_ command: [String], input: String? = nil, with more: [String: String] = [:]) async throws -> Child.Output
+    {
+        try await Child(command, environment: environment.merging(more) { $1 }, input: input).output()
+    }
+
+    /// The attributes and labels of what authd keeps in the keyring, as another program sees them.
+    func keyringItems() async throws -> [String] {
+        let found = try await run(["secret-tool", "search", "--all", "application", "authd"])
+        return (found.out + found.err).split(separator: "\n").map(String.init).filter { $0.hasPrefix("label = ") }
+    }
+
+    /// Ends what was started here; the keyring ends with its bus.
+    func end() async {
+        await bus.end()
+    }
+}

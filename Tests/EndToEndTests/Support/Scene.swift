@@ -1,0 +1,88 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import Synchronization
+
+/// A desktop, the five backends and a running agent: what the main job needs, real and a test's own.
+final class Scene: Sendable {
+    let desktop: Desktop
+    let backends: StandIns
+    private let running = Mutex<Agent?>(nil)
+
+    private init(desktop: Desktop, backends: StandIns) {
+        self.desktop = desktop
+        self.backends = backends
+    }
+
+    /// Plays the test and ends everything, however it ended.
+    static func play(
+        keyring: Bool = true, tokenSeconds: Double = 3600, _ test: @escaping @Sendable (Scene) async throws -> Void
+    ) async throws {
+        var configuration = StandIns.Configuration()
+        configuration.tokenLifetime = .seconds(tokenSeconds)
+        try await StandIns.serving(configuration) { backends in
+            let desktop = try await Desktop()
+            let scene = Scene(desktop: desktop, backends: backends)
+            let keyring = keyring ? try await desktop.startKeyring() : nil
+            let result: Result<Void, any Error>
+            do {
+                try scene.writeSettings()
+                try await scene.startAgent()
+                try await test(scene)
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            await scene.running.withLock { $0 }?.child.end()
+            await keyring?.end()
+            await desktop.end()
+
+            try result.get()
+        }
+    }
+
+    var agent: Agent {
+        get throws {
+            guard let agent = running.withLock({ $0 }) else { throw Failure("there is no agent") }
+            return agent
+        }
+    }
+
+    /// Settings that put each backend's stand-in into its profile, as the environment `local`.
+    private func writeSettings() throws {
+        let environments = Backend.allCases.map { backend in
+            "[providers.\(backend.rawValue).environments]\nlocal = \"\(backends.url(backend))\"\n"
+        }
+        _ = try desktop.folder.write(environments.joined(separator: "\n"), to: "config/authd/authd.toml")
+    }
+
+    func startAgent(_ arguments: [String] = []) async throws {
+        let agent = try await Agent(on: desktop, arguments)
+        running.withLock { $0 = agent }
+    }
+
+    /// As a person in a script would: the password comes by standard input.
+    func login(_ backend: Backend, password: String = "Correct-horse1") async throws -> Child.Output {
+        try await agent.authc(
+            "login", backend.rawValue, "--environment", "local", "--field", "email=ada@example.org",
+            "--password-stdin", input: password)
+    }
+
+    /// The access token of each session there is.
+    func tokens() async throws -> [String: String] {
+        var tokens: [String: String] = [:]
+        for session in try await SessionList(agent.json("list")).sessions {
+            tokens[session.session.text] = try await agent.authc("token", "-s", session.session.text).out
+        }
+        return tokens
+    }
+
+    /// How many sign-ins the backends saw.
+    var signIns: Int {
+        let calls = ["POST /auth/login", "POST /api/v1/auth/login/password", "POST /api/auth/login"]
+        let counts = backends.counts
+        return Backend.allCases.reduce(0) { sum, backend in
+            sum + calls.reduce(0) { $0 + counts[backend, $1] }
+        }
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+
+/// A folder of a test's own, mode 0700, gone with the test.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let pattern = NSTemporaryDirectory() + "/authd-test.XXXXXX"
+        var buffer = Array(pattern.utf8CString)
+        guard mkdtemp(&buffer) != nil else { throw Failure("mkdtemp: \(String(cString: strerror(errno)))") }
+        path = String(decoding: buffer.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// A folder inside, made if it is not there.
+    func folder(_ name: String) throws -> String {
+        let folder = path + "/" + name
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        return folder
+    }
+
+    func write(_ text: String, to name: String) throws -> String {
+        let file = path + "/" + name
+        try FileManager.default.createDirectory(
+            atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        return file
+    }
+
+    deinit {
+        // A folder left behind by a failed removal is in the way of nobody.
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
