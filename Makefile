@@ -1,0 +1,86 @@
+# authd: `make help` lists what there is to make.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+SWIFT ?= swift
+INSTALL ?= install
+
+RELEASE := .build/release
+# The Swift runtime goes into the programs: what is installed runs where no Swift is.
+RELEASE_FLAGS := -c release --static-swift-stdlib
+SCRIPTS := .ci/run Tests/install-packages $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench)
+SWIFT_SOURCES := Package.swift Sources Tests
+
+PROGRAMS := authd authc
+UNITS := $(wildcard systemd/*.service systemd/*.socket)
+PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
+MAN1 := $(wildcard Docs/man/*.1)
+MAN5 := $(wildcard Docs/man/*.5)
+
+BIN := $(DESTDIR)$(PREFIX)/bin
+UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
+MAN := $(DESTDIR)$(PREFIX)/share/man
+DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
+
+.PHONY: help build demo test lint format install uninstall clean bench packages
+
+help:
+	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
+	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
+	@echo 'make test       every test; installs the packages that tests need'
+	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
+	@echo 'make lint       layout and script checks'
+	@echo 'make format     lays the Swift sources out as make lint wants them'
+	@echo 'make install    programs, user units, man pages, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
+	@echo 'make uninstall  removes what make install put there'
+	@echo 'make clean      removes what was built'
+
+# Where every package of Tests/packages.txt is there already, this needs neither root nor a network.
+packages:
+	@Tests/install-packages
+	@command -v $(SWIFT) >/dev/null || { echo 'No swift on the PATH: get Swift 6.2 or newer from https://swift.org/install' >&2; exit 1; }
+
+build:
+	$(SWIFT) build $(RELEASE_FLAGS) --product authd
+	$(SWIFT) build $(RELEASE_FLAGS) --product authc
+	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
+
+demo: packages build
+	Tests/Demo/demo $(RELEASE)
+
+# The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
+test: packages
+	$(SWIFT) build --build-tests
+	$(SWIFT) test --skip-build --disable-xctest --no-parallel
+
+bench: packages build
+	Tests/Benchmarks/bench $(RELEASE)
+
+lint: packages
+	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
+	shellcheck --external-sources $(SCRIPTS)
+
+format:
+	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
+
+# Only copies, so that `sudo make install` after `make build` leaves nothing of root's in .build.
+install:
+	@test -x $(RELEASE)/authd -a -x $(RELEASE)/authc || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
+	$(INSTALL) -d $(BIN) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
+	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
+	for unit in $(UNITS); do \
+	    sed 's|^\(ExecStart=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
+	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
+	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
+	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
+	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
+	$(INSTALL) -m 644 README.md $(DOC)/
+
+uninstall:
+	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
+	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(DOC)/README.md
+	for folder in $(DOC)/providers $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
+
+clean:
+	rm -rf .build

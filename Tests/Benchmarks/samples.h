@@ -1,0 +1,44 @@
+// Times in nanoseconds, taken in turn of two candidates so that whatever else the machine does meets both.
+#pragma once
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+static inline double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC_RAW, &time);
+    return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
+}
+
+static inline int by_value(const void *left, const void *right)
+{
+    double difference = *(const double *)left - *(const double *)right;
+    return (difference > 0) - (difference < 0);
+}
+
+static inline double median(double *samples, size_t count)
+{
+    qsort(samples, count, sizeof *samples, by_value);
+    return samples[count / 2];
+}
+
+typedef double (*sample)(const void *candidate);
+
+// Prints the medians of both in microseconds. They take turns after every `turn` samples; the first tenth warms up and
+// is not counted.
+static inline void compare(size_t count, size_t turn, sample take, const void *first, const void *second)
+{
+    double *samples[2] = {calloc(count, sizeof(double)), calloc(count, sizeof(double))};
+    const void *candidates[2] = {first, second};
+    if (!samples[0] || !samples[1]) exit(70);
+    for (size_t done = 0; done < count + count / 10; done += turn) {
+        for (size_t side = 0; side < 2; side++) {
+            // Neither always comes second.
+            size_t which = (side + done / turn) % 2;
+            for (size_t index = done; index < done + turn; index++)
+                samples[which][index % count] = take(candidates[which]);
+        }
+    }
+    printf("%.2f %.2f\n", median(samples[0], count) / 1e3, median(samples[1], count) / 1e3);
+}

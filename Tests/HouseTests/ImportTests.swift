@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@Suite("Each room imports only what its row in the table of the house allows")
+struct ImportTests {
+    @Test("every folder of Sources has a row")
+    func everyTargetIsInTheTable() throws {
+        let folders = try FileManager.default.contentsOfDirectory(atPath: House.root.appending(path: "Sources").path)
+        let known = Set(TargetRules.table.keys).union(TargetRules.bridges)
+        #expect(Set(folders) == known)
+    }
+
+    @Test("no file imports a module that its target's row does not name", arguments: TargetRules.table.keys.sorted())
+    func importsAreAllowed(target: String) throws {
+        let rules = try #require(TargetRules.table[target])
+        let files = House.files(under: "Sources/" + target).filter { $0.path.hasSuffix(".swift") }
+        #expect(!files.isEmpty)
+        for file in files {
+            for (number, line) in SourceText(file).code {
+                guard let module = SourceText.importedModule(in: line) else { continue }
+                #expect(rules.imports.contains(module), "\(file.path):\(number) imports \(module)")
+            }
+        }
+    }
+
+    @Test("no file does what its target is kept from", arguments: TargetRules.table.keys.sorted())
+    func forbiddenWordsAreAbsent(target: String) throws {
+        let rules = try #require(TargetRules.table[target])
+        for file in House.files(under: "Sources/" + target) where file.path.hasSuffix(".swift") {
+            for (number, line) in SourceText(file).code {
+                for word in rules.forbiddenWords where SourceText.contains(word: word, in: line) {
+                    Issue.record("\(file.path):\(number) has \(word)")
+                }
+            }
+        }
+    }
+
+    @Test(
+        "an import is seen whatever stands before it",
+        arguments: [
+            ("import Foundation", "Foundation"), ("  public import NIOCore", "NIOCore"),
+            ("@preconcurrency import Foundation", "Foundation"), ("@_exported package import Logging", "Logging"),
+            ("import struct Foundation.Date", "Foundation"), ("@_spi(Testing) import AuthWire", "AuthWire"),
+            ("let important = 1", nil), ("/// import Foundation", nil),
+        ])
+    func importIsRecognised(line: String, module: String?) {
+        #expect(SourceText.importedModule(in: line) == module)
+    }
+
+    @Test(
+        "a word counts only where it begins as one",
+        arguments: [
+            ("let file = open(path)", "open(", true), ("reopen(path)", "open(", false),
+            ("self.open(path)", "open(", false), ("Glibc.open(path)", "open(", true),
+            ("func open(path: String)", "open(", false), ("unsafe getenv(name)", "getenv", true),
+            ("await load()", "await", true), ("let awaited = 1", "await", false),
+        ])
+    func wordIsRecognised(line: String, word: String, found: Bool) {
+        #expect(SourceText.contains(word: word, in: line) == found)
+    }
+}

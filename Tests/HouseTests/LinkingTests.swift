@@ -1,0 +1,68 @@
+import Foundation
+import Subprocess
+import Testing
+
+@Suite("What clients link is the standard library and libc")
+struct LinkingTests {
+    @Test("authc needs no shared library at all")
+    func authcIsStatic() async throws {
+        #expect(try await neededLibraries("authc") == [])
+    }
+
+    @Test("authc has nothing of NIO in it")
+    func authcHasNoNIO() async throws {
+        // Were the names stripped, their absence would prove nothing.
+        #expect(try await symbols(of: ["AuthWire"], in: "authc") > 0)
+        #expect(try await symbols(of: Self.nio, in: "authc") == 0)
+    }
+
+    @Test("a program that imports AuthClient alone needs Swift's standard library and libc, nothing else")
+    func clientNeedsOnlyTheStandardLibrary() async throws {
+        let allowed = try Regex(
+            "libswift(?:Core|Glibc|Synchronization|_Concurrency|_StringProcessing|_RegexParser|SwiftOnoneSupport)\\.so"
+                + "|lib(?:c|m|gcc_s|stdc\\+\\+)\\.so\\.[0-9]+|ld-linux.*")
+        let libraries = try await neededLibraries("example-client")
+        #expect(libraries.contains("libswiftCore.so"))
+        for library in libraries {
+            #expect(library.wholeMatch(of: allowed) != nil, "the example links \(library)")
+        }
+    }
+
+    @Test("a program that imports AuthClient alone has nothing of NIO in it")
+    func clientHasNoNIO() async throws {
+        #expect(try await symbols(of: ["AuthClient"], in: "example-client") > 0)
+        #expect(try await symbols(of: Self.nio, in: "example-client") == 0)
+    }
+
+    @Test("authd does have NIO in it: these tests can see it")
+    func daemonHasNIO() async throws {
+        #expect(try await symbols(of: Self.nio, in: "authd") > 0)
+    }
+
+    private static let nio = ["NIOCore", "NIOPosix"]
+
+    private func neededLibraries(_ program: String) async throws -> [String] {
+        let output = try await ask("readelf --dynamic --wide", of: program)
+        return output.matches(of: /\(NEEDED\).*\[(.+)\]/).map { String($0.1) }
+    }
+
+    /// How many symbols of those modules a program has: `$s`, then the length and the name of the module (Swift's
+    /// mangling).
+    private func symbols(of modules: [String], in program: String) async throws -> Int {
+        let names = modules.map { "\($0.utf8.count)\($0)" }.joined(separator: "|")
+        let filter = "awk '/\(names)/ { n++ } END { print n + 0 }'"
+        let count = try await ask("nm --no-demangle", of: program, filter: filter)
+        return try #require(Int(count.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    /// What a tool says of a built program.
+    private func ask(_ tool: String, of program: String, filter: String = "cat") async throws -> String {
+        let file = try House.built().appending(path: program).path
+        try #require(FileManager.default.isExecutableFile(atPath: file), "\(program) has not been built")
+        let result = try await run(
+            .name("bash"), arguments: ["-c", "set -o pipefail; \(tool) \"$0\" | \(filter)", file],
+            output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
+        try #require(result.terminationStatus.isSuccess, "\(tool): \(result.standardError)")
+        return result.standardOutput
+    }
+}

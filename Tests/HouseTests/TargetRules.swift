@@ -1,0 +1,58 @@
+/// What one target may import, and words that its sources may not contain (Docs/architecture.md, "The house").
+struct TargetRules: Sendable {
+    let imports: Set<String>
+    var forbiddenWords: [String] = []
+
+    /// Part of every Swift installation and of no other package.
+    static let standard: Set<String> = ["Swift", "Glibc", "Synchronization"]
+
+    /// Clocks, environment, files, sockets and printing: for adapters, never for what decides.
+    static let doing = [
+        "clock_gettime", "gettimeofday", "timerfd_create", "ContinuousClock", "SuspendingClock", "Task.sleep",
+        "getenv", "secure_getenv", "setenv", "open(", "fopen(", "opendir(", "stat(", "lstat(", "unlink(", "rename(",
+        "socket(", "connect(", "bind(", "print(", "fputs(", "exit(",
+    ]
+
+    static let table: [String: TargetRules] = [
+        "AuthWire": TargetRules(
+            imports: standard,
+            forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
+        "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
+        "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser"])),
+        "AuthCore": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
+        "GLibRuntime": TargetRules(
+            imports: standard.union(["CSecret"]),
+            forbiddenWords: ["OAuth", "oauth", "bearer", "token", "Token"]),
+        "AuthKeyring": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CSecret"])),
+        "AuthNetwork": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CSecret"])),
+        "AuthHTTP": TargetRules(
+            imports: standard.union([
+                "AuthCore", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1", "NIOHTTPCompression",
+                "NIOPosix", "NIOSSL",
+            ])),
+        "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
+        "AuthDaemon": TargetRules(
+            imports: standard.union([
+                "ArgumentParser", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore", "NIOPosix",
+                "ServiceLifecycle", "UnixSignals",
+            ])),
+        "authd": TargetRules(
+            imports: standard.union([
+                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthProviders", "AuthWire",
+                "GLibRuntime",
+            ])),
+        "StandInBackends": TargetRules(
+            imports: standard.union([
+                "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit", "Logging", "NIOCore", "NIOPosix",
+                "ServiceLifecycle",
+            ]),
+            forbiddenWords: ["import Testing", "#expect", "#require"]),
+        "stand-in-backends": TargetRules(
+            imports: standard.union([
+                "ArgumentParser", "Logging", "ServiceLifecycle", "StandInBackends", "UnixSignals",
+            ])),
+    ]
+
+    /// The targets that are C headers only.
+    static let bridges: Set<String> = ["CSecret", "CSystemd"]
+}

@@ -1,0 +1,34 @@
+import Foundation
+import Testing
+
+@Suite("What is written in the project holds on every machine")
+struct WordTests {
+    @Test("no file names a folder of somebody's machine")
+    func noPrivatePaths() throws {
+        // Written so that this file itself does not contain what it looks for.
+        let folders = try Regex("/(?:root|work|Users)/[a-z]|/home/(?!user/|ada/|\\.)[a-z]+/")
+        for file in House.allFiles() {
+            for (index, line) in file.lines.enumerated() where line.contains(folders) {
+                Issue.record("\(file.path):\(index + 1) names a folder of one machine: \(line)")
+            }
+        }
+    }
+
+    @Test("nothing is left for later by a note in the text")
+    func noNotesForLater() throws {
+        let notes = try Regex("\\b(?:TO" + "DO|FIX" + "ME|XX" + "X)\\b")
+        for file in House.allFiles() {
+            for (index, line) in file.lines.enumerated() where line.contains(notes) {
+                Issue.record("\(file.path):\(index + 1): \(line)")
+            }
+        }
+    }
+
+    @Test("the folders on top are those of the design")
+    func foldersOnTop() throws {
+        let allowed: Set = ["Docs", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "systemd"]
+        let names = try FileManager.default.contentsOfDirectory(atPath: House.root.path)
+        let visible = names.filter { !$0.hasPrefix(".") && $0 != "Package.resolved" }
+        #expect(Set(visible) == allowed)
+    }
+}
