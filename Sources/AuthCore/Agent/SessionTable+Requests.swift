@@ -7,7 +7,7 @@ extension SessionTable {
     /// `nil`: memory cannot answer, ``token(_:)`` can.
     package func liveToken(_ params: TokenGetParams) -> TokenResult? {
         guard params.scopes == nil, params.audience == nil else { return nil }
-        return board.snapshot(params.session)?.liveToken(minValid: params.minValid, at: clock.now().boot)
+        return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
     }
 
     package func status(_ session: SessionName?) throws(AgentError) -> SessionStatus {

@@ -44,6 +44,14 @@ package final class StateBoard: Sendable {
         }
     }
 
+    /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
+    package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> TokenResult? {
+        known.withLock { known in
+            guard let name = session ?? Self.defaultSession(known.snapshots) else { return nil }
+            return known.snapshots[name]?.liveToken(minValid: minValid, at: now)
+        }
+    }
+
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
             let standard = Self.defaultSession(known.snapshots)
