@@ -157,6 +157,9 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
     /// Work that comes after the end still runs, one piece at a time, on the thread that brought it: a task that was
     /// waiting must get its error rather than wait for ever. No GIO call begins here any more.
     private func drainAfterEnd() {
+        // The runtime holds an executor only through the actors on it, and the last of them may end with its job here.
+        let own = Unmanaged.passRetained(self)
+        defer { own.release() }
         while g_main_context_acquire(context) == 0 { g_thread_yield() }
         defer { g_main_context_release(context) }
         while true {

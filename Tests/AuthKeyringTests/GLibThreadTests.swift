@@ -78,4 +78,18 @@ struct GLibThreadTests {
         #expect(await resident.visit() == 1)
         thread.stop()
     }
+
+    @Test("outlives its actors' last work, which may come after its end and let go of them")
+    func lastWork() async throws {
+        await withTaskGroup(of: Bool.self) { group in
+            for _ in 0..<500 {
+                group.addTask {
+                    guard let thread = try? GLibThread() else { return false }
+                    thread.stop()
+                    return await Resident(on: thread).visit() == 1
+                }
+            }
+            for await visited in group { #expect(visited) }
+        }
+    }
 }
