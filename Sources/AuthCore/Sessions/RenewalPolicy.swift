@@ -8,14 +8,25 @@ package enum RenewalPolicy {
     package static let leastUseful = Duration.seconds(10)
     /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.
     package static let tooYoungToReject = Duration.seconds(30)
-    /// After the network or the store came back, sessions are renewed within this, spread.
-    package static let recoverySpread = Duration.zero...Duration.seconds(2)
+    /// A stored token that was issued later than this from now: the clock was wrong then, or is now.
+    package static let clockTolerance = Duration.seconds(60)
+    /// Dates move by less than this all the time, as a time server trims the clock.
+    package static let noticeableShift = Duration.seconds(2)
 
     /// The deadline for the renewal of a token that lives from `start` to `end`.
     package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
         let life = end - start
         let byShare = start + .seconds(life.seconds * Double.random(in: share, using: &random))
         return min(byShare, end - min(margin, life / 4))
+    }
+
+    /// When a renewal begins after its obstacle went away (network, sleep): who has no token left, or soon none, goes
+    /// first, and nobody waits longer than two seconds.
+    ///
+    /// - Parameter left: of the token's life; `nil` where that has no known end.
+    package static func recoverySpread(left: Duration?) -> ClosedRange<Duration> {
+        guard let left, left < margin else { return .milliseconds(500)...Duration.seconds(2) }
+        return .zero...Duration.milliseconds(500)
     }
 
     /// Between renewals that bring nothing new.

@@ -30,6 +30,14 @@ extension AgentError {
             .unknownProvider, "There is no provider named \(provider): `authc provider list` shows what there is.")
     }
 
+    package static let offline = AgentError(
+        .offline, "This machine has no network; it goes on by itself when there is one.", cause: "no_network")
+
+    package static let captivePortal = AgentError(
+        .captivePortal,
+        "This network wants a sign-in of its own first: open any page in a browser. It goes on by itself afterwards.",
+        cause: "portal")
+
     package static let unknownLogin = AgentError(
         .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
 

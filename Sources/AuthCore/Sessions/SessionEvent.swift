@@ -50,6 +50,8 @@ package enum SessionEvent: Sendable {
     case wake
     case storeReady
     case networkChanged(NetworkState)
+    /// The wall clock was set, by hand or by a time server; CLOCK_BOOTTIME went on.
+    case clockSet
 }
 
 /// What a session wants done. Results come back as events.

@@ -31,6 +31,7 @@ extension SessionMachine {
             return actions.append(
                 .answer(caller, .failure(rejected ? endedWithoutRenewal() : .cannotRenew(record.provider))))
         }
+        if flight == nil, let barrier { return actions.append(.answer(caller, .failure(barrier))) }
         waiters[caller] = .renewal
         takeOff(&actions)
     }
@@ -83,6 +84,7 @@ extension SessionMachine {
         record = new
         record.revision = old.revision + 1
         record.defaultSince = new.defaultSince ?? old.defaultSince
+        datesAreStored = false
         takeAsFresh(sentAt: sentAt, now: now)
         writer.tryAgain()
         answerRenewed(now, &actions)

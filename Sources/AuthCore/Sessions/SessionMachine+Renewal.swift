@@ -34,6 +34,7 @@ extension SessionMachine {
         case .success(let stored?) where stored.tokens != record.tokens && stored.revision >= record.revision:
             self.flight = nil
             record = stored
+            datesAreStored = true
             writer.saved(stored.revision)
             takeAsFresh(sentAt: now, now: now)
             if isLive(now) { answerRenewed(now, &actions) } else { takeOff(&actions) }
@@ -61,7 +62,9 @@ extension SessionMachine {
         flight = nil
         record = pending
         rejected = false
+        datesAreStored = false
         takeLifetime(sentAt: sentAt, now: now)
+        redate(now)
         guard isLive(now) else {
             let error = AgentError(
                 .badReply, "The provider's new token had already ended by this machine's clock.",
@@ -94,6 +97,26 @@ extension SessionMachine {
         takeLifetime(sentAt: sentAt, now: now)
     }
 
+    /// What was measured in this run stands, whatever date it is now; what was read is read again.
+    mutating func clockSet(_ now: Moment) {
+        if datesAreStored { return takeLifetime(sentAt: now, now: now) }
+        // The dates of an answer on its way to the store belong to when it was asked for: they follow with it.
+        if case .saving = flight?.stage { return }
+        redate(now)
+    }
+
+    /// Brings the dates of a measured life in line with the clock as it is now, for people and for the next run.
+    mutating func redate(_ now: Moment) {
+        guard let end, let told = record.tokens.expiresAt else { return }
+        let (issued, ends) = (now.date(of: obtained), now.date(of: end))
+        guard abs((ends - told).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
+        update {
+            $0.tokens.issuedAt = issued
+            $0.tokens.expiresAt = ends
+        }
+        plan = plan.map { RenewalPlan(at: $0.at, now: now) }
+    }
+
     /// Turns the record's dates into deadlines, and plans the renewal.
     mutating func takeLifetime(sentAt: Moment, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
@@ -103,12 +126,21 @@ extension SessionMachine {
             plan = nil
             return
         }
-        let ends = sentAt.deadline(for: expiry)
+        var ends = sentAt.deadline(for: expiry)
+        let life = max(.zero, ends - obtained)
+        self.life = life
+        var due: BootInstant
+        if datesAreStored, obtained > now.boot + RenewalPolicy.clockTolerance {
+            // How old it is cannot be told: it gets no more than its whole life, and a renewal soon.
+            obtained = now.boot
+            ends = now.boot + life
+            due = now.boot
+        } else {
+            due = RenewalPolicy.due(start: min(obtained, ends), end: ends, using: &random)
+        }
         end = ends
-        life = max(.zero, ends - obtained)
-        var due = RenewalPolicy.due(start: min(obtained, ends), end: ends, using: &random)
         // An answer that brought no later end: not again at once, nor ever faster as the end comes near.
-        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: ends - obtained) }
+        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
         plan = RenewalPlan(at: due, now: now)
     }
 }

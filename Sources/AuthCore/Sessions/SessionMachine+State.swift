@@ -13,9 +13,19 @@ extension SessionMachine {
         !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
     }
 
-    /// A try is allowed now: renewable, and not waiting after a failed one.
+    /// What makes every try vain for now. Asking all the same would wait for nothing, or send credentials into the
+    /// sign-in page of a network.
+    var barrier: AgentError? {
+        switch network {
+        case .offline: .offline
+        case .portal: .captivePortal
+        case .online, .limited: nil
+        }
+    }
+
+    /// A try is allowed now: renewable, a network, and not waiting after a failed one.
     func mayRenew(_ now: Moment) -> Bool {
-        guard canRenew, verdict == nil else { return false }
+        guard canRenew, verdict == nil, barrier == nil else { return false }
         guard backoff.failures > 0, let plan else { return true }
         return plan.at <= now.boot
     }
@@ -28,6 +38,7 @@ extension SessionMachine {
 
     /// For a caller between two tries: the last failure, and how long until the next try.
     func failureUntilNextTry(_ now: Moment) -> AgentError {
+        if let barrier { return barrier }
         var error = lastFailure ?? AgentError(.providerUnreachable, "The token has ended and is not renewed yet.")
         if let plan { error.retryAfter = max(.zero, plan.at - now.boot) }
         return error
@@ -57,7 +68,9 @@ extension SessionMachine {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).kind?.rawValue }, nil) }
         if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
         if live { return (.active, nil, nil) }
-        guard let lastFailure else { return (.stale, rejected ? "token_rejected" : "renewing", nil) }
+        guard let lastFailure = barrier ?? lastFailure else {
+            return (.stale, rejected ? "token_rejected" : "renewing", nil)
+        }
         return (.stale, lastFailure.kind?.rawValue, lastFailure.message)
     }
 }

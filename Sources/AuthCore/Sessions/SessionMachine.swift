@@ -24,6 +24,8 @@ package struct SessionMachine: Sendable {
     var obtained: BootInstant
     var end: BootInstant?
     var life: Duration?
+    /// The record's dates were read, not measured in this run: then they are the truth, and deadlines follow them.
+    var datesAreStored = false
     /// Somebody got a 401 with the token in use.
     var rejected = false
     var plan: RenewalPlan?
@@ -67,7 +69,7 @@ package struct SessionMachine: Sendable {
 
     /// A session read from the store.
     package init(stored record: SessionRecord, canRenew: Bool, now: Moment, seed: UInt64) {
-        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed)
+        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, datesAreStored: true)
         writer.saved(record.revision)
     }
 
@@ -76,8 +78,11 @@ package struct SessionMachine: Sendable {
         self.init(record: record, canRenew: canRenew, sentAt: sentAt, now: now, seed: seed)
     }
 
-    private init(record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64) {
+    private init(
+        record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64, datesAreStored: Bool = false
+    ) {
         self.record = record
+        self.datesAreStored = datesAreStored
         self.canRenew = canRenew
         obtained = now.boot
         random = SeededRandom(seed: seed)
@@ -125,6 +130,7 @@ package struct SessionMachine: Sendable {
         case .wake: break
         case .storeReady: writer.tryAgain()
         case .networkChanged(let state): networkChanged(to: state, now)
+        case .clockSet: clockSet(now)
         }
         settle(now, &actions)
         return actions
@@ -162,7 +168,8 @@ package struct SessionMachine: Sendable {
         guard state == .online, !wasOnline else { return }
         backoff.reset()
         if let plan, lastFailure != nil || plan.at <= now.boot {
-            self.plan = RenewalPlan(at: now.boot + random.duration(in: RenewalPolicy.recoverySpread), now: now)
+            let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? end.map { $0 - now.boot } : .zero)
+            self.plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
         }
     }
 

@@ -7,12 +7,18 @@ struct MachineBench {
     static let t0 = 1_800_000_000.0
     private(set) var machine: SessionMachine
     private(set) var elapsed = Duration.zero
+    /// How far the wall clock was set from where it was at first.
+    private(set) var wallShift = Duration.zero
     private(set) var actions: [SessionAction] = []
     private(set) var snapshot: SessionSnapshot?
 
     /// A session whose token began now and lives `life`.
-    init(life: Duration? = .seconds(1000), canRenew: Bool = true, fresh: Bool = false, seed: UInt64 = 1) {
-        let now = Self.moment(.zero)
+    init(
+        life: Duration? = .seconds(1000), canRenew: Bool = true, fresh: Bool = false, seed: UInt64 = 1,
+        clockOff shift: Duration = .zero
+    ) {
+        wallShift = shift
+        let now = Moment(boot: Self.moment(.zero).boot, wall: Self.moment(.zero).wall + shift)
         let record = Self.record(token: "token-1", life: life)
         if fresh {
             machine = SessionMachine(signedIn: record, sentAt: now, canRenew: canRenew, now: now, seed: seed)
@@ -44,7 +50,16 @@ struct MachineBench {
         do { return try SessionName("example") } catch { preconditionFailure("a valid name is refused") }
     }
 
-    var now: Moment { Self.moment(elapsed) }
+    var now: Moment {
+        let now = Self.moment(elapsed)
+        return Moment(boot: now.boot, wall: now.wall + wallShift)
+    }
+
+    /// Sets the wall clock by hand, and says so.
+    mutating func setClock(by shift: Duration) {
+        wallShift += shift
+        send(.clockSet)
+    }
 
     mutating func advance(_ duration: Duration) {
         elapsed += duration

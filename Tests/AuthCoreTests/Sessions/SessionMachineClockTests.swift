@@ -1,0 +1,68 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// Lifetimes are measured on CLOCK_BOOTTIME; dates are for people, for the provider, and for the next run.
+@Suite("Session machine, clocks")
+struct SessionMachineClockTests {
+    @Test("a clock set by hours moves no lifetime that was measured, and the dates follow", arguments: [-7200, 7200])
+    func measuredLifeStands(seconds: Int) throws {
+        var bench = MachineBench(fresh: true)
+        try bench.storeTakesIt()
+        bench.advance(.seconds(100))
+        let wake = bench.wakeAt
+        bench.setClock(by: .seconds(seconds))
+        #expect(bench.wakeAt == wake)
+        bench.tokenWanted(1, minValid: .seconds(890))
+        #expect(bench.token(for: 1) == "token-1")
+        #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + Double(seconds) + 1000)
+        #expect(bench.saves.last?.tokens.issuedAt.unixSeconds == MachineBench.t0 + Double(seconds))
+        bench.advance(.seconds(901))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+
+    @Test("what a time server trims off is no reason to write")
+    func trimmed() throws {
+        var bench = MachineBench(fresh: true)
+        try bench.storeTakesIt()
+        bench.setClock(by: .milliseconds(900))
+        #expect(bench.saves.count == 1)
+    }
+
+    @Test("a clock set while an answer is on its way to the store moves neither the old token's life nor the new one's")
+    func setWhileSaving() throws {
+        var bench = MachineBench(fresh: true)
+        try bench.storeTakesIt()
+        bench.advance(.seconds(500))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        bench.setClock(by: .seconds(3600))
+        #expect(bench.snapshot?.token == Secret("token-1"))
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + 500 + 1000 + 3600)
+        bench.advance(.seconds(990))
+        bench.tokenWanted(2, minValid: .zero)
+        #expect(bench.token(for: 2) == "token-2")
+    }
+
+    @Test("a session read under a wrong clock lives by its dates once the clock is right")
+    func rightedClock() {
+        var bench = MachineBench(clockOff: .seconds(-5000))
+        bench.setClock(by: .seconds(5990))
+        #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + 1000)
+        bench.advance(.seconds(11))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+
+    @Test("under a clock that is years behind a stored token lives no longer than its life, and is renewed at once")
+    func clockFarBehind() throws {
+        var bench = MachineBench(clockOff: .seconds(-200_000_000))
+        #expect(try bench.sleepUntilWake() <= .seconds(30))
+        #expect(bench.flights.count == 1)
+        bench.advance(.seconds(1000))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+}

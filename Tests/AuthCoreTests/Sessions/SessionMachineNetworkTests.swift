@@ -1,0 +1,42 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("Session machine, networks")
+struct SessionMachineNetworkTests {
+    @Test(
+        "while offline or before a portal a caller is told so at once, and nothing is sent",
+        arguments: [(NetworkState.offline, ErrorKind.offline), (.portal, .captivePortal)])
+    func barrier(state: NetworkState, kind: ErrorKind) throws {
+        var bench = MachineBench()
+        bench.send(.networkChanged(state))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-1")
+        bench.advance(.seconds(1000))
+        bench.send(.wake)
+        bench.tokenWanted(2)
+        bench.send(.renewalWanted(CallerID(3)))
+        bench.send(.rejected(CallerID(4), Secret("token-1")))
+        for caller: UInt64 in 2...4 { #expect(bench.failure(for: caller)?.kind == kind) }
+        #expect(bench.flights.isEmpty)
+        #expect(bench.snapshot?.status.state == .stale)
+        #expect(bench.snapshot?.status.cause == kind.rawValue)
+    }
+
+    @Test("when the network is back, who has no token left goes before who still has one", arguments: 1...20)
+    func urgentFirst(seed: UInt64) throws {
+        var ended = MachineBench(seed: seed)
+        var live = MachineBench(seed: seed)
+        for away in [Duration.seconds(1000), .seconds(900)] {
+            var bench = MachineBench(seed: seed)
+            bench.send(.networkChanged(.offline))
+            bench.advance(away)
+            bench.send(.wake)
+            bench.send(.networkChanged(.online))
+            if away == .seconds(1000) { ended = bench } else { live = bench }
+        }
+        let first = try ended.sleepUntilWake() - .seconds(1000)
+        let second = try live.sleepUntilWake() - .seconds(900)
+        #expect(first <= .milliseconds(500) && second >= .milliseconds(500) && second <= .seconds(2))
+    }
+}
