@@ -131,9 +131,12 @@ let package = Package(
         .executableTarget(
             name: "example-client", dependencies: ["AuthClient"], path: "Tests/Example", swiftSettings: strict),
 
+        // What several suites need: folders, child processes, a raw client of the socket.
+        .target(name: "TestSupport", dependencies: ["AuthWire"], path: "Tests/TestSupport", swiftSettings: checked),
+
         .testTarget(name: "AuthWireTests", dependencies: ["AuthWire"], swiftSettings: checked),
         .testTarget(
-            name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire"],
+            name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire", "TestSupport"],
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
         .testTarget(name: "AuthCoreTests", dependencies: ["AuthCore"], swiftSettings: checked),
@@ -167,7 +170,7 @@ let package = Package(
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthCore", "AuthWire",
+                "AuthDaemon", "AuthCore", "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -178,12 +181,14 @@ let package = Package(
         ),
         .testTarget(
             name: "StandInBackendsTests",
-            dependencies: ["StandInBackends", .product(name: "AsyncHTTPClient", package: "async-http-client")],
+            dependencies: [
+                "StandInBackends", "TestSupport", .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ],
             swiftSettings: checked),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthClient", "AuthWire", "StandInBackends",
+                "AuthClient", "AuthWire", "StandInBackends", "TestSupport",
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked

@@ -8,7 +8,7 @@ struct AuthcTerminalTests {
     func login() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
-        let terminal = try Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+        let terminal = try await Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
         await terminal.waits(for: "E-mail: ")
         #expect(terminal.echoes)
         terminal.type("ada@example.org\n")
@@ -26,7 +26,7 @@ struct AuthcTerminalTests {
     func interrupted() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
-        let terminal = try Terminal(
+        let terminal = try await Terminal(
             "trap : INT; authc login app-template --field email=a@b; echo \"exit $?\"", folder: agent.folder)
         await terminal.waits(for: "Password: ")
         terminal.type("\u{3}")
@@ -41,7 +41,7 @@ struct AuthcTerminalTests {
     func endOfInput() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
-        let terminal = try Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+        let terminal = try await Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
         await terminal.waits(for: "E-mail: ")
         terminal.type("\u{4}")
         await terminal.waits(for: "exit ")
@@ -54,7 +54,7 @@ struct AuthcTerminalTests {
     func stopped() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
-        let terminal = try Terminal(
+        let terminal = try await Terminal(
             "set -m; authc login app-template --field email=a@b; echo stopped; read -r; fg >/dev/null; echo \"exit $?\"",
             folder: agent.folder)
         await terminal.waits(for: "Password: ")
@@ -81,7 +81,7 @@ struct AuthcTerminalTests {
         ])
         let agent = try TestAgent(replies: ["session.status": .success(status)])
         defer { agent.stop() }
-        let terminal = try Terminal(
+        let terminal = try await Terminal(
             "authc status; echo end", folder: agent.folder, columns: 40, environment: ["NO_COLOR": "1"])
         await terminal.waits(for: "end\r\n")
         let lines = terminal.text.split(whereSeparator: \.isNewline)
@@ -96,10 +96,10 @@ struct AuthcTerminalTests {
     func colours() async throws {
         let agent = try TestAgent(replies: ["session.status": .success(Samples.status())])
         defer { agent.stop() }
-        let coloured = try Terminal("authc status; echo end", folder: agent.folder)
+        let coloured = try await Terminal("authc status; echo end", folder: agent.folder)
         await coloured.waits(for: "end\r\n")
         #expect(coloured.text.contains("\u{1B}[32mactive\u{1B}[0m"))
-        let plain = try Terminal("authc status; echo end", folder: agent.folder, environment: ["NO_COLOR": "1"])
+        let plain = try await Terminal("authc status; echo end", folder: agent.folder, environment: ["NO_COLOR": "1"])
         await plain.waits(for: "end\r\n")
         #expect(!plain.text.contains("\u{1B}"))
         #expect(try await !Program.run(["status"], folder: agent.folder).output.contains("\u{1B}"))
@@ -114,7 +114,7 @@ struct AuthcTerminalTests {
             peer.send(Samples.snapshot([Samples.status()]))
         }
         defer { agent.stop() }
-        let terminal = try Terminal("authc watch; echo \"exit $?\"", folder: agent.folder)
+        let terminal = try await Terminal("authc watch; echo \"exit $?\"", folder: agent.folder)
         await terminal.waits(for: "ada@example.org at app-template")
         #expect(terminal.text.contains("\u{1B}[?1049h"))
         terminal.mark()
@@ -133,7 +133,7 @@ struct AuthcTerminalTests {
             peer.reply(request, [:])
             peer.send(Samples.snapshot([Samples.status()]))
         }
-        let terminal = try Terminal("authc watch --json; echo \"exit $?\"", folder: first.folder)
+        let terminal = try await Terminal("authc watch --json; echo \"exit $?\"", folder: first.folder)
         await terminal.waits(for: "snapshot")
         first.vanish()
         await terminal.waits(for: "disconnected")

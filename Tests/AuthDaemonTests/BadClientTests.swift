@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthWire
+import TestSupport
 import Testing
 
 /// "When things are bad": each gets its error, nobody else waits.

@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthWire
+import TestSupport
 import Testing
 
 @Suite("Subscribers are told of changes", .timeLimit(.minutes(1)))

@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
 /// The real program, as a person and as systemd start it.
@@ -13,7 +14,7 @@ struct ProgramTests {
 
     @Test("it serves on a socket 0600 in a folder 0700, says READY when it does, and leaves nothing but its lock")
     func life() async throws {
-        let authd = try Program(home, ["--store", "memory"], watchdog: .milliseconds(200))
+        let authd = try await Program(home, ["--store", "memory"], watchdog: .milliseconds(200))
         #expect(try await authd.hears { $0.contains("READY=1") }.contains("STATUS=nobody signed in"))
         #expect(mode(of: home.socket) == 0o600)
         #expect(mode(of: home.runtime + "/authd") == 0o700)
@@ -21,31 +22,31 @@ struct ProgramTests {
         #expect(pid == .integer(Int64(authd.pid)))
         try await authd.hears { $0 == "WATCHDOG=1" }
         #expect(try String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8) == "\n")
-        #expect(try await authd.end() == 0)
+        #expect(await authd.end() == 0)
         try await authd.hears { $0.contains("STOPPING=1") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])
     }
 
     @Test("a second one says who is there, ends with 75 and leaves the first alone")
     func second() async throws {
-        let first = try Program(home, ["--store", "memory"])
+        let first = try await Program(home, ["--store", "memory"])
         try await first.ready()
-        let second = try Program(home, ["--store", "memory"])
-        #expect(try await second.ended() == 75)
+        let second = try await Program(home, ["--store", "memory"])
+        #expect(await second.ended() == 75)
         #expect(await second.errors().contains("already running, pid \(first.pid)"))
         let socket = home.socket
         let pong = try await onThread { try RawClient(socket).ask("agent.ping") }
         #expect(pong["result"] != nil)
-        #expect(try await first.end() == 0)
+        #expect(await first.end() == 0)
     }
 
     @Test("what a killed one left behind is in nobody's way")
     func afterKill() async throws {
-        let killed = try Program(home, ["--store", "memory"])
+        let killed = try await Program(home, ["--store", "memory"])
         try await killed.ready()
-        #expect(try await killed.end(SIGKILL) == 128 + SIGKILL)
+        #expect(await killed.end(SIGKILL) == 128 + SIGKILL)
         #expect(mode(of: home.socket) == 0o600)
-        let next = try Program(home, ["--store", "memory"])
+        let next = try await Program(home, ["--store", "memory"])
         try await next.ready()
         let socket = home.socket
         let pong = try await onThread { try RawClient(socket).ask("agent.ping") }
@@ -55,7 +56,7 @@ struct ProgramTests {
     @Test("SIGHUP takes over good settings and keeps the old ones when the new are broken")
     func reload() async throws {
         _ = try home.folder.write("log_level = \"info\"\n", to: "config/authd/authd.toml")
-        let authd = try Program(home, ["--store", "memory"])
+        let authd = try await Program(home, ["--store", "memory"])
         try await authd.ready()
         _ = try home.folder.write("log_level = \"debug\"\n", to: "config/authd/authd.toml")
         authd.signal(SIGHUP)
@@ -69,7 +70,7 @@ struct ProgramTests {
         let refusal = try await onThread { try RawClient(socket).ask("agent.reload") }
         #expect(refusal.errorKind == "validation")
         #expect(refusal["error"]?["data"]?["details"]?[0]?.stringValue?.contains("authd.toml:1: log_level:") == true)
-        #expect(try await authd.end() == 0)
+        #expect(await authd.end() == 0)
         #expect(await authd.errors().contains("the log level is debug"))
     }
 
@@ -77,23 +78,23 @@ struct ProgramTests {
     func check() async throws {
         #expect(try await Program(home, ["--check"]).ended() == 0)
         let file = try home.folder.write("\n\nlog_level = 3\n", to: "broken.toml")
-        let check = try Program(home, ["--check", "--config", file])
-        #expect(try await check.ended() == 78)
+        let check = try await Program(home, ["--check", "--config", file])
+        #expect(await check.ended() == 78)
         #expect(await check.output().hasPrefix("\(file):3: log_level: expected "))
         #expect(try await Program(home, ["--check", "--config", file + ".none"]).ended() == 78)
     }
 
     @Test("it never starts with a weaker store, and wrong usage is 64")
     func refusals() async throws {
-        let sealed = try Program(home, ["--store", "sealed-file"])
-        #expect(try await sealed.ended() == 78)
+        let sealed = try await Program(home, ["--store", "sealed-file"])
+        #expect(await sealed.ended() == 78)
         #expect(await sealed.errors().contains("not in this version"))
         #expect(try await Program(home, ["--store", "clouds"]).ended() == 64)
     }
 
     @Test("with no keyring on the bus it starts, says so, and refuses sign-ins")
     func withoutKeyring() async throws {
-        let authd = try Program(home, [])
+        let authd = try await Program(home, [])
         try await authd.ready()
         let socket = home.socket
         let (info, refusal) = try await onThread {
@@ -111,7 +112,7 @@ struct ProgramTests {
     func socketActivation() async throws {
         try FileManager.default.createDirectory(
             atPath: home.runtime + "/authd", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let activator = try Program(
+        let activator = try await Program(
             home, ["--store", "memory"], through: ["systemd-socket-activate", "--fdname=api", "-l", home.socket])
         let socket = home.socket
         try await onThread { while mode(of: socket) == nil { sched_yield() } }
@@ -119,7 +120,7 @@ struct ProgramTests {
         let answer = try await onThread { try RawClient(socket).ask("agent.ping") }
         #expect(answer["result"]?["pid"] == .integer(Int64(activator.pid)))
         try await activator.ready()
-        #expect(try await activator.end() == 0)
+        #expect(await activator.end() == 0)
         #expect(mode(of: home.socket) != nil)
     }
 }
@@ -133,13 +134,13 @@ struct UnitTests {
             .deletingLastPathComponent().path
         for unit in ["authd.socket", "authd.service"] {
             let text = try String(contentsOfFile: "\(repository)/systemd/\(unit)", encoding: .utf8)
-            _ = try home.folder.write(text.replacing("/usr/bin/authd", with: Program.authd), to: "units/\(unit)")
+            _ = try home.folder.write(text.replacing("/usr/bin/authd", with: Programs.authd), to: "units/\(unit)")
         }
         let units = home.folder.path + "/units/"
-        let verify = try Program(
+        let verify = try await Program(
             home, [units + "authd.service", units + "authd.socket"], program: "systemd-analyze",
             through: [], first: ["verify", "--user", "--man=no"])
-        #expect(try await verify.ended() == 0)
+        #expect(await verify.ended() == 0)
         // Unknown keys are only warned of.
         #expect(await verify.errors() == "")
     }

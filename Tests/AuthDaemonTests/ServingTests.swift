@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthWire
+import TestSupport
 import Testing
 
 @Suite("What clients are given", .timeLimit(.minutes(1)))

@@ -2,6 +2,7 @@ import AuthDaemon
 import AuthWire
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("The socket's folder, lock and file")
@@ -36,12 +37,13 @@ struct SocketGroundTests {
         #expect(throws: SocketFolder.Refusal.notAFolder(path: file)) { try SocketFolder.prepare(file) }
     }
 
-    @Test("a folder of somebody else is refused", .enabled(if: geteuid() == 0, "only root can give a folder away"))
+    @Test("a folder of somebody else is refused")
     func foreignFolder() throws {
-        let path = folder.path + "/foreign"
-        mkdir(path, 0o700)
-        chown(path, 65534, 65534)
-        #expect(throws: SocketFolder.Refusal.foreign(path: path, owner: 65534)) { try SocketFolder.prepare(path) }
+        // Root has to give one away; everybody else finds one of root's.
+        let given = folder.path + "/foreign"
+        mkdir(given, 0o700)
+        let (path, owner): (String, uid_t) = chown(given, 65534, 65534) == 0 ? (given, 65534) : ("/usr", 0)
+        #expect(throws: SocketFolder.Refusal.foreign(path: path, owner: owner)) { try SocketFolder.prepare(path) }
     }
 
     @Test("a folder whose own folder is missing is told as the system tells it")

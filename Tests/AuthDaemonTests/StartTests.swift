@@ -3,6 +3,7 @@ import AuthDaemon
 import AuthWire
 import Foundation
 import Logging
+import TestSupport
 import Testing
 
 @Suite("Starting where it may, reading where it should")

@@ -1,6 +1,7 @@
 import AuthWire
 import Foundation
 import StandInBackends
+import TestSupport
 import Testing
 
 /// The main job on real parts: real processes, a real bus and keyring, real HTTP.

@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
 /// Docs/protocol.md is true: every example in it is sent to a running agent, and its answer has the shape shown.
@@ -19,15 +20,14 @@ struct ProtocolExamplesTests {
             #expect(document.contains("\"method\":\"\(method.rawValue)\""), "\(method.rawValue) has no example")
         }
         try await Scene.play { scene in
-            let socket = try LineSocket(path: scene.desktop.folder.path + "/run/authd/socket")
-            defer { socket.close() }
+            let socket = try RawClient(scene.desktop.folder.path + "/run/authd/socket")
             var login = ""
             for (isRequest, text) in lines {
                 if isRequest {
-                    try socket.send(text.replacing("$login", with: login))
+                    try socket.send(text.replacing("$login", with: login) + "\n")
                     continue
                 }
-                let answer = try JSON(parsing: Array(try socket.receive().utf8))
+                let answer = try socket.json()
                 let expected = try JSON(parsing: Array(text.utf8))
                 let problems = Self.differences(expected, answer, at: "")
                 #expect(problems.isEmpty, "\(text)\n\(answer.text())\n\(problems)")

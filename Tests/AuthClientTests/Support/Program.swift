@@ -1,23 +1,13 @@
-import Foundation
-import Glibc
+import TestSupport
 
 /// A program run to its end: what it printed and how it ended.
 struct Program: Sendable {
     var output: String
     var errors: String
+    /// 128 + n for signal n.
     var status: Int32
-    var signal: Int32?
 
-    /// `authc`, which the build leaves beside the tests' own bundle.
-    static var authc: String {
-        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        while folder.path != "/" {
-            let candidate = folder.appendingPathComponent("authc").path
-            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
-            folder.deleteLastPathComponent()
-        }
-        return "authc"
-    }
+    static var authc: String { Programs.authc }
 
     /// An environment that says nothing of the person who runs the tests.
     static func environment(_ folder: String, _ more: [String: String] = [:]) -> [String: String] {
@@ -29,54 +19,9 @@ struct Program: Sendable {
         _ arguments: [String], folder: String, environment: [String: String] = [:], input: String = "",
         program: String = Program.authc
     ) async throws -> Program {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
-        process.arguments = arguments
-        process.environment = Self.environment(folder, environment)
-        let (inputPipe, outputPipe, errorPipe) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = inputPipe
-        process.standardOutput = outputPipe
-        process.standardError = errorPipe
-        async let output = outputPipe.fileHandleForReading.everything()
-        async let errors = errorPipe.fileHandleForReading.everything()
-        try await process.runToEnd {
-            inputPipe.fileHandleForWriting.writeAndClose(input)
-        }
-        let ended = process.terminationReason == .uncaughtSignal
-        return await Program(
-            output: output, errors: errors, status: process.terminationStatus,
-            signal: ended ? process.terminationStatus : nil)
-    }
-}
-
-extension Process {
-    func runToEnd(afterStart: () -> Void = {}) async throws {
-        try await withCheckedThrowingContinuation { (done: CheckedContinuation<Void, any Error>) in
-            terminationHandler = { _ in done.resume() }
-            do {
-                try run()
-                afterStart()
-            } catch {
-                terminationHandler = nil
-                done.resume(throwing: error)
-            }
-        }
-    }
-}
-
-extension FileHandle {
-    /// Read on a thread of its own: the pool's are for those who do not block.
-    func everything() async -> String {
-        await withCheckedContinuation { done in
-            Thread.detachNewThread {
-                done.resume(returning: String(decoding: self.readDataToEndOfFile(), as: UTF8.self))
-            }
-        }
-    }
-
-    /// The program may have gone without reading.
-    func writeAndClose(_ text: String) {
-        try? write(contentsOf: Data(text.utf8))
-        try? close()
+        let child = try await Child(
+            [program] + arguments, environment: Self.environment(folder, environment), input: .text(input))
+        let result = await child.output()
+        return Program(output: result.out, errors: result.err, status: result.status)
     }
 }

@@ -1,11 +1,12 @@
 import Foundation
 import Glibc
 import Synchronization
+import TestSupport
 
 /// A program on a terminal of its own, of a chosen width; what it shows is read, what a person would type is written.
 final class Terminal: Sendable {
     private let controller: Int32
-    private let process: Mutex<Process>
+    private let child: Child
     private let screen = Mutex(Screen())
     private let hasEnded: AsyncStream<Void>
     private let changes: AsyncStream<Void>
@@ -16,7 +17,7 @@ final class Terminal: Sendable {
     }
 
     /// Runs a line of bash, in which `authc` is the program under test.
-    init(_ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
+    init(_ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]) async throws {
         var (controller, slave): (Int32, Int32) = (-1, -1)
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard openpty(&controller, &slave, nil, nil, &size) == 0 else { throw POSIXError(.ENODEV) }
@@ -27,22 +28,12 @@ final class Terminal: Sendable {
         let (ended, end) = AsyncStream<Void>.makeStream()
         (self.changes, hasEnded) = (changes, ended)
 
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/setsid")
-        process.arguments = ["-c", "-w", "bash", "-c", "authc() { \"\(Program.authc)\" \"$@\"; }; \(line)"]
-        process.environment = Program.environment(folder, ["TERM": "xterm"].merging(environment) { $1 })
-        let file = FileHandle(fileDescriptor: slave, closeOnDealloc: false)
-        process.standardInput = file
-        process.standardOutput = file
-        process.standardError = file
-        process.terminationHandler = { _ in end.finish() }
-        // A test's thread may be one of a pool, which blocks all signals; a program at a terminal has none blocked.
-        var (none, before) = (sigset_t(), sigset_t())
-        sigemptyset(&none)
-        pthread_sigmask(SIG_SETMASK, &none, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
-        self.process = Mutex(process)
+        let line = "authc() { \"\(Program.authc)\" \"$@\"; }; \(line)"
+        child = try await Child(
+            ["setsid", "-c", "-w", "bash", "-c", line],
+            environment: Program.environment(folder, ["TERM": "xterm"].merging(environment) { $1 }),
+            input: .terminal(slave))
+        child.whenEnded { _ in end.finish() }
         Thread.detachNewThread { self.read(tell) }
     }
 

@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import TestSupport
 
 /// An agent in this process, on a real socket in a folder of its own, with one session whose token lives.
 struct Rig: Sendable {

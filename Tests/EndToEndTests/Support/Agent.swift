@@ -1,16 +1,5 @@
 import AuthWire
-import Foundation
-
-/// The programs as they were built, beside the test bundle.
-enum Programs {
-    static let folder: String = {
-        let bundle = CommandLine.arguments.first { $0.contains(".xctest") } ?? CommandLine.arguments[0]
-        return (bundle as NSString).deletingLastPathComponent
-    }()
-    static var authd: String { folder + "/authd" }
-    static var authc: String { folder + "/authc" }
-    static var standIns: String { folder + "/stand-in-backends" }
-}
+import TestSupport
 
 /// A running authd, started as systemd would: with a socket that hears when it is ready.
 final class Agent: Sendable {
@@ -24,12 +13,10 @@ final class Agent: Sendable {
         var environment = desktop.environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
         child = try await Child([Programs.authd, "--log-level", "trace"] + arguments, environment: environment)
-        let ready = Signal<Bool>()
-        child.whenEnded { _ in ready.send(false) }
-        notifications.onMessage { message in
-            if message.contains("READY=1") { ready.send(true) }
+        child.whenEnded { [notifications] _ in notifications.end() }
+        guard await notifications.message({ $0.contains("READY=1") }) != nil else {
+            throw Failure("authd did not become ready: \(await child.err.all())")
         }
-        guard await ready.value() else { throw Failure("authd did not become ready: \(await child.err.all())") }
     }
 
     /// Runs `authc` as a person would in a script.
@@ -49,47 +36,5 @@ final class Agent: Sendable {
 
     func status(_ session: String) async throws -> SessionStatus {
         try SessionStatus(await json("status", "-s", session))
-    }
-}
-
-/// A datagram socket that hears what a service tells its manager (sd_notify(3)).
-final class NotifySocket: Sendable {
-    let path: String
-    private let descriptor: Int32
-    private let listener = Signal<@Sendable (String) -> Void>()
-
-    init(at path: String) throws {
-        self.path = path
-        unlink(path)
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let bound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard bound == 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
-        let (heard, listener) = (descriptor, listener)
-        Thread.detachNewThread {
-            var buffer = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = recv(heard, &buffer, buffer.count, 0)
-                // An empty datagram is our own word that the test is over.
-                guard count > 0 else { break }
-                let message = String(decoding: buffer[..<count], as: UTF8.self)
-                listener.whenSent { $0(message) }
-            }
-            close(heard)
-        }
-    }
-
-    func onMessage(_ callback: @escaping @Sendable (String) -> Void) {
-        listener.send(callback)
-    }
-
-    deinit {
-        shutdown(descriptor, Int32(SHUT_RDWR))
     }
 }

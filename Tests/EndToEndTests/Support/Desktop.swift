@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// A home, a bus and a keyring of a test's own: what a signed-in person's session gives a program.
 final class Desktop: Sendable {
@@ -28,15 +29,17 @@ final class Desktop: Sendable {
     func startKeyring() async throws -> Child {
         let keyring = try await Child(
             ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], environment: environment,
-            input: Self.keyringPassword)
+            input: .text(Self.keyringPassword))
         let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
         guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
         return keyring
     }
 
-    func run(_ command: [String], input: String? = nil, with more: [String: String] = [:]) async throws -> Child.Output
-    {
-        try await Child(command, environment: environment.merging(more) { $1 }, input: input).output()
+    func run(
+        _ command: [String], input: String? = nil, with more: [String: String] = [:]
+    ) async throws -> Child.Output {
+        let input = input.map(Child.Input.text) ?? .none
+        return try await Child(command, environment: environment.merging(more) { $1 }, input: input).output()
     }
 
     /// The attributes and labels of what authd keeps in the keyring, as another program sees them.

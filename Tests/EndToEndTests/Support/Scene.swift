@@ -2,6 +2,7 @@ import AuthWire
 import Foundation
 import StandInBackends
 import Synchronization
+import TestSupport
 
 /// A desktop, the five backends and a running agent: what the main job needs, real and a test's own.
 final class Scene: Sendable {

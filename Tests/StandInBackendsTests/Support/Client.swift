@@ -3,6 +3,7 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import StandInBackends
+import TestSupport
 
 /// A plain HTTP client that knows nothing of the agent.
 struct Client: Sendable {
@@ -62,7 +63,7 @@ struct Client: Sendable {
     func signIn(_ backend: Backend, password: String = "Correct-horse1") async throws -> String {
         let reply = try await call(backend, backend.signIn, backend.credentials(password: password))
         guard reply.status == 200, let token = try reply.json[backend.tokenField]?.string else {
-            throw Failure(description: "no sign-in: \(reply.status)")
+            throw Failure("no sign-in: \(reply.status)")
         }
         return token
     }
@@ -129,8 +130,4 @@ extension Backend {
         case .awsLambda, .anonymousWall: nil
         }
     }
-}
-
-struct Failure: Error, CustomStringConvertible {
-    let description: String
 }

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A folder of a test's own, mode 0700, gone with the test.
-final class TemporaryFolder: Sendable {
-    let path: String
+package final class TemporaryFolder: Sendable {
+    package let path: String
 
-    init() throws {
+    package init() throws {
         let pattern = NSTemporaryDirectory() + "/authd-test.XXXXXX"
         var buffer = Array(pattern.utf8CString)
         guard mkdtemp(&buffer) != nil else { throw Failure("mkdtemp: \(String(cString: strerror(errno)))") }
@@ -12,14 +12,14 @@ final class TemporaryFolder: Sendable {
     }
 
     /// A folder inside, made if it is not there.
-    func folder(_ name: String) throws -> String {
+    package func folder(_ name: String) throws -> String {
         let folder = path + "/" + name
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         return folder
     }
 
-    func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String {
         let file = path + "/" + name
         try FileManager.default.createDirectory(
             atPath: (file as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
@@ -33,10 +33,8 @@ final class TemporaryFolder: Sendable {
     }
 }
 
-struct Failure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
+/// The mode of what a path names itself; `nil` where there is nothing.
+package func mode(of path: String) -> UInt32? {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+    return (attributes?[.posixPermissions] as? NSNumber)?.uint32Value
 }

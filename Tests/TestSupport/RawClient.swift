@@ -1,14 +1,13 @@
-import AuthDaemon
-import AuthWire
+package import AuthWire
 import Foundation
 
 /// A client that says exactly what a test wants, bytes and all. It blocks: use it in `onThread`.
-final class RawClient {
+package final class RawClient {
     private let descriptor: Int32
     private var received: [UInt8] = []
 
     /// - Parameter patience: for each call; longer is a failed test, not a slow one.
-    init(_ path: String, patience: Int = 20) throws {
+    package init(_ path: String, patience: Int = 20) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -32,9 +31,9 @@ final class RawClient {
         Foundation.close(descriptor)
     }
 
-    func send(_ text: String) throws { try send(Array(text.utf8)) }
+    package func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-    func send(_ bytes: [UInt8]) throws {
+    package func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes {
@@ -46,14 +45,14 @@ final class RawClient {
     }
 
     /// As much as the socket takes now; 0 when it takes nothing.
-    func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
+    package func sendWithoutWaiting(_ bytes: [UInt8]) -> Int {
         max(0, Foundation.send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL | MSG_DONTWAIT)))
     }
 
-    func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+    package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
     /// The next line; `nil` at the end of the connection.
-    func line() throws -> String? {
+    package func line() throws -> String? {
         while true {
             if let end = received.firstIndex(of: 10) {
                 defer { received.removeSubrange(...end) }
@@ -63,25 +62,25 @@ final class RawClient {
         }
     }
 
-    func json() throws -> JSON {
+    package func json() throws -> JSON {
         guard let line = try line() else { throw Failure("the connection has ended") }
         return try JSON(parsing: line)
     }
 
     /// Returns at the end of the connection, with what came before it.
-    func rest() throws -> String {
+    package func rest() throws -> String {
         while try receive() {}
         defer { received = [] }
         return String(decoding: received, as: UTF8.self)
     }
 
     /// One request and the answer to it.
-    func ask(_ method: String, _ params: JSON = [:], id: JSON = 1) throws -> JSON {
+    package func ask(_ method: String, _ params: JSON = [:], id: JSON = 1) throws -> JSON {
         try send(Self.request(method, params, id: id))
         return try json()
     }
 
-    static func request(_ method: String, _ params: JSON = [:], id: JSON? = 1) -> String {
+    package static func request(_ method: String, _ params: JSON = [:], id: JSON? = 1) -> String {
         var object: JSONObject = ["jsonrpc": "2.0", "method": .string(method), "params": params]
         object["id"] = id
         return JSON.object(object).text() + "\n"
@@ -98,6 +97,6 @@ final class RawClient {
 }
 
 extension JSON {
-    var errorKind: String? { self["error"]?["data"]?["kind"]?.stringValue }
-    var errorCode: Int64? { self["error"]?["code"]?.integerValue }
+    package var errorKind: String? { self["error"]?["data"]?["kind"]?.stringValue }
+    package var errorCode: Int64? { self["error"]?["code"]?.integerValue }
 }

@@ -1,0 +1,69 @@
+import Foundation
+import Synchronization
+
+/// What a pipe brings, kept whole and searched while it grows.
+package final class Gathered: Sendable {
+    private struct State {
+        var bytes: [UInt8] = []
+        var ended = false
+        var waiting: [(pattern: String?, continuation: CheckedContinuation<Bool, Never>)] = []
+    }
+    private let state = Mutex(State())
+
+    /// Reads the descriptor to its end, and closes it.
+    package init(_ descriptor: Int32) {
+        Thread.detachNewThread { [weak self] in
+            var buffer = [UInt8](repeating: 0, count: 65536)
+            while true {
+                let count = read(descriptor, &buffer, buffer.count)
+                if count < 0, errno == EINTR { continue }
+                self?.take(Array(buffer[..<max(0, count)]))
+                if count <= 0 { break }
+            }
+            close(descriptor)
+        }
+    }
+
+    package var text: String { state.withLock { String(decoding: $0.bytes, as: UTF8.self) } }
+
+    /// Everything, once the pipe has ended.
+    package func all() async -> String {
+        await wait(for: nil)
+        return text
+    }
+
+    /// Whether the text came, before the pipe ended.
+    @discardableResult
+    package func wait(for pattern: String?) async -> Bool {
+        await withCheckedContinuation { continuation in
+            let answer: Bool? = state.withLock { state in
+                if let found = Self.answer(pattern, state) { return found }
+                state.waiting.append((pattern, continuation))
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    private func take(_ bytes: [UInt8]) {
+        let answered = state.withLock { state in
+            state.bytes += bytes
+            if bytes.isEmpty { state.ended = true }
+            var answered: [(CheckedContinuation<Bool, Never>, Bool)] = []
+            var still = state.waiting
+            still.removeAll { waiter in
+                guard let answer = Self.answer(waiter.pattern, state) else { return false }
+                answered.append((waiter.continuation, answer))
+                return true
+            }
+            state.waiting = still
+            return answered
+        }
+        for (continuation, answer) in answered { continuation.resume(returning: answer) }
+    }
+
+    private static func answer(_ pattern: String?, _ state: State) -> Bool? {
+        if let pattern, String(decoding: state.bytes, as: UTF8.self).contains(pattern) { return true }
+        return state.ended ? pattern == nil : nil
+    }
+}
