@@ -20,10 +20,10 @@ enum AgentCommands {
     static func version(_ options: Options) throws(Failure) -> ExitStatus {
         let answer = try? options.connect().call(.agentInfo, AgentInfo.init)
         if options.json {
-            try Output.json(.object(["authc": .string(ClientVersion.text), "agent": answer?.json ?? .null]))
+            try Output.json(.object(["authc": .string(Release.version), "agent": answer?.json ?? .null]))
             return .done
         }
-        var lines = ["authc \(ClientVersion.text)"]
+        var lines = ["authc \(Release.version)"]
         if let info = answer?.value {
             lines.append("authd \(info.version), protocol \(info.protocolVersion), process \(info.pid)")
             var store = "store \(info.store.kind.rawValue): \(StatusCard.spaced(info.store.state.rawValue))"
@@ -35,8 +35,4 @@ enum AgentCommands {
         try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
         return .done
     }
-}
-
-enum ClientVersion {
-    static let text = "0.1.0"
 }

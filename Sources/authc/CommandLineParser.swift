@@ -41,7 +41,7 @@ struct Authc: ParsableCommand {
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
             77 refused by policy or person, 78 bad profile.
             """,
-        version: ClientVersion.text,
+        version: Release.version,
         subcommands: [
             Login.self, Register.self, Logout.self, Status.self, List.self, Use.self, Token.self, Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,

@@ -38,7 +38,7 @@ let parts = AgentParts(
     transport: { settings, group in
         let client = try AsyncHTTPTransport(
             AsyncHTTPTransport.Configuration(
-                version: AgentVersion.text, settings: settings, environment: Environment.all()),
+                version: Release.version, settings: settings, environment: Environment.all()),
             group: group)
         return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
     })

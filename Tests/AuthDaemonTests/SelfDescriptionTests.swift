@@ -55,8 +55,8 @@ struct SelfDescriptionTests {
 
     @Test("a log line is one line, and nothing in it acts on a terminal")
     func logLine() {
-        #expect(StandardErrorLogHandler.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))
-        #expect(JournalLogHandler.fieldName("peer_pid-2é") == "PEER_PID_2_")
+        #expect(StandardError.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))
+        #expect(Journal.fieldName("peer_pid-2é") == "PEER_PID_2_")
     }
 
     @Test("stderr is the journal only when it is the very stream that systemd connected")

@@ -11,7 +11,7 @@ package struct AgentArguments: ParsableCommand {
             It stays in the foreground. SIGTERM and SIGINT end it, SIGHUP reloads settings and profiles.
             It is not Ubuntu's login daemon of the same name.
             """,
-        version: "authd \(AgentVersion.text)")
+        version: "authd \(Release.version)")
 
     @Option(help: ArgumentHelp("Settings to read instead of authd.toml.", valueName: "file"))
     package var config: String?

@@ -90,7 +90,7 @@ package struct AgentProgram: Sendable {
         guard kind != .sealedFile else {
             throw StartRefusal(
                 .badConfiguration,
-                "the store sealed-file is not in this version (\(AgentVersion.text)): use secret-service, or memory, "
+                "the store sealed-file is not in this version (\(Release.version)): use secret-service, or memory, "
                     + "which keeps sessions until authd ends")
         }
         return kind

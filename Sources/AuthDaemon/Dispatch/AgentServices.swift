@@ -9,6 +9,9 @@ package struct AgentServices: Sendable {
     /// Reads settings and profiles anew.
     package typealias Reload = @Sendable () async throws(AgentError) -> MessageResult
 
+    /// Whole areas of the protocol that this version serves.
+    private static let features = ["login", "session", "token", "user", "provider", "network", "events"]
+
     let checkProfile: CheckProfile
     let reload: Reload
     let counters: AgentCounters
@@ -30,8 +33,8 @@ package struct AgentServices: Sendable {
 
     func info(store: StoreInfo) -> AgentInfo {
         AgentInfo(
-            version: AgentVersion.text, protocolVersion: AgentVersion.protocolNumber, pid: getpid(),
-            startedAt: started.wall.unixSeconds, store: store, features: AgentVersion.features)
+            version: Release.version, protocolVersion: Release.protocolNumber, pid: getpid(),
+            startedAt: started.wall.unixSeconds, store: store, features: Self.features)
     }
 
     func stats(board: StateBoard) -> AgentStats {
@@ -43,13 +46,4 @@ package struct AgentServices: Sendable {
                 "refused_connections": .integer(Int64(counters.refusals)),
             ])
     }
-}
-
-/// What this program calls itself.
-package enum AgentVersion {
-    package static let text = "0.1.0"
-    /// Of the protocol; grows when something that clients rely on changes.
-    static let protocolNumber = 1
-    /// Whole areas of the protocol that this version serves.
-    static let features = ["login", "session", "token", "user", "provider", "network", "events"]
 }

@@ -5,7 +5,7 @@ enum Discovery {
     static let document: JSON = [
         "openrpc": "1.3.2",
         "info": [
-            "title": "authd, a person's signed-in sessions", "version": .string(AgentVersion.text),
+            "title": "authd, a person's signed-in sessions", "version": .string(Release.version),
             "description": "One JSON-RPC 2.0 message a line on a Unix socket; params go by name.",
         ],
         "methods": .array(MethodName.allCases.map(method)),

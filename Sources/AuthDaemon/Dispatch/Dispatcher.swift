@@ -80,7 +80,7 @@ package struct Dispatcher: Sendable {
             .userUpdate, .apiRequest, .apiCall, .outboxList, .outboxFlush, .outboxDrop:
             throw AgentError(
                 .unsupported,
-                "\(request.method.rawValue) is not in this version (\(AgentVersion.text)); rpc.discover tells what is.")
+                "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")
         }
     }
 

@@ -17,10 +17,9 @@ package final class AgentLog: Sendable {
     }
 
     package func logger(_ label: String = "authd") -> Logger {
-        let sink: any LogHandler =
-            Self.standardErrorIsJournal(getenv: { name in unsafe getenv(name).map { unsafe String(cString: $0) } })
-            ? JournalLogHandler(level: .trace) : StandardErrorLogHandler(level: .trace)
-        return Logger(label: label) { _ in AdjustableLogHandler(sink: sink, log: self) }
+        let isJournal = Self.standardErrorIsJournal { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        let write = isJournal ? Journal.write : StandardError.write
+        return Logger(label: label) { _ in AgentLogHandler(log: self, write: write) }
     }
 
     /// Whether stderr is the very stream that systemd connected to the journal (`JOURNAL_STREAM`, systemd.exec(5)).
@@ -35,24 +34,31 @@ package final class AgentLog: Sendable {
 }
 
 /// A handler whose level is the one of its ``AgentLog``, so that a reload changes it everywhere.
-private struct AdjustableLogHandler: LogHandler {
-    var sink: any LogHandler
+private struct AgentLogHandler: LogHandler {
     let log: AgentLog
+    let write: @Sendable (LogLine) -> Void
+    var metadata: Logger.Metadata = [:]
 
     var logLevel: Logger.Level {
         get { log.level }
         set { log.level = newValue }
     }
 
-    var metadata: Logger.Metadata {
-        get { sink.metadata }
-        set { sink.metadata = newValue }
-    }
-
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { sink[metadataKey: key] }
-        set { sink[metadataKey: key] = newValue }
+        get { metadata[key] }
+        set { metadata[key] = newValue }
     }
 
-    func log(event: LogEvent) { sink.log(event: event) }
+    func log(event: LogEvent) {
+        var fields = metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 })
+        if let error = event.error { fields["error"] = "\(error)" }
+        write(LogLine(level: event.level, message: "\(event.message)", fields: fields))
+    }
+}
+
+/// One event as it is written.
+struct LogLine: Sendable {
+    let level: Logger.Level
+    let message: String
+    let fields: Logger.Metadata
 }

@@ -1,31 +1,16 @@
 import CSystemd
 import Glibc
-package import Logging
+import Logging
 
-/// Writes to the journal with fields of their own: `session` in the metadata becomes `AUTHD_SESSION`
+/// The journal, each event with fields of its own: `session` in the metadata becomes `AUTHD_SESSION`
 /// (systemd.journal-fields(7)).
-package struct JournalLogHandler: LogHandler {
-    package var logLevel: Logger.Level
-    package var metadata: Logger.Metadata = [:]
-
-    package init(level: Logger.Level) {
-        logLevel = level
-    }
-
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    package func log(event: LogEvent) {
+enum Journal {
+    static func write(_ line: LogLine) {
         var fields = [
-            "MESSAGE=\(event.message)", "PRIORITY=\(event.level.syslogPriority)", "SYSLOG_IDENTIFIER=authd",
+            "MESSAGE=\(line.message)", "PRIORITY=\(line.level.syslogPriority)", "SYSLOG_IDENTIFIER=authd",
         ]
-        for (key, value) in metadata.merging(event.metadata ?? [:], uniquingKeysWith: { $1 }) {
-            fields.append("AUTHD_\(Self.fieldName(key))=\(value)")
-        }
-        if let error = event.error { fields.append("AUTHD_ERROR=\(error)") }
-        Self.send(fields)
+        for (key, value) in line.fields { fields.append("AUTHD_\(fieldName(key))=\(value)") }
+        send(fields)
     }
 
     /// Capital letters, digits and underscores are all that the journal takes.
