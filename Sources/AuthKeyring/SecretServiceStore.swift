@@ -46,8 +46,24 @@ package actor SecretServiceStore: SessionStore {
     }
 
     /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
-    package func askAgain() {
+    package func personIsHere() {
         link.forgetDismissal()
+    }
+
+    /// Attributes are readable whether or not the item is locked (Secret Service API draft 0.2, "Lookup Attributes").
+    package func names() async throws(StoreError) -> [StoredName] {
+        let paths = try await attempt { store, keyring, deadline throws(StoreError) in
+            let found = try await store.ask(keyring.searching(SessionItem.everyOne), deadline)
+            return found.unlocked + found.locked
+        }
+        var names: [SessionName: StoredName] = [:]
+        for path in paths {
+            guard let attributes = await attributes(of: path), let name = SessionItem.name(in: attributes) else {
+                continue
+            }
+            names[name.session] = name
+        }
+        return names.values.sorted { $0.session < $1.session }
     }
 
     package func loadAll() async throws(StoreError) -> [StoredSession] {
@@ -62,7 +78,7 @@ package actor SecretServiceStore: SessionStore {
                 if let other = newest[record.session], other.revision >= record.revision { continue }
                 newest[record.session] = record
             } catch {
-                damaged.append(.damaged(session: await sessionAttribute(of: path) ?? path, reason: error.reason))
+                damaged.append(.damaged(session: await attributes(of: path)?["session"] ?? path, reason: error.reason))
             }
         }
         return newest.values.sorted { $0.session < $1.session }.map(StoredSession.record) + damaged
@@ -231,11 +247,16 @@ extension SecretServiceStore {
         }
     }
 
-    /// The session that an item says it is of; `nil` when that cannot be read either.
-    private func sessionAttribute(of path: String) async -> String? {
+    /// What an item is found by; `nil` when that cannot be read either.
+    private func attributes(of path: String) async -> [String: String]? {
         guard let bus = link.connection else { return nil }
-        let call = CollectionWatch.reading("Attributes", of: path, interface: SessionItem.interface, on: bus) {
-            $0.members.first { $0.members.first?.string == "session" }?.members.last?.string
+        let call = CollectionWatch.reading("Attributes", of: path, interface: SessionItem.interface, on: bus) { found in
+            var attributes: [String: String] = [:]
+            for pair in found.members {
+                guard let key = pair.members.first?.string, let value = pair.members.last?.string else { continue }
+                attributes[key] = value
+            }
+            return attributes
         }
         return try? await ask(call, SuspendingClock.now + limit)
     }

@@ -17,6 +17,12 @@ enum SessionItem {
         attributes(finding: record.session).merging(["provider": record.provider]) { $1 }
     }
 
+    /// Whose item it is, by what it is found by.
+    static func name(in attributes: [String: String]) -> StoredName? {
+        guard let text = attributes["session"], let session = try? SessionName(text) else { return nil }
+        return StoredName(session: session, provider: attributes["provider"] ?? "")
+    }
+
     /// Such as `authd: ada@example.org at App template (work)`.
     static func label(of record: SessionRecord, providerTitle: String?) -> String {
         let person = record.user?.email ?? record.user?.name ?? record.user?.id

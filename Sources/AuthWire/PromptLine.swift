@@ -1,6 +1,7 @@
 /// The one line of the prompt file: a word for each session that is not signed out, the default first.
 ///
-/// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`.
+/// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`. An
+/// active session whose account has no password yet says `!needs_password`.
 /// `read -r first rest` takes it apart. Whatever a provider calls its user, a word holds no space, no control character
 /// and nothing that a shell or a terminal would act on.
 public enum PromptLine {
@@ -18,7 +19,11 @@ public enum PromptLine {
     private static func word(for status: SessionStatus) -> String {
         var word = status.session.text
         if let who = status.user.flatMap(who) { word += ":" + who }
-        if status.state != .active { word += "!" + status.state.rawValue }
+        if status.state != .active {
+            word += "!" + status.state.rawValue
+        } else if status.needsPassword {
+            word += "!needs_password"
+        }
         return word
     }
 

@@ -11,7 +11,8 @@ func record(
             accessToken: Secret(token), tokenType: "bearer", refreshToken: Secret("refresh-\(token)"),
             issuedAt: WallTime(unixSeconds: 1_800_000_000.25), expiresAt: WallTime(unixSeconds: 1_800_003_600)),
         user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
-        rawUser: ["id": 7, "tags": ["a", nil], "size": 1.5], needsPassword: true,
+        rawUser: ["id": 7, "tags": ["a", nil], "size": 1.5],
+        userReceivedAt: WallTime(unixSeconds: 1_800_000_100.5), needsPassword: true,
         signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("p\u{e4}ss \"word\"\n")],
         revision: revision, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
 }

@@ -60,6 +60,29 @@ struct SecretServiceMoodTests {
         }
     }
 
+    @Test("is locked, it still tells which sessions it holds")
+    func namesWhileLocked() async throws {
+        try await withScene { scene in
+            let saved = try record()
+            try await scene.store.save(saved)
+            try await scene.control().lock()
+            let names = try await scene.store.names()
+            #expect(names == [StoredName(session: saved.session, provider: saved.provider)])
+        }
+    }
+
+    @Test("has asked a person who said no, it asks again when a person wants something")
+    func asksAgain() async throws {
+        try await withScene { scene in
+            try await scene.control().lock()
+            let states = scene.store.states()
+            await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
+            #expect(await states.reaches(.denied))
+            await scene.store.personIsHere()
+            await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
+        }
+    }
+
     @Test("is unlocked by a person, its state tells so and calls go on")
     func unlocked() async throws {
         try await withScene { scene in

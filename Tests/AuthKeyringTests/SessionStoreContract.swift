@@ -101,6 +101,19 @@ struct SessionStoreContract {
         }
     }
 
+    @Test("tells the names of what it holds", arguments: Kind.allCases)
+    func names(in kind: Kind) async throws {
+        try await kind.with { store in
+            try await store.save(record("work", provider: "envelope"))
+            try await store.save(record("home", provider: "app-template"))
+            let expected = [
+                StoredName(session: try SessionName("home"), provider: "app-template"),
+                StoredName(session: try SessionName("work"), provider: "envelope"),
+            ]
+            #expect(try await store.names() == expected)
+        }
+    }
+
     @Test("says that it is ready", arguments: Kind.allCases)
     func ready(in kind: Kind) async throws {
         try await kind.with { store in

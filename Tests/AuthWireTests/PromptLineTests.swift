@@ -19,6 +19,15 @@ struct PromptLineTests {
         #expect(PromptLine.text(for: [try status("shop", .keyringLocked)]) == "shop!keyring_locked")
     }
 
+    @Test("an account without a password says so for as long as nothing worse is to be said")
+    func showsMissingPassword() throws {
+        var wall = try status("wall")
+        wall.needsPassword = true
+        #expect(PromptLine.text(for: [wall]) == "wall!needs_password")
+        wall.state = .stale
+        #expect(PromptLine.text(for: [wall]) == "wall!stale")
+    }
+
     @Test("several are words in order, the default first, those signed out left away")
     func showsSeveral() throws {
         let statuses = [

@@ -105,7 +105,7 @@ struct ResultTests {
         #expect(
             keys == [
                 "session", "provider", "environment", "state", "cause", "message", "user", "needs_password",
-                "expires_at",
+                "renews", "remembered", "expires_at",
                 "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "default",
             ])
         #expect(

@@ -53,7 +53,8 @@ enum Samples {
             session: try SessionName("work"), provider: "shop", environment: "test", state: .stale, cause: "offline",
             message: "There is no network.",
             user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
-            needsPassword: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25, issuedAt: 1_763_700_000,
+            needsPassword: true, renews: false, remembered: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25,
+            issuedAt: 1_763_700_000,
             signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, isDefault: true)
     }
 }

@@ -48,7 +48,7 @@ extension SessionTable {
         switch await provider.validate(record, sentAt: clock.now()) {
         case nil: break
         case .success(let grant):
-            if let user = grant.user, let raw = grant.rawUser { await session.handle(.userChanged(user, raw: raw)) }
+            if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
         case .failure(let failure) where failure.error.httpStatus == 401:
             try await session.reject(Secret(token.accessToken))
         case .failure(let failure): throw failure.error
@@ -130,7 +130,7 @@ extension SessionTable {
         switch await provider.fetchUser(record) {
         case nil: throw AgentError(.unsupported, "Provider \(record.provider) has no request for its user.")
         case .success(let fetched):
-            await session.handle(.userChanged(fetched.summary, raw: fetched.raw))
+            await session.handle(.userReceived(fetched.summary, raw: fetched.raw))
             return UserResult(user: fetched.summary, raw: fetched.raw, fetchedAt: clock.now().wall.unixSeconds)
         case .failure(let failure): throw failure.error
         }

@@ -99,9 +99,10 @@ package final class SessionTable: Sendable {
         for await state in store.states() {
             guard state == .ready else {
                 board.put(store: state, message: nil)
+                if !isLoaded { await showLocked() }
                 continue
             }
-            if !entries.withLock({ $0.loaded }) { await load() } else { board.put(store: .ready, message: nil) }
+            if !isLoaded { await load() } else { board.put(store: .ready, message: nil) }
             for session in sessions { await session.handle(.storeReady) }
         }
     }
@@ -114,10 +115,28 @@ package final class SessionTable: Sendable {
                 await pickUp(record)
             }
             entries.withLock { $0.loaded = true }
+            board.removeHeralds(in: .keyringLocked)
             board.put(store: .ready, message: nil)
         } catch {
             board.put(store: StoreState(error), message: AgentError(error).message)
+            await showLocked()
         }
+    }
+
+    /// A store that is locked still tells which sessions it holds: they are there, and not signed out.
+    private func showLocked() async {
+        guard [.locked, .denied].contains(board.store.state) else { return }
+        // What cannot be told stays unsaid: the store's own state says why.
+        for name in (try? await store.names()) ?? [] where session(named: name.session) == nil {
+            board.put(herald: .locked(name))
+        }
+    }
+
+    /// A person wants to sign in: the store is looked at anew, and may ask them to unlock it.
+    func personIsHere() async {
+        guard !isLoaded || board.store.state != .ready else { return }
+        await store.personIsHere()
+        await load()
     }
 
     private func pickUp(_ record: SessionRecord) async {
@@ -127,10 +146,13 @@ package final class SessionTable: Sendable {
         let session = add(machine, named: record.session)
         await tell(session, of: board.network.state)
         await session.begin()
+        // Such a session is good only as long as the provider says so: it is asked, and serves meanwhile.
+        if catalog.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
     }
 
     // MARK: Entries
 
+    private var isLoaded: Bool { entries.withLock { $0.loaded } }
     var sessions: [Session] { entries.withLock { Array($0.sessions.values) } }
     private func nextSeed() -> UInt64 { entries.withLock { $0.seeds.next() } }
 
@@ -146,7 +168,7 @@ package final class SessionTable: Sendable {
     }
 
     func absence(of name: SessionName?) -> AgentError {
-        guard entries.withLock({ $0.loaded }) else { return .storeNotRead(board.store) }
+        guard isLoaded else { return .storeNotRead(board.store) }
         return name.map(AgentError.unknownSession) ?? .noSession
     }
 
@@ -189,6 +211,14 @@ package final class SessionTable: Sendable {
         entries.withLock { $0.sessions[name] = nil }
         alarms.set(nil, for: name)
         board.remove(name)
+    }
+}
+
+extension SessionStatus {
+    fileprivate static func locked(_ name: StoredName) -> SessionStatus {
+        SessionStatus(
+            session: name.session, provider: name.provider, state: .keyringLocked, cause: "keyring_locked",
+            message: AgentError(.locked).message)
     }
 }
 

@@ -7,6 +7,8 @@ internal import Synchronization
 package final class StateBoard: Sendable {
     private struct Known {
         var snapshots: [SessionName: SessionSnapshot] = [:]
+        /// Of sessions that are known only by name: locked in the store, or being signed in to.
+        var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var network: NetworkStatus
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
@@ -55,7 +57,8 @@ package final class StateBoard: Sendable {
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
             let standard = Self.defaultSession(known.snapshots)
-            guard let name = session ?? standard, var status = known.snapshots[name]?.status else { return nil }
+            guard let name = session ?? standard ?? Self.firstLocked(known.heralds) else { return nil }
+            guard var status = known.snapshots[name]?.status else { return known.heralds[name] }
             status.isDefault = name == standard
             return status
         }
@@ -65,11 +68,12 @@ package final class StateBoard: Sendable {
     package func statuses() -> [SessionStatus] {
         known.withLock { known in
             let standard = Self.defaultSession(known.snapshots)
-            return known.snapshots.values.map { snapshot in
+            let kept = known.snapshots.values.map { snapshot in
                 var status = snapshot.status
                 status.isDefault = status.session == standard
                 return status
             }
+            return kept + known.heralds.values.filter { known.snapshots[$0.session] == nil }
         }.sorted { $0.session < $1.session }
     }
 
@@ -99,10 +103,36 @@ package final class StateBoard: Sendable {
     }
 
     package func remove(_ session: SessionName) {
-        guard var status = status(session) else { return }
-        known.withLock { $0.snapshots[session] = nil }
+        guard var status = known.withLock({ $0.snapshots.removeValue(forKey: session)?.status }) else { return }
         status.state = .signedOut
         announce(.session, "signed_out", session: session, status: status)
+    }
+
+    /// Shows a session of which no more is known than this, until a snapshot of it comes.
+    package func put(herald status: SessionStatus) {
+        let isNew = known.withLock { known in
+            known.heralds.updateValue(status, forKey: status.session) != status
+                && known.snapshots[status.session] == nil
+        }
+        if isNew { announce(.session, "added", session: status.session, status: status) }
+    }
+
+    /// Takes such a showing away; without an event where the session itself has come meanwhile.
+    package func removeHerald(of session: SessionName, in state: SessionState) {
+        let gone = known.withLock { known -> SessionStatus? in
+            guard known.heralds[session]?.state == state else { return nil }
+            let herald = known.heralds.removeValue(forKey: session)
+            return known.snapshots[session] == nil ? herald : nil
+        }
+        guard var gone else { return }
+        gone.state = .signedOut
+        announce(.session, "signed_out", session: session, status: gone)
+    }
+
+    /// Locked sessions are shown for as long as they cannot be read.
+    package func removeHeralds(in state: SessionState) {
+        let names = known.withLock { $0.heralds.values.filter { $0.state == state }.map(\.session) }
+        for name in names { removeHerald(of: name, in: state) }
     }
 
     package func put(store state: StoreState, message: String?) {
@@ -139,7 +169,12 @@ package final class StateBoard: Sendable {
         guard let former else { return "added" }
         if former.status.state != new.status.state { return "state" }
         if former.token != new.token { return "renewed" }
+        if !former.isEnding, new.isEnding { return "ending" }
         return "changed"
+    }
+
+    private static func firstLocked(_ heralds: [SessionName: SessionStatus]) -> SessionName? {
+        heralds.values.filter { $0.state == .keyringLocked }.map(\.session).min()
     }
 
     /// The latest chosen; where none was, the earliest signed in.

@@ -9,6 +9,12 @@ package protocol SessionStore: Sendable {
     /// Every record there is. One that cannot be understood is reported in its place and left untouched.
     func loadAll() async throws(StoreError) -> [StoredSession]
 
+    /// The sessions there are, as far as they can be told while it is locked; not all stores can.
+    func names() async throws(StoreError) -> [StoredName]
+
+    /// A person is there who wants something: they may be asked to unlock it, also where they said no before.
+    func personIsHere() async
+
     /// `nil` only when the store is open and holds no such record.
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?
 
@@ -20,6 +26,17 @@ package protocol SessionStore: Sendable {
 
     /// The store's own word on how it is, the present state first, then each change (unlocked, gone, back).
     func states() -> AsyncStream<StoreState>
+}
+
+/// What can be seen of a record without reading it.
+package struct StoredName: Sendable, Equatable {
+    package let session: SessionName
+    package let provider: String
+
+    package init(session: SessionName, provider: String) {
+        self.session = session
+        self.provider = provider
+    }
 }
 
 package enum StoredSession: Sendable {

@@ -34,6 +34,11 @@ package enum RenewalPolicy {
         max(Backoff.shortest, min(margin, life / 10))
     }
 
+    /// Before the end of a session that nothing renews, a person is told; or with a quarter of a short life left.
+    package static func endingNotice(life: Duration) -> Duration {
+        min(.seconds(600), life / 4)
+    }
+
     /// The life a caller gets who does not say how much it needs.
     package static func defaultMinValid(life: Duration?) -> Duration {
         guard let life else { return .zero }

@@ -48,6 +48,12 @@ extension AgentError {
         case .locked: AgentError(.locked)
         case .notAnswering:
             AgentError(.keyringUnavailable, message ?? "The keyring does not answer.", cause: "not_answering")
+        case .denied where message == nil:
+            // Who did not unlock it has refused nothing else: it is locked, and can be unlocked yet.
+            AgentError(
+                .keyringLocked,
+                "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
+                    + "this goes on by itself.", cause: "dismissed")
         case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
         case .missing, .starting, .ready:
             AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)

@@ -33,7 +33,9 @@ package enum SessionEvent: Sendable {
     // What a sign-in and other writers bring.
     /// A new sign-in to this session: what came before it is over.
     case replaced(SessionRecord, sentAt: Moment)
-    case userChanged(UserSummary, raw: JSON)
+    case userReceived(UserSummary, raw: JSON)
+    /// The account has this password now. Where answers are remembered, it goes into the field of that name.
+    case passwordSet(Secret, rememberedAs: String?)
     case defaultChosen
     /// The profile has changed: whether anything renews this session now.
     case renewable(Bool)
@@ -48,6 +50,8 @@ package enum SessionEvent: Sendable {
 
     // What the world does.
     case wake
+    /// The provider is to be asked soon whether the session is good, though nothing says that it is not.
+    case checkDue
     case storeReady
     case networkChanged(NetworkState)
     /// The wall clock was set, by hand or by a time server; CLOCK_BOOTTIME went on.

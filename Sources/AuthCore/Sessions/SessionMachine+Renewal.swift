@@ -160,6 +160,7 @@ extension SessionRecord {
         tokens.refreshToken = grant.refreshToken ?? tokens.refreshToken
         user = grant.user ?? user
         rawUser = grant.rawUser ?? rawUser
+        if grant.user != nil { userReceivedAt = grant.issuedAt }
         needsPassword = grant.needsPassword ?? needsPassword
     }
 }

@@ -48,12 +48,19 @@ extension SessionMachine {
         .signInRequired(record.session, cause: rejected ? "token_rejected" : "token_ended")
     }
 
+    /// From when on the end is near; `nil` where something renews the session, or no end is known.
+    var endingNotice: BootInstant? {
+        guard !canRenew, verdict == nil, !signedOut, let end, let life else { return nil }
+        return end - RenewalPolicy.endingNotice(life: life)
+    }
+
     func snapshot(_ now: Moment) -> SessionSnapshot {
         let live = isLive(now)
         let (state, cause, message) = told(live: live)
         let status = SessionStatus(
             session: record.session, provider: record.provider, environment: record.environment, state: state,
             cause: cause, message: message, user: record.user, needsPassword: record.needsPassword,
+            renews: canRenew, remembered: record.remembered != nil,
             expiresAt: record.tokens.expiresAt?.unixSeconds,
             refreshAt: canRenew && verdict == nil && !signedOut ? plan?.date.unixSeconds : nil,
             issuedAt: record.tokens.issuedAt.unixSeconds, signedInAt: record.signedInAt.unixSeconds,
@@ -61,7 +68,8 @@ extension SessionMachine {
             isDefault: false)
         return SessionSnapshot(
             status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,
-            end: end, life: life, defaultSince: record.defaultSince)
+            end: end, life: life, isEnding: live && endingNotice.map { $0 <= now.boot } ?? false,
+            defaultSince: record.defaultSince)
     }
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {

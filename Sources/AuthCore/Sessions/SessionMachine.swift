@@ -107,11 +107,16 @@ package struct SessionMachine: Sendable {
         case .callerGone(let caller): waiters[caller] = nil
 
         case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, now, &actions)
-        case .userChanged(let user, let raw):
-            guard record.user != user || record.rawUser != raw else { break }
+        case .userReceived(let user, let raw):
             update {
                 $0.user = user
                 $0.rawUser = raw
+                $0.userReceivedAt = now.wall
+            }
+        case .passwordSet(let password, let field):
+            update {
+                $0.needsPassword = false
+                if let field, $0.remembered != nil { $0.remembered?[field] = password }
             }
         case .defaultChosen: update { $0.defaultSince = now.wall }
         case .renewable(let can): canRenew = can
@@ -128,6 +133,8 @@ package struct SessionMachine: Sendable {
         case .deleteFailed(let error): deleteFailed(error, now, &actions)
 
         case .wake: break
+        case .checkDue:
+            if canRenew, flight == nil { planSoon(now) }
         case .storeReady: writer.tryAgain()
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
@@ -167,10 +174,12 @@ package struct SessionMachine: Sendable {
         network = state
         guard state == .online, !wasOnline else { return }
         backoff.reset()
-        if let plan, lastFailure != nil || plan.at <= now.boot {
-            let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? end.map { $0 - now.boot } : .zero)
-            self.plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
-        }
+        if let plan, lastFailure != nil || plan.at <= now.boot { planSoon(now) }
+    }
+
+    private mutating func planSoon(_ now: Moment) {
+        let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? end.map { $0 - now.boot } : .zero)
+        plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
     }
 
     /// Brings everything that follows from the present state up to date; run after each event.
@@ -201,6 +210,7 @@ package struct SessionMachine: Sendable {
         if !signedOut {
             if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
+            if let notice = endingNotice, now.boot < notice { deadlines.append(notice) }
         }
         return deadlines.min()
     }

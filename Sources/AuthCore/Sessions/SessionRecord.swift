@@ -13,6 +13,8 @@ package struct SessionRecord: Sendable, Equatable {
     package var user: UserSummary?
     /// The backend's own user object, as last received.
     package var rawUser: JSON?
+    /// When the user was received; `nil` where none was, or an older authd wrote the record.
+    package var userReceivedAt: WallTime?
     package var needsPassword: Bool
     package var signedInAt: WallTime
     /// What a new sign-in needs, kept only when the person said so.
@@ -24,8 +26,8 @@ package struct SessionRecord: Sendable, Equatable {
 
     package init(
         session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
-        user: UserSummary?, rawUser: JSON?, needsPassword: Bool = false, signedInAt: WallTime,
-        remembered: [String: Secret]? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
+        user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
+        signedInAt: WallTime, remembered: [String: Secret]? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -34,6 +36,7 @@ package struct SessionRecord: Sendable, Equatable {
         self.tokens = tokens
         self.user = user
         self.rawUser = rawUser
+        self.userReceivedAt = userReceivedAt
         self.needsPassword = needsPassword
         self.signedInAt = signedInAt
         self.remembered = remembered

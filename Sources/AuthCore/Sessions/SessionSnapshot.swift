@@ -8,6 +8,8 @@ package struct SessionSnapshot: Sendable, Equatable {
     package var tokenType: String
     package var end: BootInstant?
     package var life: Duration?
+    /// The end is near and nothing renews it.
+    package var isEnding = false
     package var defaultSince: WallTime?
 
     /// The token, if it is good now for as long as the caller asks.

@@ -19,7 +19,7 @@ package actor LoginDesk {
 
     package func start(_ params: LoginStartParams) async throws(AgentError) -> Step {
         guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
-        try refuseWithoutStore()
+        try await refuseWithoutStore()
         forgetAbandoned()
         guard logins.count < Self.most else {
             throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
@@ -96,7 +96,8 @@ package actor LoginDesk {
     }
 
     /// Nothing is sent to a provider for a session that could not be kept.
-    private func refuseWithoutStore() throws(AgentError) {
+    private func refuseWithoutStore() async throws(AgentError) {
+        await table.personIsHere()
         let store = table.board.store
         guard store.state != .ready else { return }
         throw .storeNotRead(store)

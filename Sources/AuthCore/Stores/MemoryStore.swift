@@ -16,6 +16,16 @@ package final class MemoryStore: SessionStore {
         }
     }
 
+    package func names() async throws(StoreError) -> [StoredName] {
+        records.withLock { records in
+            records.values.map { StoredName(session: $0.session, provider: $0.provider) }
+                .sorted { $0.session < $1.session }
+        }
+    }
+
+    /// Nobody has to be asked.
+    package func personIsHere() async {}
+
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         records.withLock { $0[session] }
     }

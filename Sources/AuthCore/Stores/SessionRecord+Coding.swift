@@ -35,6 +35,7 @@ extension SessionRecord {
         object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
         object["user"] = user?.json
         object["raw_user"] = rawUser
+        object["user_received_at"] = userReceivedAt.map { .number($0.unixSeconds) }
         object["default_since"] = defaultSince.map { .number($0.unixSeconds) }
         if let remembered {
             var fields = JSONObject()
@@ -69,6 +70,7 @@ extension SessionRecord {
                 expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date)),
             user: members.optional("user", "a user") { try? UserSummary($0) },
             rawUser: members.json("raw_user"),
+            userReceivedAt: members.optional("user_received_at", "a date in Unix seconds", \.date),
             needsPassword: members.required("needs_password", "true or false", \.boolValue),
             signedInAt: members.required("signed_in_at", "a date in Unix seconds", \.date),
             remembered: members.optional("remembered", "an object of texts", \.secrets),

@@ -24,6 +24,10 @@ public struct SessionStatus: Sendable, Equatable {
     public var user: UserSummary?
     /// The account has no password yet.
     public var needsPassword: Bool
+    /// Something renews it without a person; where nothing does, it ends at `expiresAt`.
+    public var renews: Bool
+    /// The answers to the sign-in are kept, to sign in again by.
+    public var remembered: Bool
     public var expiresAt: Double?
     /// When it is renewed next.
     public var refreshAt: Double?
@@ -38,9 +42,9 @@ public struct SessionStatus: Sendable, Equatable {
 
     public init(
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
-        message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, expiresAt: Double? = nil,
-        refreshAt: Double? = nil, issuedAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil,
-        unsaved: Bool = false, isDefault: Bool = false
+        message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
+        remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
+        signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false, isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -50,6 +54,8 @@ public struct SessionStatus: Sendable, Equatable {
         self.message = message
         self.user = user
         self.needsPassword = needsPassword
+        self.renews = renews
+        self.remembered = remembered
         self.expiresAt = expiresAt
         self.refreshAt = refreshAt
         self.issuedAt = issuedAt
@@ -69,6 +75,8 @@ public struct SessionStatus: Sendable, Equatable {
         message = try members.optional("message", .string)
         user = try members.nested("user", UserSummary.init)
         needsPassword = try members.optional("needs_password", .bool) ?? false
+        renews = try members.optional("renews", .bool) ?? true
+        remembered = try members.optional("remembered", .bool) ?? false
         expiresAt = try members.optional("expires_at", .instant)
         refreshAt = try members.optional("refresh_at", .instant)
         issuedAt = try members.optional("issued_at", .instant)
@@ -86,6 +94,8 @@ public struct SessionStatus: Sendable, Equatable {
         object["message"] = message.map(JSON.string)
         object["user"] = user?.json
         object["needs_password"] = .bool(needsPassword)
+        object["renews"] = .bool(renews)
+        if remembered { object["remembered"] = true }
         object["expires_at"] = expiresAt.map(JSON.instant)
         object["refresh_at"] = refreshAt.map(JSON.instant)
         object["issued_at"] = issuedAt.map(JSON.instant)

@@ -39,10 +39,52 @@ struct SessionMachineEndsTests {
         bench.send(.renewalWanted(CallerID(1)))
         #expect(bench.failure(for: 1)?.kind == .unsupported)
         _ = try bench.sleepUntilWake()
+        // A quarter of a short life before: somebody may want to know.
+        #expect(bench.elapsed == .seconds(750))
+        #expect(bench.snapshot?.status.state == .active)
+        #expect(bench.snapshot?.isEnding == true)
+        _ = try bench.sleepUntilWake()
         #expect(bench.elapsed == .seconds(1000))
         #expect(bench.snapshot?.status.state == .signInRequired)
         #expect(bench.snapshot?.status.cause == "token_ended")
         #expect(bench.flights.isEmpty)
+    }
+
+    @Test("the end of a session that nothing renews is near ten minutes before it")
+    func ending() throws {
+        var bench = MachineBench(life: .seconds(7200), canRenew: false)
+        #expect(bench.snapshot?.status.renews == false)
+        #expect(bench.snapshot?.isEnding == false)
+        _ = try bench.sleepUntilWake()
+        #expect(bench.elapsed == .seconds(6600))
+        #expect(bench.snapshot?.isEnding == true)
+        #expect(bench.snapshot?.status.state == .active)
+    }
+
+    @Test("a check that is due asks the provider within moments, and the token is served meanwhile")
+    func checkDue() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(100))
+        bench.send(.checkDue)
+        #expect(bench.flights.isEmpty)
+        _ = try bench.sleepUntilWake()
+        #expect(bench.elapsed <= .seconds(102))
+        #expect(bench.flights.count == 1)
+        #expect(bench.snapshot?.token == Secret("token-1"))
+        bench.send(
+            .flightEnded(
+                bench.flights[0], .failure(.temporary(AgentError(.providerUnreachable, "away"), retryAfter: nil)),
+                sentAt: bench.now))
+        #expect(bench.snapshot?.status.state == .active)
+    }
+
+    @Test("a password that was set is no longer missing, and is kept only where answers are")
+    func passwordSet() throws {
+        var bench = MachineBench()
+        bench.send(.passwordSet(Secret("new"), rememberedAs: "password"))
+        let written = try #require(bench.saves.last)
+        #expect(!written.needsPassword)
+        #expect(written.remembered == nil)
     }
 
     @Test("a token without a known end is good until somebody gets a 401")

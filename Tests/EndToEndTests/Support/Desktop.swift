@@ -26,13 +26,28 @@ final class Desktop: Sendable {
     }
 
     /// A keyring that is unlocked and owns its name on the bus.
-    func startKeyring() async throws -> Child {
+    func startKeyring(replacing: Bool = false) async throws -> Child {
         let keyring = try await Child(
-            ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"], environment: environment,
-            input: .text(Self.keyringPassword))
+            ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
+                + (replacing ? ["--replace"] : []), environment: environment, input: .text(Self.keyringPassword))
         let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
         guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
         return keyring
+    }
+
+    /// As a screen lock does, or a start without the password: what the keyring holds is there and cannot be read.
+    func lockKeyring() async throws {
+        let lock = try await run([
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
+            "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.Lock",
+            "['/org/freedesktop/secrets/collection/login']",
+        ])
+        guard lock.status == 0 else { throw Failure("the keyring was not locked: \(lock.err)") }
+    }
+
+    /// The keyring again, unlocked, in place of the one that runs.
+    func unlockKeyring() async throws -> Child {
+        try await startKeyring(replacing: true)
     }
 
     func run(

@@ -1,0 +1,54 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// What a person meets whose keyring is locked: after a boot without a password, or behind a screen lock.
+@Suite("A locked keyring", .serialized)
+struct LockedKeyringTests {
+    @Test("at start its sessions are there, as locked, and go on by themselves once it is unlocked")
+    func lockedAtStart() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let token = try await scene.agent.authc("token").out
+            try await scene.agent.child.end()
+            try await scene.desktop.lockKeyring()
+            try await scene.startAgent()
+
+            let status = try await scene.agent.authc("status", "-s", "app-template", "--json")
+            #expect(status.status == 4)
+            #expect(try JSON(parsing: Array(status.out.utf8))["state"] == "keyring_locked", "\(status.out)")
+            #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
+            let refused = try await scene.agent.authc("token", "-s", "app-template")
+            #expect(refused.status == 4, "\(refused.err)")
+
+            let unlocked = try await scene.desktop.unlockKeyring()
+            let waited = try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s")
+            #expect(waited.status == 0, "\(waited.err)")
+            #expect(try await scene.agent.authc("token").out == token)
+            #expect(scene.signIns == 1)
+            await unlocked.end()
+        }
+    }
+
+    @Test("at sign-in the person is asked to unlock it, and who says no is told that it is locked")
+    func dismissedAtSignIn() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            try await scene.agent.child.end()
+            try await scene.desktop.lockKeyring()
+            try await scene.startAgent()
+            for _ in 1...2 {
+                let refused = try await scene.login(.envelope)
+                #expect(refused.status == 4, "\(refused.err)")
+                #expect(refused.err.contains("unlock it"), "\(refused.err)")
+            }
+            #expect(scene.signIns == 1)
+            let unlocked = try await scene.desktop.unlockKeyring()
+            #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            await unlocked.end()
+        }
+    }
+}
