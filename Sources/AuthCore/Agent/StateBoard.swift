@@ -6,7 +6,11 @@ internal import Synchronization
 /// Invariant: a snapshot is here before anyone is answered from the state it shows.
 package final class StateBoard: Sendable {
     private struct Known {
-        var snapshots: [SessionName: SessionSnapshot] = [:]
+        var snapshots: [SessionName: SessionSnapshot] = [:] {
+            didSet { defaultSession = StateBoard.defaultSession(snapshots) }
+        }
+        /// Asked for at each request, so it is found at each change.
+        fileprivate(set) var defaultSession: SessionName?
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
@@ -41,25 +45,23 @@ package final class StateBoard: Sendable {
     /// The session asked for, or the default one.
     package func snapshot(_ session: SessionName?) -> SessionSnapshot? {
         known.withLock { known in
-            guard let session else { return Self.defaultSession(known.snapshots).flatMap { known.snapshots[$0] } }
-            return known.snapshots[session]
+            (session ?? known.defaultSession).flatMap { known.snapshots[$0] }
         }
     }
 
     /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> TokenResult? {
         known.withLock { known in
-            guard let name = session ?? Self.defaultSession(known.snapshots) else { return nil }
+            guard let name = session ?? known.defaultSession else { return nil }
             return known.snapshots[name]?.liveToken(minValid: minValid, at: now)
         }
     }
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
-            let standard = Self.defaultSession(known.snapshots)
-            guard let name = session ?? standard ?? Self.firstLocked(known.heralds) else { return nil }
+            guard let name = session ?? known.defaultSession ?? Self.firstLocked(known.heralds) else { return nil }
             guard var status = known.snapshots[name]?.status else { return known.heralds[name] }
-            status.isDefault = name == standard
+            status.isDefault = name == known.defaultSession
             return status
         }
     }
@@ -67,10 +69,9 @@ package final class StateBoard: Sendable {
     /// By name.
     package func statuses() -> [SessionStatus] {
         known.withLock { known in
-            let standard = Self.defaultSession(known.snapshots)
             let kept = known.snapshots.values.map { snapshot in
                 var status = snapshot.status
-                status.isDefault = status.session == standard
+                status.isDefault = status.session == known.defaultSession
                 return status
             }
             return kept + known.heralds.values.filter { known.snapshots[$0.session] == nil }

@@ -132,7 +132,7 @@ final class Connection: ChannelInboundHandler {
         }
         let json: JSON
         do throws(JSONError) {
-            json = try JSON(parsing: line.readableBytesView)
+            json = try JSON(parsing: line.readableBytesUInt8Span)
         } catch {
             return send(RPCReply.failure(.null, .parseError("The line is no JSON: \(error).")))
         }

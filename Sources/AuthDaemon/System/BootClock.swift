@@ -8,21 +8,28 @@ package struct BootClock: SystemClock {
     package init() {}
 
     package func now() -> Moment {
-        Moment(
-            boot: BootInstant(sinceBoot: Self.read(CLOCK_BOOTTIME)),
-            wall: WallTime(unixSeconds: Self.read(CLOCK_REALTIME).seconds))
+        let date = Self.read(CLOCK_REALTIME)
+        return Moment(
+            boot: BootInstant(sinceBoot: Self.sinceBoot()),
+            wall: WallTime(unixSeconds: Double(date.tv_sec) + Double(date.tv_nsec) / 1e9))
     }
 
     package func sleep(until deadline: BootInstant) async throws {
         let clock = ContinuousClock()
-        let wait = deadline.sinceBoot - Self.read(CLOCK_BOOTTIME)
+        let wait = deadline.sinceBoot - Self.sinceBoot()
         guard wait > .zero else { return try Task.checkCancellation() }
         try await clock.sleep(until: clock.now + wait)
     }
 
-    private static func read(_ clock: clockid_t) -> Duration {
+    private static func sinceBoot() -> Duration {
+        let time = read(CLOCK_BOOTTIME)
+        return Duration(
+            secondsComponent: Int64(time.tv_sec), attosecondsComponent: Int64(time.tv_nsec) * 1_000_000_000)
+    }
+
+    private static func read(_ clock: clockid_t) -> timespec {
         var time = timespec()
         unsafe clock_gettime(clock, &time)
-        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+        return time
     }
 }

@@ -52,14 +52,14 @@ struct JSONWriter {
     private mutating func write(_ text: String) {
         bytes.append(.quote)
         let raw = text.utf8Span.span
-        // Short texts, which most are, go byte by byte: looking ahead would cost more than it saves.
-        if raw.count > 16, PlainRun.end(in: raw, from: 0) == raw.count {
-            append(text)
-        } else {
-            for position in raw.indices {
-                let byte = raw[position]
-                if Self.needsEscape(byte) { escape(byte) } else { bytes.append(byte) }
+        var position = 0
+        while position < raw.count {
+            let end = PlainRun.end(in: raw, from: position)
+            append(raw.extracting(position..<end))
+            if end < raw.count {
+                if Self.needsEscape(raw[end]) { escape(raw[end]) } else { bytes.append(raw[end]) }
             }
+            position = end + 1
         }
         bytes.append(.quote)
     }
@@ -81,7 +81,11 @@ struct JSONWriter {
         }
     }
 
-    private mutating func append(_ text: String) { bytes.append(contentsOf: text.utf8) }
+    private mutating func append(_ text: String) { append(text.utf8Span.span) }
+
+    private mutating func append(_ run: Span<UInt8>) {
+        unsafe run.withUnsafeBufferPointer { unsafe bytes.append(contentsOf: $0) }
+    }
 
     private mutating func separate(_ first: inout Bool) {
         if !first { bytes.append(UInt8(ascii: ",")) }
