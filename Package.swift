@@ -84,10 +84,11 @@ let package = Package(
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(name: "CIdle"),
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthCore", "AuthWire", "CSystemd",
+                "AuthCore", "AuthWire", "CIdle", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

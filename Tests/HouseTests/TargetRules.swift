@@ -33,7 +33,7 @@ struct TargetRules: Sendable {
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore", "NIOPosix",
+                "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Logging", "NIOCore", "NIOPosix",
                 "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
@@ -53,6 +53,6 @@ struct TargetRules: Sendable {
             ])),
     ]
 
-    /// The targets that are C headers only.
-    static let bridges: Set<String> = ["CSecret", "CSystemd"]
+    /// The targets that are C.
+    static let bridges: Set<String> = ["CIdle", "CSecret", "CSystemd"]
 }
