@@ -101,7 +101,9 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: ["AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders"],
-            swiftSettings: strict
+            swiftSettings: strict,
+            // Nobody looks for symbols in a program; those that are not exported can be left out.
+            linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]
         ),
 
         // The five backends over real HTTP, for the demo and the tests.

@@ -1,5 +1,6 @@
 package import AuthCore
 import AuthWire
+import CIdle
 package import Logging
 import ServiceLifecycle
 
@@ -34,6 +35,8 @@ package struct StateFollower: Service {
             told = status
             log(statuses, after: logged)
             logged = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+            // What led to a change, a start or a sign-in, is over: the next thing is mostly a long time of nothing.
+            authd_give_back_pages()
         }
         prompt.remove()
     }
