@@ -5,46 +5,56 @@ internal import Synchronization
 ///
 /// Invariant: it wakes for deadlines and for earlier ones being set, and for nothing else.
 package final class Alarms: Sendable {
-    private let deadlines = Mutex<[SessionName: BootInstant]>([:])
-    private let changes: AsyncStream<Void>
-    private let bell: AsyncStream<Void>.Continuation
+    private struct State {
+        var deadlines: [SessionName: BootInstant] = [:]
+        /// Of the present wait; each has its own, because an abandoned stream never waits again.
+        var bell: AsyncStream<Void>.Continuation?
+
+        var first: BootInstant? { deadlines.values.min() }
+    }
+
+    private let state = Mutex(State())
     private let clock: any SystemClock
 
     package init(clock: any SystemClock) {
         self.clock = clock
-        (changes, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Replaces the deadline of a session; `nil` takes it away.
     package func set(_ deadline: BootInstant?, for session: SessionName) {
-        let isSooner = deadlines.withLock { deadlines in
-            let first = deadlines.values.min()
-            deadlines[session] = deadline
-            guard let deadline else { return false }
-            return first.map { deadline < $0 } ?? true
+        let bell: AsyncStream<Void>.Continuation? = state.withLock { state in
+            let first = state.first
+            state.deadlines[session] = deadline
+            guard let deadline, first.map({ deadline < $0 }) ?? true else { return nil }
+            return state.bell
         }
-        if isSooner { bell.yield() }
+        bell?.yield()
     }
 
     /// Calls `ring` with each session whose deadline has come, until it is cancelled.
     package func run(ring: @Sendable ([SessionName]) async -> Void) async {
         while !Task.isCancelled {
-            let next = deadlines.withLock { $0.values.min() }
-            await waitForChange(or: next)
+            await waitForDeadline()
             let now = clock.now().boot
-            let due = deadlines.withLock { deadlines in
-                let due = deadlines.filter { $0.value <= now }.map(\.key)
-                for session in due { deadlines[session] = nil }
+            let due = state.withLock { state in
+                let due = state.deadlines.filter { $0.value <= now }.map(\.key)
+                for session in due { state.deadlines[session] = nil }
                 return due
             }
             if !due.isEmpty { await ring(due) }
         }
     }
 
-    private func waitForChange(or deadline: BootInstant?) async {
+    /// Returns at the first deadline, when an earlier one is set, or when the task is cancelled.
+    private func waitForDeadline() async {
+        let (rings, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let deadline = state.withLock { state in
+            state.bell = bell
+            return state.first
+        }
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { [changes] in
-                for await _ in changes { break }
+            group.addTask {
+                for await _ in rings { break }
             }
             if let deadline {
                 // Cancelled only together with this group, whose end is all that it would tell.
