@@ -12,11 +12,12 @@ package struct ProviderCalls: Sendable {
 
     /// Whether anything renews this session, as its profile stands now.
     package func canRenew(_ record: SessionRecord) -> Bool {
-        guard let profile = catalog.profiles[record.provider] else { return false }
+        // Without its profile, or with one that makes no request now, it may be renewed when that is mended: the tries
+        // will tell, and only a provider ends a session.
+        guard let profile = catalog.profiles[record.provider] else { return true }
         do throws(AgentError) {
             return try ProviderExchange(profile: profile).renewalRequest(record) != nil
         } catch {
-            // A request that cannot be built now may be when the profile is mended: the tries will tell.
             return true
         }
     }

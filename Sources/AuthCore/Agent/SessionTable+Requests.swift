@@ -39,8 +39,7 @@ extension SessionTable {
     /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try session(params.session)
-        let token = try await session.token(minValid: nil)
-        let record = await session.record
+        let record = try await session.liveRecord()
         if catalog.profiles[record.provider]?.renewal.kind == .validate {
             try await session.renew()
             return try status(session.name)
@@ -50,7 +49,7 @@ extension SessionTable {
         case .success(let grant):
             if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
         case .failure(let failure) where failure.error.httpStatus == 401:
-            try await session.reject(Secret(token.accessToken))
+            try await session.reject(record.tokens.accessToken)
         case .failure(let failure): throw failure.error
         }
         return try status(session.name)
@@ -61,23 +60,27 @@ extension SessionTable {
         let session = try session(params.session)
         let record = await session.record
         var last = try status(session.name)
-        try await session.signOut()
+        let removed: Result<Void, AgentError>
+        do throws(AgentError) {
+            removed = .success(try await session.signOut())
+        } catch {
+            removed = .failure(error)
+        }
+        // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
+        let untold = params.revoke ? await provider.signOut(record, sentAt: clock.now()) : nil
+        try removed.get()
         last.state = .signedOut
         last.cause = nil
-        last.message = nil
-        if params.revoke, let failure = await provider.signOut(record, sentAt: clock.now()) {
-            last.message = "Signed out here; the provider could not be told: \(failure.error.message)"
-        }
+        last.message = untold.map { "Signed out here; the provider could not be told: \($0.error.message)" }
         return last
     }
 
     /// Makes a session the default one.
-    package func use(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
-        guard let name = params.session else { throw .invalidParams("session: a session's name is needed") }
-        let session = try session(name)
+    package func use(_ params: SessionUseParams) async throws(AgentError) -> SessionStatus {
+        let session = try session(params.session)
         await session.handle(.defaultChosen)
         try await session.write()
-        return try status(name)
+        return try status(params.session)
     }
 
     /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience.
@@ -116,17 +119,18 @@ extension SessionTable {
                 user: record.user ?? UserSummary(), raw: record.rawUser ?? .null,
                 fetchedAt: record.tokens.issuedAt.unixSeconds)
         }
+        let record = try await session.liveRecord()
         do throws(AgentError) {
-            return try await fetchUser(of: session)
+            return try await fetchUser(of: session, with: record)
         } catch  where error.httpStatus == 401 {
-            try await session.reject(await session.record.tokens.accessToken)
-            return try await fetchUser(of: session)
+            try await session.reject(record.tokens.accessToken)
+            return try await fetchUser(of: session, with: try await session.liveRecord())
         }
     }
 
-    private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
-        _ = try await session.token(minValid: nil)
-        let record = await session.record
+    private func fetchUser(
+        of session: Session, with record: SessionRecord
+    ) async throws(AgentError) -> UserResult {
         switch await provider.fetchUser(record) {
         case nil: throw AgentError(.unsupported, "Provider \(record.provider) has no request for its user.")
         case .success(let fetched):

@@ -207,10 +207,16 @@ package final class SessionTable: Sendable {
         }
     }
 
-    private func forget(_ name: SessionName) {
-        entries.withLock { $0.sessions[name] = nil }
-        alarms.set(nil, for: name)
-        board.remove(name)
+    /// Unless another session has its name by now.
+    private func forget(_ session: Session) {
+        let isOurs = entries.withLock { entries in
+            guard entries.sessions[session.name] === session else { return false }
+            entries.sessions[session.name] = nil
+            return true
+        }
+        guard isOurs else { return }
+        alarms.set(nil, for: session.name)
+        board.remove(session.name)
     }
 }
 

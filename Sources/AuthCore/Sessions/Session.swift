@@ -35,6 +35,12 @@ package actor Session {
         }
     }
 
+    /// The record with a token that is good now.
+    package func liveRecord() async throws(AgentError) -> SessionRecord {
+        _ = try await token(minValid: nil)
+        return machine.record
+    }
+
     package func renew() async throws(AgentError) {
         try await finish { .renewalWanted($0) }
     }
@@ -93,7 +99,7 @@ package actor Session {
                 callers.removeValue(forKey: caller)?.resume(returning: answer)
             case .publish(let snapshot): world.publish(snapshot)
             case .wakeAt(let deadline): world.alarms.set(deadline, for: name)
-            case .forget: world.forget(name)
+            case .forget: world.forget(self)
             case .renew(let flight, let record): renew(flight, record)
             case .reread(let flight): reread(flight)
             case .save(let record): save(record)
@@ -155,5 +161,5 @@ package struct SessionWorld: Sendable {
     package let workshop: Workshop
     package let alarms: Alarms
     package let publish: @Sendable (SessionSnapshot) -> Void
-    package let forget: @Sendable (SessionName) -> Void
+    package let forget: @Sendable (Session) -> Void
 }

@@ -60,7 +60,8 @@ extension AgentError {
         }
     }
 
-    package static let stopping = AgentError(.internal_, "The agent is stopping.", retryable: true)
+    package static let stopping = AgentError(
+        .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
 
     /// A store's no, for a caller. Locked, missing, denied and silent each ask something else of a person.
     package init(_ error: StoreError) {

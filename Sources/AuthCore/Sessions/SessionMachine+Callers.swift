@@ -56,6 +56,7 @@ extension SessionMachine {
     }
 
     mutating func signOut(_ caller: CallerID, _ actions: inout [SessionAction]) {
+        guard !isGone else { return actions.append(.answer(caller, .done)) }
         for want in [Want.token, .renewal, .writing] {
             answer(want, .failure(.notSignedIn(record.session)), &actions)
         }
@@ -78,6 +79,7 @@ extension SessionMachine {
     mutating func replace(
         with new: SessionRecord, sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]
     ) {
+        guard !isGone else { return }
         let old = latest
         flight = nil
         signedOut = false
@@ -94,6 +96,7 @@ extension SessionMachine {
         writer.deleteEnded()
         guard signedOut else { return writer.forgetWritten() }
         answer(.signOut, .done, &actions)
+        isGone = true
         actions.append(.forget)
     }
 

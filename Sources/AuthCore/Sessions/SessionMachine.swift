@@ -19,6 +19,8 @@ package struct SessionMachine: Sendable {
     /// Why renewing has failed so far.
     package internal(set) var lastFailure: AgentError?
     package internal(set) var signedOut = false
+    /// Signed out, and out of the store: nothing more comes of it, a new sign-in has a machine of its own.
+    package internal(set) var isGone = false
 
     var canRenew: Bool
     var obtained: BootInstant
@@ -119,7 +121,7 @@ package struct SessionMachine: Sendable {
                 if let field, $0.remembered != nil { $0.remembered?[field] = password }
             }
         case .defaultChosen: update { $0.defaultSince = now.wall }
-        case .renewable(let can): canRenew = can
+        case .renewable(let can): renewable(can, now)
 
         case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
         case .storeReread(let id, let result): storeReread(id, result, now, &actions)
@@ -141,6 +143,15 @@ package struct SessionMachine: Sendable {
         }
         settle(now, &actions)
         return actions
+    }
+
+    /// A session that has ended only because nothing renewed it goes on when something does.
+    private mutating func renewable(_ can: Bool, _ now: Moment) {
+        if can, !canRenew, verdict != nil {
+            verdict = nil
+            planSoon(now)
+        }
+        canRenew = can
     }
 
     /// Joins the flight under way, or begins one.
@@ -184,6 +195,7 @@ package struct SessionMachine: Sendable {
 
     /// Brings everything that follows from the present state up to date; run after each event.
     private mutating func settle(_ now: Moment, _ actions: inout [SessionAction]) {
+        guard !isGone else { return }
         if signedOut {
             if writer.beginDelete(at: now.boot) { actions.append(.delete(record.session)) }
         } else {

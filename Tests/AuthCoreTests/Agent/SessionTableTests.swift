@@ -77,6 +77,21 @@ struct SessionTableTests {
         }
     }
 
+    @Test("a person may sign out and in again as often as they like")
+    func againAndAgain() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            for round in 1...5 {
+                let step = try await desk.start(Self.start)
+                #expect(step.status?.state == .active)
+                #expect(try await table.token(Self.get).accessToken == "token-\(round)")
+                _ = try await table.logout(LogoutParams())
+                #expect(try await example.store.loadAll().isEmpty)
+                #expect(throws: AgentError.noSession) { try table.status(nil) }
+            }
+        }
+    }
+
     @Test("the default is the first session until another is chosen, and stays so over a restart")
     func defaultSession() async throws {
         let store = MemoryStore()
@@ -87,7 +102,7 @@ struct SessionTableTests {
             example.clock.advance(.seconds(1))
             _ = try await desk.start(LoginStartParams(provider: "example", session: second, fields: Self.fields))
             #expect(try table.status(nil).session.text == "example")
-            #expect(try await table.use(SessionParams(session: second)).isDefault)
+            #expect(try await table.use(SessionUseParams(session: second)).isDefault)
         }
         let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await restarted.running { table, _ in

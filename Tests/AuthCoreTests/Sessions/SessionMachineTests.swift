@@ -219,6 +219,14 @@ struct SessionMachineTests {
         bench.send(.deleted)
         guard case .done = bench.answer(to: 1) else { throw Unexpected() }
         #expect(bench.forgotten)
+        // Nothing more comes of it, or the next sign-in of that name would lose what it keeps.
+        bench.send(.deleted)
+        bench.send(.storeReady)
+        bench.advance(.seconds(10_000))
+        bench.send(.wake)
+        #expect(bench.deletes == 1)
+        bench.send(.signOutWanted(CallerID(2)))
+        guard case .done = bench.answer(to: 2) else { throw Unexpected() }
     }
 
     @Test("a sign-out that the store refuses is told, and made good when the store is back")
