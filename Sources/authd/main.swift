@@ -14,7 +14,8 @@ let parts = AgentParts(
         case .failure(let failure):
             return ConfigurationReading(configuration: nil, problems: failure.problems)
         case .success(let settings):
-            let loaded = ProfileFolders.load(folders: places.folders, environments: settings.environments)
+            let loaded = ProfileFolders.load(
+                folders: places.folders, environments: settings.environments, defaults: settings.defaultEnvironments)
             return ConfigurationReading(
                 configuration: AgentConfiguration(settings: settings, catalog: loaded.catalog),
                 problems: loaded.problems)

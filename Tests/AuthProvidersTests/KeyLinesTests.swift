@@ -1,4 +1,5 @@
 @testable import AuthProviders
+import AuthWire
 import Testing
 
 @Suite("Lines of keys")
@@ -70,6 +71,24 @@ struct KeyLinesTests {
     func order() {
         let lines = KeyLines("x = { b = 1, a = 2 }")
         #expect(lines.order(of: "x.b") < lines.order(of: "x.a"))
+    }
+
+    @Test(
+        "what is nested too deeply for any parser is told with its line, and not looked at",
+        arguments: [
+            "a = 1\n" + String(repeating: "a.", count: 40_000) + "b = 1",
+            "a = 1\n[" + String(repeating: "a.", count: 40_000) + "b]",
+            "a = 1\nb = " + String(repeating: "[", count: 100_000),
+            "a = 1\nb = " + String(repeating: "{a=", count: 50_000),
+        ])
+    func tooDeep(text: String) {
+        #expect(KeyLines(text).tooDeepLine == 2)
+        guard case .failure(let failure) = ProfileReader.read(text, source: "deep.toml") else {
+            Issue.record("it was read")
+            return
+        }
+        #expect(failure.problems.map(\.line) == [2])
+        #expect(failure.problems.first?.expected.contains("in one another") == true)
     }
 
     @Test("carriage returns do not count twice")

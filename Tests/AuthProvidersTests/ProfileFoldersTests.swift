@@ -29,7 +29,7 @@ struct ProfileFoldersTests {
 
     @Test("without folders there are the bundled five")
     func bundled() {
-        let loaded = ProfileFolders.load(folders: ["/nonexistent/authd/providers"])
+        let loaded = ProfileFolders.load(folders: ["/nonexistent/authd/providers"], environments: [:], defaults: [:])
         #expect(loaded.problems.isEmpty)
         #expect(
             loaded.catalog.list.map(\.name) == [
@@ -44,7 +44,7 @@ struct ProfileFoldersTests {
         try system.put("a.toml", Bench.text(1, "name = \"envelope\"\ntitle = \"System\""))
         try system.put("b.toml", Bench.text(1, "name = \"mine\"\ntitle = \"System\""))
         try user.put("c.toml", Bench.text(1, "name = \"mine\"\ntitle = \"User\""))
-        let loaded = ProfileFolders.load(folders: [user.path, system.path])
+        let loaded = ProfileFolders.load(folders: [user.path, system.path], environments: [:], defaults: [:])
         #expect(loaded.problems.isEmpty)
         #expect(loaded.catalog["envelope"]?.title == "System")
         #expect(loaded.catalog["mine"]?.title == "User")
@@ -59,7 +59,7 @@ struct ProfileFoldersTests {
         try user.put("good.toml", Bench.text())
         try user.put("notes.txt", "not a profile")
         try user.put(".hidden.toml", "not a profile")
-        let loaded = ProfileFolders.load(folders: [user.path])
+        let loaded = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
         #expect(loaded.catalog["mine"] != nil)
         #expect(loaded.catalog.list.count == 6)
         #expect(loaded.problems.map(\.file) == [user.path + "/bad.toml"])
@@ -71,7 +71,7 @@ struct ProfileFoldersTests {
         let user = try Folder()
         try user.put("a.toml", Bench.text())
         try user.put("b.toml", Bench.text())
-        let loaded = ProfileFolders.load(folders: [user.path])
+        let loaded = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
         #expect(loaded.catalog["mine"]?.source == user.path + "/a.toml")
         #expect(loaded.problems.map(\.file) == [user.path + "/b.toml"])
     }
@@ -86,7 +86,7 @@ struct ProfileFoldersTests {
         try user.put("good.toml", Bench.text())
         try FileManager.default.createSymbolicLink(
             atPath: user.path + "/link.toml", withDestinationPath: user.path + "/nowhere")
-        let loaded = ProfileFolders.load(folders: [user.path])
+        let loaded = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
         #expect(loaded.catalog["mine"] != nil)
         #expect(
             loaded.problems.map { "\($0.file.split(separator: "/").last ?? ""): \($0.expected)" } == [

@@ -17,7 +17,7 @@ package enum ProfileFolders {
     ///   - environments: what settings add to profiles, by provider.
     ///   - defaults: the environments that settings make the default, by provider.
     package static func load(
-        folders: [String], environments: [String: [AddedEnvironment]] = [:], defaults: [String: ChosenEnvironment] = [:]
+        folders: [String], environments: [String: [AddedEnvironment]], defaults: [String: ChosenEnvironment]
     ) -> Loaded {
         let bundled = BundledProfiles.read()
         var problems = bundled.problems

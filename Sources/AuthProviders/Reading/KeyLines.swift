@@ -1,7 +1,7 @@
 /// Where each key of a TOML document stands, by its path as ``TOMLPath`` writes it.
 ///
 /// The TOML library keeps no positions of what it read well, nor the order of keys; a message that names no line helps
-/// little. The scanner expects a document that the library has accepted, and gives up quietly on any other.
+/// little. The scanner expects a document that the library accepts, and gives up quietly on any other.
 struct KeyLines {
     struct Place {
         /// From 1.
@@ -13,12 +13,15 @@ struct KeyLines {
     private let places: [String: Place]
     /// Where a text holds an escaped NUL, which the library would cut it off at.
     let nulLine: Int?
+    /// Where keys or values are nested deeper than ``KeyScanner/deepest``.
+    let tooDeepLine: Int?
 
     init(_ text: String) {
         var scanner = KeyScanner(text)
         scanner.scanDocument()
         places = scanner.places
         nulLine = scanner.nulLine
+        tooDeepLine = scanner.tooDeepLine
     }
 
     /// The line of the key, or of the nearest table around it that has one; 1 where there is none.

@@ -3,11 +3,18 @@ struct KeyScanner {
     private let bytes: [UInt8]
     private(set) var places: [String: KeyLines.Place] = [:]
     private(set) var nulLine: Int?
+    /// Where a key or a value is nested deeper than ``deepest``; nothing after it is looked at.
+    private(set) var tooDeepLine: Int?
     private var index = 0
     private var line = 1
+    private var depth = 0
     private var table = ""
     /// How many elements each array of tables has so far.
     private var elements: [String: Int] = [:]
+
+    /// Parts of a key, and arrays or tables in one another. Ours have four; the parser's stack ends after some
+    /// ten thousand.
+    static let deepest = 32
 
     init(_ text: String) {
         bytes = Array(text.utf8)
@@ -64,6 +71,8 @@ struct KeyScanner {
     }
 
     private mutating func scanArray(_ path: String) {
+        guard descend() else { return }
+        defer { depth -= 1 }
         index += 1
         var count = 0
         skipBlank()
@@ -80,6 +89,8 @@ struct KeyScanner {
     }
 
     private mutating func scanInlineTable(_ path: String) {
+        guard descend() else { return }
+        defer { depth -= 1 }
         index += 1
         skipBlank()
         while let byte = current, byte != UInt8(ascii: "}") {
@@ -107,7 +118,24 @@ struct KeyScanner {
             skipSpaces()
             guard current == UInt8(ascii: ".") else { return parts }
             index += 1
+            guard parts.count < Self.deepest else {
+                giveUp()
+                return parts
+            }
         }
+    }
+
+    private mutating func descend() -> Bool {
+        depth += 1
+        guard depth > Self.deepest else { return true }
+        depth -= 1
+        giveUp()
+        return false
+    }
+
+    private mutating func giveUp() {
+        tooDeepLine = tooDeepLine ?? line
+        index = bytes.count
     }
 
     /// Any of TOML's four kinds of string.

@@ -36,8 +36,9 @@ package enum SettingsReader {
         section.allow("proxy", "no_proxy", "ca_file", "connect_timeout", "request_timeout", "total_timeout")
         let proxy = section.string("proxy")
         // The text is not repeated: a proxy's address may hold a password.
-        if let proxy, !proxy.hasPrefix("http://"), !proxy.hasPrefix("https://") {
-            section.problems.add(section.path("proxy"), expected: "a URL, http://HOST:PORT", found: "another text")
+        if let proxy, proxy != "none", !HTTPSettings.proxySchemes.contains(where: { proxy.hasPrefix($0 + "://") }) {
+            let schemes = HTTPSettings.proxySchemes.map { $0 + "://HOST:PORT" }.joined(separator: ", ")
+            section.problems.add(section.path("proxy"), expected: "\(schemes) or none", found: "another text")
         }
         return HTTPSettings(
             proxy: proxy, noProxy: section.strings("no_proxy") ?? [], caFile: absolutePath(section, "ca_file"),

@@ -15,9 +15,13 @@ enum TOMLDocument {
             return failure(0, "at most \(mostBytes >> 10) KiB", "\(text.utf8.count >> 10) KiB")
         }
         guard !text.utf8.contains(0) else { return failure(0, "TOML text", "a NUL byte") }
+        // Before the parser, which recurses without a limit.
+        let lines = KeyLines(text)
+        if let line = lines.tooDeepLine {
+            return failure(line, "at most \(KeyScanner.deepest) keys, arrays or tables in one another", "more")
+        }
         do {
             let table = try TOMLTable(string: text)
-            let lines = KeyLines(text)
             if let line = lines.nulLine { return failure(line, "text without NUL characters", "an escaped one") }
             return .success(TOMLSection(table: table, path: "", problems: ProblemList(file: file, lines: lines)))
         } catch let error as TOMLParseError {
