@@ -14,10 +14,13 @@ struct Options {
     /// `-s`, else `$AUTHD_SESSION`, else the agent's own choice.
     func chosenSession() throws(Failure) -> SessionName? {
         guard let text = session ?? environmentValue("AUTHD_SESSION"), !text.isEmpty else { return nil }
+        return try Self.sessionName(text, from: session == nil ? "AUTHD_SESSION" : "--session")
+    }
+
+    static func sessionName(_ text: String, from source: String = "NAME") throws(Failure) -> SessionName {
         do {
             return try SessionName(text)
         } catch {
-            let source = session == nil ? "AUTHD_SESSION" : "--session"
             throw .usage("\(source): '\(text)' is no session name: \(SessionName.rule)")
         }
     }

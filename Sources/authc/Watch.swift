@@ -15,7 +15,9 @@ struct Watch {
     private var view: any WatchView
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let isLive = !options.json && isatty(STDOUT_FILENO) == 1
+        // A dumb terminal has no cursor to move (terminfo(5)).
+        let isDumb = ["dumb", ""].contains(environmentValue("TERM") ?? "")
+        let isLive = !options.json && !isDumb && isatty(STDOUT_FILENO) == 1
         let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH] : [])
         let view: any WatchView =
             if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }

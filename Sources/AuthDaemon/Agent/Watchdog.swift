@@ -14,7 +14,7 @@ package struct Watchdog: Service {
     }
 
     package func run() async throws {
-        let half = TimeAmount.nanoseconds(interval.nanoseconds / 2)
+        let half = TimeAmount(interval / 2)
         let task = loop.scheduleRepeatedTask(initialDelay: .zero, delay: half) { [notifier] _ in notifier.alive() }
         defer { task.cancel() }
         try? await gracefulShutdown()

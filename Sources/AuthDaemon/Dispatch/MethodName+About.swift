@@ -74,7 +74,7 @@ extension MethodName {
     private var aboutSession: MethodAbout {
         switch self {
         case .sessionList: MethodAbout("Every session.", gives: "sessions")
-        case .sessionUse: MethodAbout("Makes a session the default.", [Self.session], gives: "status")
+        case .sessionUse: MethodAbout("Makes a session the default.", [.needs("session")], gives: "status")
         case .sessionRefresh: MethodAbout("Renews a session now.", [Self.session], gives: "status")
         case .sessionValidate: MethodAbout("Asks the provider about it.", [Self.session], gives: "status")
         case .sessionLogout:

@@ -59,7 +59,7 @@ final class Connection: ChannelInboundHandler {
         }
         let limit = reception.limits.firstLine
         let loop = context.eventLoop.assumeIsolated()
-        firstLine = loop.scheduleTask(in: .nanoseconds(limit.nanoseconds)) { [weak self] in
+        firstLine = loop.scheduleTask(in: TimeAmount(limit)) { [weak self] in
             self?.refuse(AgentError(.timeout, "No whole line came within \(limit) of connecting."))
         }
     }
@@ -202,7 +202,7 @@ final class Connection: ChannelInboundHandler {
         let here = NIOLoopBound(self, eventLoop: loop)
         reception.start(
             Crew(
-                jobs: stream, clock: reception.clock,
+                jobs: stream, loop: loop,
                 answer: { ticket, result in loop.execute { here.value.answered(ticket, result) } },
                 ended: { ticket in loop.execute { here.value.ended(ticket) } }))
         return continuation
@@ -320,11 +320,7 @@ final class Connection: ChannelInboundHandler {
         lingers = true
         setAutoRead(true)
         context.close(mode: .output, promise: nil)
-        let linger = TimeAmount.nanoseconds(reception.limits.linger.nanoseconds)
+        let linger = TimeAmount(reception.limits.linger)
         context.eventLoop.assumeIsolated().scheduleTask(in: linger) { [weak self] in self?.close() }
     }
-}
-
-extension Duration {
-    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
 }

@@ -1,5 +1,6 @@
 import AuthCore
 import AuthWire
+import NIOCore
 
 /// A request that memory could not answer.
 struct Job: Sendable {
@@ -12,12 +13,20 @@ struct Job: Sendable {
 
     /// Answers once, at the deadline at the latest, and returns when the work has ended: what does not stop when it is
     /// cancelled goes on counting against its connection.
-    func carryOut(clock: any SystemClock, answer: @Sendable (Result<JSON, AgentError>) -> Void) async {
-        let deadline = clock.now().boot + limit
+    ///
+    /// The deadline is the loop's: it goes when the answer comes, where a cancelled sleep of a task would stay in memory
+    /// until it is over.
+    func carryOut(on loop: any EventLoop, answer: @Sendable (Result<JSON, AgentError>) -> Void) async {
+        let deadline = loop.scheduleTask(in: TimeAmount(limit)) {}
+        defer { deadline.cancel() }
         await withTaskGroup(of: Result<JSON, AgentError>?.self) { group in
             group.addTask { await outcome() }
             group.addTask {
-                try? await clock.sleep(until: deadline)
+                await withTaskCancellationHandler {
+                    _ = try? await deadline.futureResult.get()
+                } onCancel: {
+                    deadline.cancel()
+                }
                 return nil
             }
             let first = await group.next() ?? nil
@@ -40,7 +49,7 @@ struct Job: Sendable {
 struct Crew: Sendable {
     /// Ends when the connection does.
     let jobs: AsyncStream<Job>
-    let clock: any SystemClock
+    let loop: any EventLoop
     let answer: @Sendable (_ ticket: Int, Result<JSON, AgentError>) -> Void
     let ended: @Sendable (_ ticket: Int) -> Void
 
@@ -48,7 +57,7 @@ struct Crew: Sendable {
         await withDiscardingTaskGroup { group in
             for await job in jobs {
                 group.addTask {
-                    await job.carryOut(clock: clock) { answer(job.ticket, $0) }
+                    await job.carryOut(on: loop) { answer(job.ticket, $0) }
                     ended(job.ticket)
                 }
             }

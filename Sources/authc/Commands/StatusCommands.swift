@@ -30,13 +30,10 @@ struct Use: ParsableCommand {
     var name: String
 
     func run() throws {
-        var options = common.options
-        options.session = name
-        throw ExitCode(
-            Program.run(options) { options throws(Failure) in
-                let params = SessionParams(session: try options.chosenSession())
-                return try StatusReport.run(.sessionUse(params), options) { _ in .done }
-            })
+        try common.run { options throws(Failure) in
+            let params = SessionUseParams(session: try Options.sessionName(name))
+            return try StatusReport.run(.sessionUse(params), options) { _ in .done }
+        }
     }
 }
 

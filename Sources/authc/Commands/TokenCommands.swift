@@ -9,17 +9,8 @@ struct Token: ParsableCommand {
     @Option(help: "Renew it first when it is good for less than this, as in 5m.", transform: length)
     var minValid: Duration?
 
-    @Option(help: "A scope the token must have; may be repeated.")
-    var scope: [String] = []
-
-    @Option(help: "Whom the token is for.")
-    var audience: String?
-
     func run() throws {
-        try common.run { options throws(Failure) in
-            try TokenReport.run(
-                options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience)
-        }
+        try common.run { options throws(Failure) in try TokenReport.run(options, minValid: minValid) }
     }
 }
 
