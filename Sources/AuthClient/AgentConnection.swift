@@ -3,7 +3,8 @@ import Glibc
 
 /// One connection to the agent, for a program that may block: its calls wait in the thread that makes them.
 ///
-/// Belongs to one thread at a time. After any error but `.agent` and `.timedOut` it is of no further use.
+/// Belongs to one thread at a time. After any error but `.agent` and `.timedOut` it is of no further use; nor is it after
+/// a time-out that left half a request sent: then the next call says `.closed`.
 public final class AgentConnection {
     private let socket: LocalSocket
     private var lines = LineBuffer(limit: ClientLimits.answerBytes)
@@ -84,7 +85,7 @@ public final class AgentConnection {
     }
 
     private func keep(_ event: AgentEvent) throws(ClientError) {
-        guard events.count < ClientLimits.keptEvents else { throw .tooLong(limit: ClientLimits.keptEvents) }
+        guard events.count < ClientLimits.keptEvents else { throw .tooManyEvents(limit: ClientLimits.keptEvents) }
         events.append(event)
     }
 

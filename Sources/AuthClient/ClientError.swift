@@ -10,6 +10,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case closed
     /// A request over the agent's limit, which was not sent, or an answer over ours.
     case tooLong(limit: Int)
+    /// More events came than are kept for ``AgentConnection/nextEvent(deadline:)`` while an answer was waited for.
+    case tooManyEvents(limit: Int)
     /// The agent's own answer: a refusal or a failure.
     case agent(AgentError)
     /// Something that is not an answer of this protocol.
@@ -29,6 +31,8 @@ extension ClientError: CustomStringConvertible {
         case .timedOut: "the agent did not answer in time; try again, or give it longer"
         case .closed: "the agent closed the connection before it answered; try again"
         case .tooLong(let limit): "a message is longer than \(limit) bytes"
+        case .tooManyEvents(let limit):
+            "more than \(limit) events came while an answer was waited for; subscribe on a connection of its own"
         case .agent(let error): error.message
         case .badReply(let reason): "the agent's answer makes no sense: \(reason); is another program on its socket?"
         case .cancelled: "cancelled"

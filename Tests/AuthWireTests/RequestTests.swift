@@ -22,7 +22,8 @@ struct RequestTests {
         let required: [MethodName: JSON] = [
             .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .loginStart: ["provider": "p"],
             .loginAnswer: ["login": "l", "fields": [:]], .loginWait: ["login": "l"], .loginCancel: ["login": "l"],
-            .loginResend: ["login": "l"], .sessionWait: ["until": "active"], .tokenReject: ["access_token": "t"],
+            .loginResend: ["login": "l"], .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
+            .tokenReject: ["access_token": "t"],
             .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
         ]
         let params = required[name]

@@ -1,9 +1,11 @@
 import Foundation
+import Synchronization
 
 /// A datagram socket that hears what a service tells its manager (sd_notify(3)), one datagram a message.
 package final class NotifySocket: Sendable {
     package let path: String
-    private let descriptor: Int32
+    /// Until ``end()``: then the number may be somebody else's.
+    private let descriptor: Mutex<Int32?>
     private let messages: AsyncStream<String>
 
     package init(at path: String) throws {
@@ -12,7 +14,7 @@ package final class NotifySocket: Sendable {
         self.messages = messages
         unlink(path)
         let heard = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        descriptor = heard
+        descriptor = Mutex(heard)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
@@ -42,7 +44,10 @@ package final class NotifySocket: Sendable {
 
     /// Nothing more is heard but what was sent before.
     package func end() {
-        shutdown(descriptor, Int32(SHUT_RDWR))
+        descriptor.withLock { descriptor in
+            if let open = descriptor { shutdown(open, Int32(SHUT_RDWR)) }
+            descriptor = nil
+        }
     }
 
     deinit {

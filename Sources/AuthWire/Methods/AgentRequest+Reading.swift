@@ -34,7 +34,7 @@ extension AgentRequest {
         case .loginResend: .loginResend(try LoginParams(object))
         case .sessionList: .sessionList
         case .sessionStatus: .sessionStatus(try SessionParams(object))
-        case .sessionUse: .sessionUse(try SessionParams(object))
+        case .sessionUse: .sessionUse(try SessionUseParams(object))
         case .sessionRefresh: .sessionRefresh(try SessionParams(object))
         case .sessionValidate: .sessionValidate(try SessionParams(object))
         case .sessionLogout: .sessionLogout(try LogoutParams(object))

@@ -53,9 +53,8 @@ extension AgentRequest {
         case .loginStart(let params): params.json
         case .loginAnswer(let params): params.json
         case .loginWait(let params), .loginCancel(let params), .loginResend(let params): params.json
-        case .sessionStatus(let params), .sessionUse(let params), .sessionRefresh(let params),
-            .sessionValidate(let params):
-            params.json
+        case .sessionStatus(let params), .sessionRefresh(let params), .sessionValidate(let params): params.json
+        case .sessionUse(let params): params.json
         case .sessionLogout(let params): params.json
         case .sessionWait(let params): params.json
         case .passwordSet(let params), .passwordChange(let params), .passwordRequestReset(let params),

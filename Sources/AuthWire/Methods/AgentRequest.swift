@@ -17,7 +17,7 @@ public enum AgentRequest: Sendable, Equatable {
     case loginResend(LoginParams)
     case sessionList
     case sessionStatus(SessionParams)
-    case sessionUse(SessionParams)
+    case sessionUse(SessionUseParams)
     case sessionRefresh(SessionParams)
     case sessionValidate(SessionParams)
     case sessionLogout(LogoutParams)
