@@ -16,6 +16,8 @@ final class KeyringLink {
 
     private let address: String?
     private var bus: BusConnection?
+    /// While there is no bus.
+    private var arrival: FileArrival?
     private var session: SecretServiceProxy?
     private var waiting: [GIOCall<SecretServiceProxy>.Answer] = []
     private var watches: [GLibSubscription] = []
@@ -86,13 +88,33 @@ final class KeyringLink {
         case .failure:
             if owner == nil { states.tell(.missing) }
         }
+        if connection == nil { awaitBus() }
         let answers = waiting
         waiting = []
         for answer in answers { _ = answer(result) }
     }
 
+    /// Nobody who asks is told of a bus that comes back: its socket is watched, and that costs nothing.
+    private func awaitBus() {
+        guard arrival == nil, let path = address.flatMap(SessionBus.socketPath) else { return }
+        arrival = FileArrival(of: path, on: thread) { [weak self] in
+            guard let self, waiting.isEmpty else { return }
+            tryBus(pauses: [.milliseconds(100), .seconds(1), .seconds(5)])
+        }
+    }
+
+    /// - Parameter pauses: before the next tries: a socket is there a moment before anybody listens on it.
+    private func tryBus(pauses: ArraySlice<Duration>) {
+        guard connection == nil else { return }
+        thread.begin(connected(), limit: limit) { [weak self] _ in
+            guard let self, connection == nil, let pause = pauses.first else { return }
+            thread.after(pause) { [weak self] in self?.tryBus(pauses: pauses.dropFirst()) }
+        }
+    }
+
     private func adopt(_ bus: BusConnection) {
         self.bus = bus
+        arrival = nil
         owner = nil
         session = nil
         watches = [
@@ -115,6 +137,7 @@ final class KeyringLink {
         collection = nil
         forgetUnlocking()
         states.tell(.missing)
+        awaitBus()
     }
 
     private func ownerChanged(_ new: String?) {

@@ -11,4 +11,16 @@ package enum SessionBus {
         defer { g_free(escaped) }
         return "unix:path=" + String(cString: escaped)
     }
+
+    /// Where the bus of such an address will have its socket, if that is a file (D-Bus specification, "Unix Domain
+    /// Sockets").
+    static func socketPath(of address: String) -> String? {
+        for entry in address.split(separator: ";") where entry.hasPrefix("unix:path=") {
+            let value = String(entry.dropFirst("unix:path=".count).prefix { $0 != "," })
+            guard let path = g_uri_unescape_string(value, nil) else { continue }
+            defer { g_free(path) }
+            return String(cString: path)
+        }
+        return nil
+    }
 }

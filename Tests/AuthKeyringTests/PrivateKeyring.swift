@@ -63,6 +63,8 @@ actor PrivateKeyring {
     func kill() async throws { try await tell("kill") }
     /// Ends the bus with SIGKILL.
     func killBus() async throws { try await tell("kill-bus") }
+    /// Starts another bus at the same address.
+    func startBus() async throws { try await tell("start-bus") }
     /// What `secret-tool search --all` prints of authd's items.
     func search() async throws -> [String] { try await tell("search") }
     /// Writes an item of authd's with a value that is no record.
@@ -90,18 +92,22 @@ actor PrivateKeyring {
         mkdir -m 700 -p "$HOME" "$XDG_RUNTIME_DIR"
         unset DISPLAY WAYLAND_DISPLAY DBUS_SESSION_BUS_ADDRESS
         cat > "$folder/bus.conf" <<END
-        <busconfig><type>session</type><listen>unix:dir=$folder/run</listen><auth>EXTERNAL</auth>
+        <busconfig><type>session</type><listen>unix:path=$folder/run/bus</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
         <allow own="*"/></policy></busconfig>
         END
         leave() { trap - EXIT; kill -KILL $daemon $bus 2>/dev/null; wait; rm -rf "$folder"; exit; }
         trap leave EXIT TERM INT HUP
         mkfifo "$folder/address"
-        setpriv --pdeathsig KILL \
-            dbus-daemon --config-file="$folder/bus.conf" --nofork --print-address=1 > "$folder/address" &
-        bus=$!
-        read -r DBUS_SESSION_BUS_ADDRESS < "$folder/address"
-        export DBUS_SESSION_BUS_ADDRESS
+        start_bus() {
+            setpriv --pdeathsig KILL \
+                dbus-daemon --config-file="$folder/bus.conf" --nofork --print-address=1 > "$folder/address" &
+            bus=$!
+            read -r address < "$folder/address"
+        }
+        start_bus
+        # Without its id: the next bus there has another one.
+        export DBUS_SESSION_BUS_ADDRESS=${address%%,guid=*}
         echo "bus $DBUS_SESSION_BUS_ADDRESS"
         owned() { gdbus wait --session --timeout 20 org.freedesktop.secrets; }
         start() {
@@ -118,6 +124,7 @@ actor PrivateKeyring {
             thaw) kill -CONT $daemon ;;
             kill) kill -KILL $daemon; wait $daemon; true ;;
             kill-bus) kill -KILL $bus; wait $bus; true ;;
+            start-bus) rm -f "$folder/run/bus"; start_bus ;;
             search) secret-tool search --all application authd 2>&1 ;;
             damage) printf '{"format":1,"access_token":"tell-nobody"' | secret-tool store --label=damaged \
                 application authd session "$password" provider p xdg:schema authd.Session ;;

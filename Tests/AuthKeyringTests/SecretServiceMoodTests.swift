@@ -236,6 +236,20 @@ struct SecretServiceMoodTests {
         }
     }
 
+    @Test("loses its bus and gets another, it is found again without a call")
+    func busIsBack() async throws {
+        try await withScene { scene in
+            try await scene.store.save(record())
+            try await scene.keyring.killBus()
+            try await scene.keyring.kill()
+            #expect(await scene.store.states().reaches(.missing))
+            try await scene.keyring.startBus()
+            try await scene.keyring.start()
+            #expect(await scene.store.states().reaches(.ready))
+            #expect(try await scene.store.loadAll().count == 1)
+        }
+    }
+
     @Test("has no bus at all, calls say what to set")
     func noBus() async throws {
         let thread = try GLibThread()

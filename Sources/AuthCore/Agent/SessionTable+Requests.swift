@@ -10,6 +10,13 @@ extension SessionTable {
         return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
     }
 
+    /// By name. Nothing is no answer while the store, which may hold some, could not be read.
+    package func list() throws(AgentError) -> [SessionStatus] {
+        let statuses = board.statuses()
+        if statuses.isEmpty, !isLoaded { throw .storeNotRead(board.store) }
+        return statuses
+    }
+
     package func status(_ session: SessionName?) throws(AgentError) -> SessionStatus {
         guard let status = board.status(session) else { throw absence(of: session) }
         return status

@@ -152,7 +152,7 @@ package final class SessionTable: Sendable {
 
     // MARK: Entries
 
-    private var isLoaded: Bool { entries.withLock { $0.loaded } }
+    var isLoaded: Bool { entries.withLock { $0.loaded } }
     var sessions: [Session] { entries.withLock { Array($0.sessions.values) } }
     private func nextSeed() -> UInt64 { entries.withLock { $0.seeds.next() } }
 

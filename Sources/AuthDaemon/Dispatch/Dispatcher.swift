@@ -36,7 +36,7 @@ package struct Dispatcher: Sendable {
         case .rpcDiscover: return memory(Discovery.document)
         case .networkStatus: return memory(table.board.network.json)
         case .sessionList:
-            return try known { () throws(AgentError) in SessionList(sessions: table.board.statuses()).json }
+            return try known { () throws(AgentError) in SessionList(sessions: try table.list()).json }
         case .sessionStatus(let params):
             return try known { () throws(AgentError) in try table.status(params.session).json }
         case .providerList: return memory(ProviderList(providers: table.catalog.profiles.list.map(\.summary)).json)
