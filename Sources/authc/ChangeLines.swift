@@ -13,7 +13,7 @@ struct ChangeLines: WatchView {
             for status in state.inOrder { try line(time, about(status, now)) }
             if let network = state.network { try line(time, "network " + network.state.rawValue) }
         } else if let status = event.status {
-            try line(time, about(status, now))
+            try line(time, about(status, now) + (event.name == "ending" ? ", and nothing renews it" : ""))
         } else if let network = event.network {
             try line(time, "network " + network.state.rawValue)
         } else if let store = event.store {

@@ -43,7 +43,8 @@ struct Authc: ParsableCommand {
             """,
         version: Release.version,
         subcommands: [
-            Login.self, Register.self, Logout.self, Status.self, List.self, Use.self, Token.self, Whoami.self,
+            Login.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
+            Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
             Version.self,
         ])

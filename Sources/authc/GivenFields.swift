@@ -53,7 +53,8 @@ struct GivenFields {
         }
         if let passwordFromInput {
             let secrets = method.fields.filter(\.secret)
-            guard let field = secrets.first(where: { $0.name == "password" }) ?? secrets.first else {
+            let new = secrets.first { $0.kind == "new-password" }
+            guard let field = new ?? secrets.first(where: { $0.name == "password" }) ?? secrets.first else {
                 throw .usage("--password-stdin: the method \(method.name) asks for no secret")
             }
             result[field.name] = passwordFromInput

@@ -46,6 +46,10 @@ enum ProviderCommands {
             let fields = method.fields.map { $0.name + ($0.optional ? "?" : "") + ($0.secret ? " (secret)" : "") }
             add("by " + method.name, fields.joined(separator: ", "))
         }
+        for method in detail.password {
+            let fields = method.fields.map { $0.name + ($0.secret ? " (secret)" : "") }
+            add("password " + StatusCard.spaced(method.name), fields.joined(separator: ", "))
+        }
         if !detail.endpoints.isEmpty { add("endpoints", detail.endpoints.joined(separator: ", ")) }
         try Output.result(lines.joined(separator: "\n"))
         return .done

@@ -27,6 +27,9 @@ enum SessionCommands {
         return .done
     }
 
+    /// In milliseconds: a younger user is as good as fetched now.
+    private static let worthTelling = 3_600_000
+
     static func whoami(_ options: Options, fresh: Bool) throws(Failure) -> ExitStatus {
         let params = UserGetParams(session: try options.chosenSession(), fresh: fresh)
         let (result, json) = try options.connect().call(.userGet(params), UserResult.init)
@@ -40,6 +43,9 @@ enum SessionCommands {
                 hint: "`authc whoami --json` shows all it tells")
         }
         try Output.result(Visible.line(name))
+        if let age = result.ageMs, age >= worthTelling {
+            Output.note("as of \(Span.text(.milliseconds(age))) ago; --fresh asks the provider")
+        }
         return .done
     }
 

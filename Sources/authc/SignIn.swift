@@ -2,18 +2,11 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// A sign-in, step by step as the agent says; the person is asked only for what is missing.
+/// A sign-in, or something done about a password, step by step as the agent says; the person is asked only for what is
+/// missing.
 ///
-/// Invariant: a sign-in that was begun and is not at its end when this leaves has been cancelled at the agent.
+/// Invariant: what was begun and is not at its end when this leaves has been cancelled at the agent.
 struct SignIn {
-    struct Request {
-        var provider: String
-        var environment: String?
-        var method: String?
-        var fields: GivenFields
-        var remember = false
-    }
-
     /// For a person with another device, where a step does not say when it ends.
     private static let longestWait = Duration.seconds(15 * 60)
     /// A cancellation is answered from memory, and nobody waits for a slow one.
@@ -22,12 +15,13 @@ struct SignIn {
     private let options: Options
     private let agent: Agent
     private let signals: Signals
+    private let goal: SignInGoal
 
-    static func run(_ request: Request, _ options: Options) throws(Failure) -> ExitStatus {
+    static func run(_ goal: SignInGoal, _ given: GivenFields, _ options: Options) throws(Failure) -> ExitStatus {
         let signals = try Signals(TerminalInput.signals)
-        let signIn = SignIn(options: options, agent: try options.connect(), signals: signals)
+        let signIn = SignIn(options: options, agent: try options.connect(), signals: signals, goal: goal)
         do throws(Failure) {
-            try signIn.run(request)
+            try signIn.run(given)
         } catch {
             // Ends the program as the signal would have, so that a script's shell stops too.
             if let number = signals.take() { signals.act(number) }
@@ -36,62 +30,91 @@ struct SignIn {
         return .done
     }
 
-    private func run(_ request: Request) throws(Failure) {
-        let fields = try fields(of: request)
-        let params = LoginStartParams(
-            provider: request.provider, session: try options.chosenSession(), environment: request.environment,
-            method: request.method, fields: fields, remember: request.remember)
-        var step = try agent.call(.loginStart(params), watching: signals, Step.init)
-        var unused = fields
+    private func run(_ given: GivenFields) throws(Failure) {
+        let session = try options.chosenSession()
+        let fields =
+            given.needsMethod
+            ? try given.checked(for: goal.method(session, ask: SignInAsking(agent: agent, signals: signals)))
+            : given.unchecked
+        let questions = Questions(options: options, signals: signals, given: Set(fields.keys))
+        var step = try begin(goal.request(session, fields: fields), questions)
         do throws(Failure) {
-            while let next = try nextRequest(after: step, &unused) {
+            while let next = try nextRequest(after: step, questions) {
                 switch next {
-                case .answer(let answer): step = try agent.call(.loginAnswer(answer), watching: signals, Step.init)
+                case .ask(let request): step = try sent(request, step, questions)
                 case .wait(let deadline): step = try wait(step.login, until: deadline) ?? step
                 }
             }
         } catch {
-            if step.kind != .done, step.kind != .failed {
-                let cancel = AgentRequest.loginCancel(LoginParams(login: step.login))
-                _ = try? agent.connection.call(cancel, deadline: .after(Self.cancelTime))
-            }
+            if step.kind != .done, step.kind != .failed { cancel(step.login) }
             throw error
         }
     }
 
-    private func fields(of request: Request) throws(Failure) -> [String: String] {
-        guard request.fields.needsMethod else { return request.fields.unchecked }
-        let params = ProviderParams(provider: request.provider)
-        let provider = try agent.call(.providerShow(params), watching: signals, ProviderDetail.init)
-        let method =
-            if let name = request.method { provider.methods.first { $0.name == name } } else { provider.methods.first }
-        guard let method else {
-            let names = provider.methods.map(\.name).joined(separator: ", ")
-            throw .usage("--method: \(request.provider) has these: \(names)")
+    private func ask<Value>(
+        _ request: AgentRequest, _ make: (JSON) throws(AgentError) -> Value
+    ) throws(Failure) -> Value {
+        try agent.call(request, watching: signals, make)
+    }
+
+    /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
+    private func begin(_ request: AgentRequest, _ questions: Questions) throws(Failure) -> Step {
+        do throws(Failure) {
+            return try ask(request, Step.init)
+        } catch {
+            guard error.agentError?.kind == .busy, let other = error.agentError?.cause?.split(separator: ":").last,
+                options.mayAsk, try questions.agrees("\(error.message) End it and go on?")
+            else { throw error }
+            cancel(String(other))
+            return try ask(request, Step.init)
         }
-        return try request.fields.checked(for: method)
+    }
+
+    private func cancel(_ login: String) {
+        let cancel = AgentRequest.loginCancel(LoginParams(login: login))
+        _ = try? agent.connection.call(cancel, deadline: .after(Self.cancelTime))
     }
 
     private enum Next {
-        case answer(LoginAnswerParams)
+        case ask(AgentRequest)
         case wait(until: Deadline)
     }
 
     /// What the step asks for next; `nil` when it was the last.
-    private func nextRequest(after step: Step, _ unused: inout [String: String]) throws(Failure) -> Next? {
+    private func nextRequest(after step: Step, _ questions: Questions) throws(Failure) -> Next? {
         switch step.kind {
         case .done:
             try report(step)
             return nil
         case .failed: throw Failure(step.error ?? .internalError("the sign-in failed and the agent does not say why"))
-        case .fields: return .answer(LoginAnswerParams(login: step.login, fields: try answers(to: step, &unused)))
+        case .fields:
+            switch try questions.answers(to: step) {
+            case .fields(let fields):
+                return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
+            case .another: return .ask(.loginResend(LoginParams(login: step.login)))
+            }
         case .device:
             let address = step.verificationURIComplete ?? step.verificationURI ?? ""
-            note("Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? ""))
-        case .browser: note("Open this address in a browser: \(step.url ?? "")")
+            Output.note(
+                Visible.line(
+                    "Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? "")))
+        case .browser: Output.note(Visible.line("Open this address in a browser: \(step.url ?? "")"))
         }
         let left = step.expiresAt.map { Duration.seconds($0 - WallClock.now) } ?? Self.longestWait
         return .wait(until: .after(min(max(left, .zero), Self.longestWait)))
+    }
+
+    /// Another code may be asked for too soon; then the question stands.
+    private func sent(_ request: AgentRequest, _ step: Step, _ questions: Questions) throws(Failure) -> Step {
+        do throws(Failure) {
+            return try ask(request, Step.init)
+        } catch {
+            guard case .loginResend = request, error.agentError?.kind == .rateLimited else { throw error }
+            var again = step
+            again.message = error.message
+            again.error = nil
+            return again
+        }
     }
 
     /// - Returns: `nil` when the agent ended its own wait before the deadline.
@@ -106,48 +129,13 @@ struct SignIn {
         }
     }
 
-    private func answers(to step: Step, _ unused: inout [String: String]) throws(Failure) -> [String: String] {
-        if let message = step.message { note(message) }
-        if let place = step.sentTo { note("Sent to \(place).") }
-        let fields = step.fields ?? []
-        var answers: [String: String] = [:]
-        for field in fields where !field.optional || fields.allSatisfy(\.optional) {
-            if let value = unused.removeValue(forKey: field.name) {
-                answers[field.name] = value
-            } else {
-                answers[field.name] = try ask(field)
-            }
-        }
-        return answers
-    }
-
-    private func ask(_ field: StepField) throws(Failure) -> String {
-        guard options.mayAsk else {
-            let way =
-                field.secret ? "--password-stdin or --secret-fd \(field.name)=FD" : "--field \(field.name)=VALUE"
-            throw .usage(
-                "\(field.label) (\(field.name)) is missing, and there is nobody to ask", hint: "give it by \(way)")
-        }
-        for rule in field.rules ?? [] { note("  " + rule) }
-        let question = Visible.line(field.label) + (field.value.map { " [\(Visible.line($0))]" } ?? "") + ": "
-        while true {
-            guard let line = try TerminalInput(signals: signals).ask(question, isSecret: field.secret) else {
-                throw .cancelled("the sign-in was cancelled")
-            }
-            if !line.isEmpty { return line }
-            if let value = field.value { return value }
-            if field.optional { return "" }
-        }
-    }
-
     private func report(_ step: Step) throws(Failure) {
-        if let message = step.message { note(message) }
-        guard let status = step.status else { return note("Signed in.") }
+        if let message = step.message, !message.isEmpty { Output.note(Visible.line(message)) }
+        guard let status = step.status else {
+            if options.json { return try Output.json(MessageResult(message: step.message).json) }
+            return step.message == nil ? Output.note("Done.") : ()
+        }
         if options.json { return try Output.json(status.json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
-    }
-
-    private func note(_ text: String) {
-        Output.note(Visible.line(text))
     }
 }

@@ -19,6 +19,7 @@ struct StatusCard {
         }
         lines += token
         if let renewal { lines += row("renewal", renewal) }
+        if status.remembered { lines += row("", "by the sign-in that is remembered; `authc logout` forgets it") }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
     }
@@ -89,6 +90,10 @@ struct StatusCard {
     }
 
     private var renewal: String? {
+        if !status.renews, status.state == .active {
+            guard let end = status.expiresAt else { return "none: good until the provider ends it" }
+            return "none: sign in again after \(WallClock.text(end, now: now))"
+        }
         guard status.state == .active || status.state == .stale, let at = status.refreshAt else { return nil }
         let clock = WallClock.text(at, now: now)
         return at > now ? "in \(Span.text(seconds: at - now)) (\(clock))" : "now"
@@ -99,7 +104,7 @@ struct StatusCard {
         if status.unsaved {
             warnings.append("not saved: the store cannot be written now; kept in memory until it can")
         }
-        if status.needsPassword { warnings.append("the account has no password yet") }
+        if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }
         if status.state == .active, let error = status.lastError {
             warnings.append("the last renewal failed: \(error)")
         }

@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("authc on a terminal", .timeLimit(.minutes(2)))

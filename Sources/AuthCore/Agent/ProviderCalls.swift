@@ -2,7 +2,7 @@ package import AuthWire
 
 /// Asks providers, as their profiles say, over the transport.
 package struct ProviderCalls: Sendable {
-    private let catalog: CurrentCatalog
+    let catalog: CurrentCatalog
     private let transport: any HTTPTransport
 
     package init(catalog: CurrentCatalog, transport: any HTTPTransport) {
@@ -29,18 +29,6 @@ package struct ProviderCalls: Sendable {
             let base = try? BaseURL(environment.baseURL)
         else { return true }
         return !base.isLoopback
-    }
-
-    package func signIn(
-        _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
-        sentAt: Moment
-    ) async -> Result<Grant, ProviderFailure> {
-        let exchange = ProviderExchange(profile: profile)
-        return await send { () throws(AgentError) in
-            try exchange.signInRequest(method: method, environment: environment, fields: fields)
-        } read: {
-            exchange.readSignIn($0, method: method, sentAt: sentAt.wall)
-        }
     }
 
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
@@ -85,7 +73,7 @@ package struct ProviderCalls: Sendable {
         return nil
     }
 
-    private func call<Answer>(
+    func call<Answer>(
         _ record: SessionRecord, request: (ProviderExchange) throws(AgentError) -> HTTPRequest?,
         read: (ProviderExchange, HTTPReply) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
@@ -101,7 +89,7 @@ package struct ProviderCalls: Sendable {
         }
     }
 
-    private func send<Answer>(
+    func send<Answer>(
         request: () throws(AgentError) -> HTTPRequest, read: (HTTPReply) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
         let ready: HTTPRequest

@@ -116,34 +116,4 @@ extension SessionTable {
             session: session, provider: "", state: .signedOut, needsPassword: false, unsaved: false,
             isDefault: false)
     }
-
-    /// The user as last received, or fetched anew.
-    package func user(_ params: UserGetParams) async throws(AgentError) -> UserResult {
-        let session = try session(params.session)
-        guard params.fresh else {
-            let record = await session.record
-            return UserResult(
-                user: record.user ?? UserSummary(), raw: record.rawUser ?? .null,
-                fetchedAt: record.tokens.issuedAt.unixSeconds)
-        }
-        let record = try await session.liveRecord()
-        do throws(AgentError) {
-            return try await fetchUser(of: session, with: record)
-        } catch  where error.httpStatus == 401 {
-            try await session.reject(record.tokens.accessToken)
-            return try await fetchUser(of: session, with: try await session.liveRecord())
-        }
-    }
-
-    private func fetchUser(
-        of session: Session, with record: SessionRecord
-    ) async throws(AgentError) -> UserResult {
-        switch await provider.fetchUser(record) {
-        case nil: throw AgentError(.unsupported, "Provider \(record.provider) has no request for its user.")
-        case .success(let fetched):
-            await session.handle(.userReceived(fetched.summary, raw: fetched.raw))
-            return UserResult(user: fetched.summary, raw: fetched.raw, fetchedAt: clock.now().wall.unixSeconds)
-        case .failure(let failure): throw failure.error
-        }
-    }
 }

@@ -7,6 +7,9 @@ package enum FieldRule: Sendable, Equatable {
     case digit
     case oneOf(String)
     case email
+    case digits(count: Int)
+    /// A JSON Web Token with a subject, of one of these issuers where some are named (OpenID Connect Core §2).
+    case idToken(issuers: [String])
 
     package func isMet(by text: String) -> Bool {
         switch self {
@@ -16,6 +19,8 @@ package enum FieldRule: Sendable, Equatable {
         case .digit: text.utf8.contains(where: \.isDigit)
         case .oneOf(let characters): text.contains { characters.contains($0) }
         case .email: Self.isEmail(text)
+        case .digits(let count): text.utf8.count == count && text.utf8.allSatisfy(\.isDigit)
+        case .idToken(let issuers): Self.isIDToken(Secret(text), of: issuers)
         }
     }
 
@@ -28,7 +33,16 @@ package enum FieldRule: Sendable, Equatable {
         case .digit: "a digit"
         case .oneOf(let characters): "one of " + characters.map(String.init).joined(separator: " ")
         case .email: "an e-mail address, such as ada@example.org"
+        case .digits(let count): "\(count) digits"
+        case .idToken(let issuers):
+            "an ID token" + (issuers.isEmpty ? "" : " of \(issuers.joined(separator: " or "))")
         }
+    }
+
+    private static func isIDToken(_ token: Secret, of issuers: [String]) -> Bool {
+        let claims = JWTClaims.texts(of: token)
+        guard claims["sub"]?.isEmpty == false else { return false }
+        return issuers.isEmpty || claims["iss"].map(issuers.contains) ?? false
     }
 
     /// Something, one `@`, a domain, nothing invisible: only the provider can know more (RFC 5321 §4.5.3.1 for lengths).

@@ -11,10 +11,13 @@ package struct Grant: Sendable, Equatable {
     package var user: UserSummary?
     package var rawUser: JSON?
     package var needsPassword: Bool?
+    /// The provider's own words to the person.
+    package var message: String?
 
     package init(
         accessToken: Secret? = nil, tokenType: String? = nil, refreshToken: Secret? = nil, issuedAt: WallTime,
-        expiresAt: WallTime? = nil, user: UserSummary? = nil, rawUser: JSON? = nil, needsPassword: Bool? = nil
+        expiresAt: WallTime? = nil, user: UserSummary? = nil, rawUser: JSON? = nil, needsPassword: Bool? = nil,
+        message: String? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -24,5 +27,6 @@ package struct Grant: Sendable, Equatable {
         self.user = user
         self.rawUser = rawUser
         self.needsPassword = needsPassword
+        self.message = message
     }
 }

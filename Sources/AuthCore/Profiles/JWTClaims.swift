@@ -12,13 +12,31 @@ package enum JWTClaims {
     /// `iat`, §4.1.6.
     package static func issuedAt(of token: Secret) -> WallTime? { date("iat", of: token) }
 
+    /// Those of a person that an ID token may tell as texts (OpenID Connect Core §5.1).
+    package static let person = ["sub", "iss", "email", "name", "given_name", "family_name", "picture"]
+
+    /// Those of ``person`` that are there and no empty texts.
+    package static func texts(of token: Secret) -> [String: String] {
+        guard let claims = claims(of: token) else { return [:] }
+        var texts: [String: String] = [:]
+        for name in person {
+            if let text = claims[name]?.stringValue, !text.isEmpty { texts[name] = text }
+        }
+        return texts
+    }
+
     private static func date(_ claim: String, of token: Secret) -> WallTime? {
+        guard let seconds = claims(of: token)?[claim]?.doubleValue, Lifetime.dates.contains(seconds) else {
+            return nil
+        }
+        return WallTime(unixSeconds: seconds)
+    }
+
+    private static func claims(of token: Secret) -> JSON? {
         guard token.count <= longest else { return nil }
         let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = base64URL(parts[1]), let claims = try? JSON(parsing: payload),
-            let seconds = claims[claim]?.doubleValue, Lifetime.dates.contains(seconds)
-        else { return nil }
-        return WallTime(unixSeconds: seconds)
+        guard parts.count == 3, let payload = base64URL(parts[1]) else { return nil }
+        return try? JSON(parsing: payload)
     }
 
     /// Strictly RFC 4648 §5 without padding: no other letter, no impossible length, no bits left over.

@@ -15,7 +15,11 @@ extension ProviderProfile {
             environments: environments.map {
                 EnvironmentInfo(name: $0.name, url: $0.baseURL, isDefault: $0.name == defaultEnvironment)
             },
-            methods: signIn.map { SignInMethodInfo(name: $0.name, label: $0.label, fields: $0.fields) },
+            methods: signIn.map(\.info), password: PasswordAction.allCases.compactMap { password[$0]?.info },
             renewal: renewal.kind.rawValue, endpoints: [], source: source)
     }
+}
+
+extension SignInMethod {
+    package var info: SignInMethodInfo { SignInMethodInfo(name: name, label: label, fields: fields) }
 }

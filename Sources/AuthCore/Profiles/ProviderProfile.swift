@@ -14,6 +14,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package var headers: [TemplateField]
     /// By name ("password", "register"); the first listed is the default.
     package var signIn: [SignInMethod]
+    /// What can be done about the account's password.
+    package var password: [PasswordAction: SignInMethod]
     /// Where sign-in and renewal answers keep what matters, unless a method or the renewal says otherwise.
     package var reply: ReplyMap
     package var errors: ErrorMap
@@ -23,14 +25,18 @@ package struct ProviderProfile: Sendable, Equatable {
     package var validation: RequestTemplate?
     /// Fetches the user.
     package var userRequest: UserRequest?
+    /// Changes the user.
+    package var userUpdate: UserUpdate?
     /// Tells the provider of a sign-out. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
 
     package init(
         name: String, title: String, source: String, environments: [ProviderEnvironment], defaultEnvironment: String,
         allowInsecureHTTP: Bool = false, headers: [TemplateField] = [], signIn: [SignInMethod],
-        reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(), user: UserMap = UserMap(), renewal: Renewal,
-        validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, signOut: RequestTemplate? = nil
+        password: [PasswordAction: SignInMethod] = [:], reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(),
+        user: UserMap = UserMap(), renewal: Renewal,
+        validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdate? = nil,
+        signOut: RequestTemplate? = nil
     ) {
         self.name = name
         self.title = title
@@ -40,12 +46,14 @@ package struct ProviderProfile: Sendable, Equatable {
         self.allowInsecureHTTP = allowInsecureHTTP
         self.headers = headers
         self.signIn = signIn
+        self.password = password
         self.reply = reply
         self.errors = errors
         self.user = user
         self.renewal = renewal
         self.validation = validation
         self.userRequest = userRequest
+        self.userUpdate = userUpdate
         self.signOut = signOut
     }
 }

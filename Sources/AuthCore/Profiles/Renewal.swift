@@ -18,15 +18,18 @@ package struct Renewal: Sendable, Equatable {
     package var finalStatuses: Set<Int>
     /// Error codes (``ErrorMap/code``) that end it, `invalid_grant` for one, unless the status is 429 or 5xx.
     package var finalCodes: Set<String>
+    /// Of kind ``Kind/signIn``: the method that is made again; `nil` for the profile's first.
+    package var method: String?
 
     package init(
         kind: Kind, request: RequestTemplate? = nil, reply: ReplyMap? = nil, finalStatuses: Set<Int> = [401],
-        finalCodes: Set<String> = []
+        finalCodes: Set<String> = [], method: String? = nil
     ) {
         self.kind = kind
         self.request = request
         self.reply = reply
         self.finalStatuses = finalStatuses
         self.finalCodes = finalCodes
+        self.method = method
     }
 }

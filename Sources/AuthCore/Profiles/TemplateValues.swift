@@ -17,9 +17,15 @@ package struct TemplateValues: Sendable {
     package subscript(name: String) -> Secret? { values[name] }
 
     /// At sign-in: what a person gave.
-    package init(environment: String, fields: [String: Secret]) {
-        values = fields.filter { !$0.value.isEmpty }
+    package init(environment: String, fields: [String: Secret], method: SignInMethod) {
+        take(fields, method)
         set(Name.environment, Secret(environment))
+    }
+
+    /// With a session: what a person gave, and what the session knows.
+    package init(_ record: SessionRecord, fields: [String: Secret], method: SignInMethod) {
+        self.init(record)
+        take(fields, method)
     }
 
     /// Later: what the session knows.
@@ -35,6 +41,17 @@ package struct TemplateValues: Sendable {
     /// The same text for every name, to see what a template comes to.
     package init(standIn text: String, for names: [String]) {
         for name in names { set(name, Secret(text)) }
+    }
+
+    /// An empty answer is none: then what the field begins with. An ID token gives its claims too, as `{field.claim}`.
+    private mutating func take(_ fields: [String: Secret], _ method: SignInMethod) {
+        for field in method.fields {
+            let given = fields[field.name].flatMap { $0.isEmpty ? nil : $0 }
+            guard let answer = given ?? field.value.map({ Secret($0) }) else { continue }
+            set(field.name, answer)
+            guard field.kind == FieldKind.idToken else { continue }
+            for (claim, text) in JWTClaims.texts(of: answer) { set("\(field.name).\(claim)", Secret(text)) }
+        }
     }
 
     private mutating func set(_ name: String, _ value: Secret?) {

@@ -29,3 +29,18 @@ package struct UserRequest: Sendable, Equatable {
         self.user = user
     }
 }
+
+/// How the user is changed: the members that are given are added to the request's body.
+package struct UserUpdate: Sendable, Equatable {
+    package var request: RequestTemplate
+    /// What may be given, as the provider names it.
+    package var fields: [String]
+    /// Where the answer keeps the user object as it is now; `nil` where it does not tell all of it.
+    package var user: JSONPointer?
+
+    package init(request: RequestTemplate, fields: [String], user: JSONPointer?) {
+        self.request = request
+        self.fields = fields
+        self.user = user
+    }
+}

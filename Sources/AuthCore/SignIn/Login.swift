@@ -1,14 +1,39 @@
 package import AuthWire
 
-/// One sign-in under way: what was chosen, and what was given so far.
+/// One sign-in under way, or one thing done about a password: what was chosen, what was given so far, what comes next.
 ///
 /// A value that decides; ``LoginDesk`` does.
 package struct Login: Sendable {
+    package enum Purpose: Sendable, Equatable {
+        case signIn
+        case password(PasswordAction)
+
+        /// Whether it ends with a session.
+        package var signsIn: Bool { self == .signIn || self == .password(.reset) }
+    }
+
     package enum Stage: Sendable {
         /// Waits for the client to answer.
-        case asking([StepField], message: String?)
+        case asking(Question)
+        /// The provider is being asked to send the challenge.
+        case challenging(Challenge)
         /// Everything is there; the provider is being asked.
-        case working
+        case finishing
+    }
+
+    package struct Question: Sendable {
+        package var fields: [StepField]
+        package var message: String?
+        /// Why the last answers were no good, where the provider said so.
+        package var error: AgentError?
+    }
+
+    /// A challenge that is on its way to the person.
+    package struct Sent: Sendable {
+        package let place: String?
+        package let at: Moment
+        package let endsAt: BootInstant?
+        package let againAt: BootInstant
     }
 
     package let id: String
@@ -16,68 +41,193 @@ package struct Login: Sendable {
     package let profile: ProviderProfile
     package let environment: String
     package let method: SignInMethod
-    package let remember: Bool
+    package let purpose: Purpose
+    /// The answers are kept, to sign in again by.
+    package let remembers: Bool
     package private(set) var fields: [String: Secret] = [:]
-    package private(set) var stage = Stage.working
+    package private(set) var stage = Stage.finishing
+    package private(set) var sent: Sent?
     package private(set) var lastTouched: BootInstant
+    /// How often the provider refused what the person was sent.
+    private var refusals = 0
+    private var hasAsked = false
 
-    /// - Throws: `validation` for an environment or method that the profile has not.
+    /// A wrong code may be typed again so often; then another sign-in is begun.
+    private static let mostRefusals = 5
+
+    /// - Throws: `validation` for an environment, method or field that the profile has not, and for answers that
+    ///   cannot be remembered.
     package init(
-        id: String, params: LoginStartParams, profile: ProviderProfile, now: BootInstant
+        id: String, params: LoginStartParams, profile: ProviderProfile, now: Moment
     ) throws(AgentError) {
-        self.id = id
-        self.profile = profile
-        lastTouched = now
-        remember = params.remember
-        if let name = params.session { session = name } else { session = try SessionName(profile.name) }
         let exchange = ProviderExchange(profile: profile)
-        environment = try exchange.environment(named: params.environment).name
-        method = try exchange.method(named: params.method)
-        try take(params.fields, at: now)
+        let method = try exchange.method(named: params.method)
+        let repeated = exchange.repeatedMethod
+        if params.remember, let repeated, repeated.name != method.name {
+            throw AgentError(
+                .validation,
+                "\(method.label) at \(profile.title) cannot be remembered, as it cannot be done twice: choose the method "
+                    + "\(repeated.name).")
+        }
+        let name = if let name = params.session { name } else { try SessionName(profile.name) }
+        try self.init(
+            id: id, session: name, profile: profile, environment: exchange.environment(named: params.environment).name,
+            method: method, purpose: .signIn, remembers: params.remember && repeated != nil, fields: params.fields,
+            now: now)
     }
 
-    /// Takes what the client gave. Afterwards the stage says whether more is needed.
+    package init(
+        id: String, session: SessionName, profile: ProviderProfile, environment: String, method: SignInMethod,
+        purpose: Purpose, remembers: Bool = false, fields: [String: String], now: Moment
+    ) throws(AgentError) {
+        self.id = id
+        self.session = session
+        self.profile = profile
+        self.environment = environment
+        self.method = method
+        self.purpose = purpose
+        self.remembers = remembers
+        lastTouched = now.boot
+        try take(fields, at: now)
+    }
+
+    /// Takes what the client gave. Afterwards the stage says what comes next.
     /// - Throws: `validation` for a field that the method has not.
-    package mutating func take(_ given: [String: String], at now: BootInstant) throws(AgentError) {
-        lastTouched = now
+    package mutating func take(_ given: [String: String], at now: Moment) throws(AgentError) {
+        lastTouched = now.boot
         let known = Set(method.fields.map(\.name))
         if let stranger = given.keys.filter({ !known.contains($0) }).min() {
             throw AgentError(
-                .validation, "Sign-in method \(method.name) has no field \(stranger).",
-                details: method.fields.map(\.name))
+                .validation, "\(method.label) has no field \(stranger).", details: method.fields.map(\.name))
         }
-        for (name, value) in given where !value.isEmpty { fields[name] = Secret(value) }
-        let exchange = ProviderExchange(profile: profile)
-        let missing = exchange.missing(fields: fields, method: method)
-        let unmet = method.fields.filter { field in
-            fields[field.name].map { !exchange.check(fields: [field.name: $0], method: method).isEmpty } ?? false
+        for field in method.fields {
+            guard let value = given[field.name] else { continue }
+            // What surrounds a pasted address or code is none of it; of a secret every character counts.
+            let answer = field.secret ? value : Self.trimmed(value)
+            fields[field.name] = answer.isEmpty ? nil : Secret(answer)
         }
-        if !unmet.isEmpty {
-            // Wrong input is told before anything is sent, and asked for again.
-            let message = exchange.check(fields: fields, method: method).joined(separator: "\n")
-            for field in unmet { fields[field.name] = nil }
-            let again = method.fields.filter { field in
-                unmet.contains { $0.name == field.name } || missing.contains { $0.name == field.name }
-            }
-            stage = .asking(again, message: message)
-        } else if !missing.isEmpty {
-            stage = .asking(missing, message: nil)
-        } else {
-            stage = .working
-        }
+        decide(at: now)
     }
 
-    /// The record of the session that this sign-in began.
-    package func record(from grant: Grant, now: Moment) throws(AgentError) -> SessionRecord {
-        guard let token = grant.accessToken else {
-            throw AgentError(.badReply, "The provider said yes and gave no token.")
+    /// The challenge is on its way: now the rest can be asked.
+    package mutating func challengeSent(_ challenge: Challenge, message: String?, at now: Moment) {
+        lastTouched = now.boot
+        fields[challenge.field] = nil
+        sent = Sent(
+            place: place(of: challenge), at: now, endsAt: challenge.lifetime.map { now.boot + $0 },
+            againAt: now.boot + challenge.pause)
+        decide(at: now, message: message)
+    }
+
+    /// Whether the person may try another answer to the challenge; then that is what comes next.
+    package mutating func mayAnswerAgain(after error: AgentError, at now: Moment) -> Bool {
+        guard let challenge = method.challenge, sent != nil,
+            [ErrorKind.validation, .refused].contains(error.kind), refusals < Self.mostRefusals
+        else { return false }
+        refusals += 1
+        lastTouched = now.boot
+        let again = ProviderExchange(profile: profile).fieldsAfter(challenge, of: method)
+        for field in again { fields[field.name] = nil }
+        stage = .asking(
+            Question(fields: again, message: error.providerMessage ?? error.message, error: error))
+        return true
+    }
+
+    /// Has the challenge sent once more.
+    /// - Throws: `unsupported` where there is none, `rate_limited` before its pause is over.
+    package mutating func resend(at now: Moment) throws(AgentError) {
+        guard let challenge = method.challenge, let sent else {
+            throw AgentError(.unsupported, "\(method.label) has sent nothing that could be sent again.")
         }
-        return SessionRecord(
-            session: session, provider: profile.name, environment: environment, method: method.name,
-            tokens: TokenSet(
-                accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
-                issuedAt: grant.issuedAt, expiresAt: grant.expiresAt),
-            user: grant.user, rawUser: grant.rawUser, needsPassword: grant.needsPassword ?? false,
-            signedInAt: now.wall, remembered: remember ? fields : nil)
+        guard now.boot >= sent.againAt else {
+            throw AgentError(
+                .rateLimited, "Another one can be sent in \(Int((sent.againAt - now.boot).seconds.rounded(.up))) s.",
+                retryAfter: sent.againAt - now.boot)
+        }
+        lastTouched = now.boot
+        stage = .challenging(challenge)
+    }
+
+    // MARK: Deciding
+
+    private mutating func decide(at now: Moment, message: String? = nil) {
+        let exchange = ProviderExchange(profile: profile)
+        let (unmet, words) = unmetFields(at: now)
+        for field in unmet { fields[field.name] = nil }
+        if let challenge = method.challenge, fields[challenge.field] == nil, sent == nil {
+            let missing = exchange.missing(fields: fields, challenge: challenge, of: method)
+            guard unmet.isEmpty, missing.isEmpty else {
+                return ask(missing, unmet, words) { ProviderExchange.uses(challenge.request, field: $0.name) }
+            }
+            stage = .challenging(challenge)
+            return
+        }
+        let missing = exchange.missing(fields: fields, method: method)
+        // Where nothing is needed and nothing was given, somebody who wants to give something is asked.
+        let isBlank = fields.isEmpty && !hasAsked && !method.fields.isEmpty && method.fields.allSatisfy(\.optional)
+        guard unmet.isEmpty, missing.isEmpty, !isBlank else {
+            // What the sending needed was asked before it.
+            return ask(missing, unmet, words ?? message) { [sent, method] field in
+                guard sent != nil, let challenge = method.challenge else { return true }
+                return !ProviderExchange.uses(challenge.request, field: field.name)
+            }
+        }
+        stage = .finishing
+    }
+
+    /// Asks for what is missing, and with it for what may be given; what was wrong is asked for alone.
+    private mutating func ask(
+        _ missing: [StepField], _ unmet: [StepField], _ message: String?, among isMeant: (StepField) -> Bool
+    ) {
+        hasAsked = true
+        let asked = method.fields.filter { field in
+            guard isMeant(field) || unmet.contains(where: { $0.name == field.name }) else { return false }
+            if missing.contains(where: { $0.name == field.name }) || unmet.contains(where: { $0.name == field.name }) {
+                return true
+            }
+            return unmet.isEmpty && fields[field.name] == nil && (field.optional || field.value != nil)
+        }
+        stage = .asking(Question(fields: asked, message: message))
+    }
+
+    /// What breaks the rules, and each rule that it breaks in words.
+    private func unmetFields(at now: Moment) -> ([StepField], String?) {
+        let exchange = ProviderExchange(profile: profile)
+        var unmet: [StepField] = []
+        var words: [String] = []
+        for field in method.fields {
+            guard let answer = fields[field.name] else { continue }
+            var broken = exchange.check(fields: [field.name: answer], method: method)
+            if broken.isEmpty, let ended = hasEnded(field, answer, now) { broken = [ended] }
+            guard !broken.isEmpty else { continue }
+            unmet.append(field)
+            words += broken
+        }
+        return (unmet, words.isEmpty ? nil : words.joined(separator: "\n"))
+    }
+
+    private func hasEnded(_ field: StepField, _ answer: Secret, _ now: Moment) -> String? {
+        if field.kind == FieldKind.idToken, let end = JWTClaims.expiry(of: answer), end <= now.wall {
+            return "\(field.label): one that has not ended"
+        }
+        if field.name == method.challenge?.field, let end = sent?.endsAt, end <= now.boot {
+            return "\(field.label): the one that was sent has ended; ask for another"
+        }
+        return nil
+    }
+
+    private func place(of challenge: Challenge) -> String? {
+        let values = TemplateValues(environment: environment, fields: fields, method: method)
+        if let template = challenge.sentTo { return template.fill(values) }
+        let field = method.fields.first { field in
+            field.kind == FieldKind.email && ProviderExchange.uses(challenge.request, field: field.name)
+        }
+        return field.flatMap { fields[$0.name]?.reveal() }
+    }
+
+    private static func trimmed(_ text: String) -> String {
+        let rest = text.drop { $0.isWhitespace }
+        guard let last = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+        return String(rest[...last])
     }
 }

@@ -1,15 +1,16 @@
 package import AuthWire
 
-/// The sign-ins under way. The agent never prompts: it says what it needs, and the client that asked does the asking.
+/// The sign-ins under way, and what is done about passwords in the same way. The agent never prompts: it says what it
+/// needs, and the client that asked does the asking.
 ///
-/// Invariant: one sign-in of a session at a time; a result that comes after its end is dropped.
+/// Invariant: one of a session at a time; a result that comes after its end is dropped.
 package actor LoginDesk {
     /// Sign-ins that wait for a person; more than a desktop ever has, few enough to cost nothing.
     package static let most = 64
-    /// A sign-in that nobody has touched for so long is over.
-    package static let patience = Duration.seconds(600)
+    /// One that nobody has touched for so long is over: longer than an e-mailed code is usually good for.
+    package static let patience = Duration.seconds(900)
 
-    private let table: SessionTable
+    let table: SessionTable
     private var logins: [String: Login] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
 
@@ -20,32 +21,20 @@ package actor LoginDesk {
     package func start(_ params: LoginStartParams) async throws(AgentError) -> Step {
         guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
-        forgetAbandoned()
-        guard logins.count < Self.most else {
-            throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
-        }
-        let login = try Login(id: Self.newID(), params: params, profile: profile, now: table.clock.now().boot)
-        if let other = logins.values.first(where: { $0.session == login.session }) {
-            throw AgentError(
-                .busy, "A sign-in to session \(login.session) is under way: wait for it, or cancel it.",
-                cause: "login:\(other.id)")
-        }
-        if let snapshot = table.board.snapshot(login.session), snapshot.status.provider != profile.name {
-            throw AgentError(
-                .conflict,
-                "Session \(login.session) is at provider \(snapshot.status.provider): sign out of it first, "
-                    + "or choose another name.")
-        }
-        logins[login.id] = login
-        return await advance(login.id)
+        let login = try Login(id: Self.newID(), params: params, profile: profile, now: table.clock.now())
+        return try await begin(login)
+    }
+
+    /// `password.set`, `password.change`, `password.request_reset` and `password.reset`.
+    package func start(_ action: PasswordAction, _ params: PasswordParams) async throws(AgentError) -> Step {
+        if action == .reset { try await refuseWithoutStore() }
+        return try await begin(passwordLogin(action, params))
     }
 
     package func answer(_ params: LoginAnswerParams) async throws(AgentError) -> Step {
         guard var login = logins[params.login] else { throw .unknownLogin }
-        guard case .asking = login.stage else {
-            throw AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
-        }
-        try login.take(params.fields, at: table.clock.now().boot)
+        guard case .asking = login.stage else { throw .asksForNothing }
+        try login.take(params.fields, at: table.clock.now())
         logins[params.login] = login
         return await advance(params.login)
     }
@@ -53,7 +42,7 @@ package actor LoginDesk {
     /// The step this sign-in is at; one that works on is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         guard let login = logins[params.login] else { throw .unknownLogin }
-        if case .asking(let fields, let message) = login.stage { return .asking(login.id, fields, message) }
+        if let step = login.step(at: table.clock.now()) { return step }
         let (steps, continuation) = AsyncStream<Step>.makeStream()
         joined[params.login, default: []].append(continuation)
         for await step in steps { return step }
@@ -62,37 +51,90 @@ package actor LoginDesk {
 
     package func cancel(_ params: LoginParams) throws(AgentError) -> Step {
         guard logins[params.login] != nil else { throw .unknownLogin }
-        return end(params.login, .failed(params.login, AgentError(.denied, "The sign-in was cancelled.")))
+        return end(params.login, .failed(params.login, .cancelledLogin))
     }
 
-    /// Nothing here sends a code yet, so there is none to send again.
-    package func resend(_ params: LoginParams) throws(AgentError) -> Step {
-        guard let login = logins[params.login] else { throw .unknownLogin }
-        throw AgentError(.unsupported, "Sign-in method \(login.method.name) sends no code.")
+    package func resend(_ params: LoginParams) async throws(AgentError) -> Step {
+        guard var login = logins[params.login] else { throw .unknownLogin }
+        guard case .asking = login.stage else { throw .asksForNothing }
+        try login.resend(at: table.clock.now())
+        logins[params.login] = login
+        return await advance(params.login)
     }
 
-    private func advance(_ id: String) async -> Step {
-        guard let login = logins[id] else { return .failed(id, .unknownLogin) }
-        if case .asking(let fields, let message) = login.stage { return .asking(id, fields, message) }
-        let sentAt = table.clock.now()
-        let result = await table.provider.signIn(
-            login.method, at: login.profile, environment: login.environment, fields: login.fields, sentAt: sentAt)
-        // Cancelled meanwhile: what came is dropped.
-        guard logins[id] != nil else { return .failed(id, AgentError(.denied, "The sign-in was cancelled.")) }
-        do throws(AgentError) {
-            let grant = try result.mapError(\.error).get()
-            let record = try login.record(from: grant, now: table.clock.now())
-            let status = try await table.signedIn(record, sentAt: sentAt)
-            return end(id, Step(login: id, kind: .done, status: status))
-        } catch {
-            return end(id, .failed(id, error))
+    // MARK: One sign-in
+
+    private func begin(_ login: Login) async throws(AgentError) -> Step {
+        forgetAbandoned()
+        guard logins.count < Self.most else {
+            throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
         }
+        if let other = logins.values.first(where: { $0.session == login.session }) {
+            throw AgentError(
+                .busy, "A sign-in to session \(login.session) is under way: wait for it, or cancel it.",
+                cause: "login:\(other.id)")
+        }
+        if let known = table.board.status(login.session), known.provider != login.profile.name {
+            throw AgentError(
+                .conflict,
+                "Session \(login.session) is at provider \(known.provider): sign out of it first, "
+                    + "or choose another name.")
+        }
+        logins[login.id] = login
+        if login.purpose.signsIn { table.board.put(herald: .signingIn(login)) }
+        return await advance(login.id)
     }
+
+    /// Goes on until a person is needed, or to the end.
+    private func advance(_ id: String) async -> Step {
+        while let login = logins[id] {
+            switch login.stage {
+            case .asking:
+                guard let step = login.step(at: table.clock.now()) else { break }
+                tell(id, step)
+                return step
+            case .challenging(let challenge):
+                let sentAt = table.clock.now()
+                let result = await table.provider.send(
+                    challenge, of: login.method, at: login.profile, environment: login.environment,
+                    fields: login.fields, sentAt: sentAt)
+                // Cancelled meanwhile: what came is dropped.
+                guard var login = logins[id] else { break }
+                switch result {
+                case .success(let message):
+                    login.challengeSent(challenge, message: message, at: table.clock.now())
+                    logins[id] = login
+                case .failure(let failure): return end(id, .failed(id, failure.error))
+                }
+            case .finishing:
+                let result = await finish(login)
+                guard var login = logins[id] else { break }
+                switch result {
+                case .success(let step): return end(id, step)
+                case .failure(let error):
+                    guard login.mayAnswerAgain(after: error, at: table.clock.now()) else {
+                        return end(id, .failed(id, error))
+                    }
+                    logins[id] = login
+                }
+            }
+        }
+        return .failed(id, .cancelledLogin)
+    }
+
+    /// Whether it was not cancelled.
+    func isUnderWay(_ id: String) -> Bool { logins[id] != nil }
 
     private func end(_ id: String, _ step: Step) -> Step {
-        logins[id] = nil
-        for continuation in joined.removeValue(forKey: id) ?? [] { continuation.yield(step) }
+        if let login = logins.removeValue(forKey: id) {
+            table.board.removeHerald(of: login.session, in: .signingIn)
+        }
+        tell(id, step)
         return step
+    }
+
+    private func tell(_ id: String, _ step: Step) {
+        for continuation in joined.removeValue(forKey: id) ?? [] { continuation.yield(step) }
     }
 
     /// Nothing is sent to a provider for a session that could not be kept.
@@ -112,7 +154,7 @@ package actor LoginDesk {
     }
 
     /// Not to be guessed by another program that would answer in this one's stead.
-    private static func newID() -> String {
+    static func newID() -> String {
         let number = UInt64.random(in: .min ... .max)
         let digits = String(number, radix: 36)
         return "l" + digits
@@ -120,11 +162,19 @@ package actor LoginDesk {
 }
 
 extension Step {
-    static func asking(_ login: String, _ fields: [StepField], _ message: String?) -> Step {
-        Step(login: login, kind: .fields, fields: fields, message: message)
-    }
-
     static func failed(_ login: String, _ error: AgentError) -> Step {
         Step(login: login, kind: .failed, error: error)
     }
+}
+
+extension SessionStatus {
+    fileprivate static func signingIn(_ login: Login) -> SessionStatus {
+        SessionStatus(
+            session: login.session, provider: login.profile.name, environment: login.environment, state: .signingIn)
+    }
+}
+
+extension AgentError {
+    fileprivate static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
+    fileprivate static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
 }

@@ -71,13 +71,22 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await desk.cancel(params).json }
         case .loginResend(let params):
             return later { () async throws(AgentError) in try await desk.resend(params).json }
+        case .passwordSet(let params):
+            return later { () async throws(AgentError) in try await desk.start(.set, params).json }
+        case .passwordChange(let params):
+            return later { () async throws(AgentError) in try await desk.start(.change, params).json }
+        case .passwordRequestReset(let params):
+            return later { () async throws(AgentError) in try await desk.start(.requestReset, params).json }
+        case .passwordReset(let params):
+            return later { () async throws(AgentError) in try await desk.start(.reset, params).json }
+        case .userUpdate(let params):
+            return later { () async throws(AgentError) in try await table.updateUser(params).json }
         case .providerCheck(let params):
             return later { () async throws(AgentError) in services.checkProfile(params).json }
         case .agentReload:
             return later { () async throws(AgentError) in try await services.reload().json }
 
-        case .agentLock, .agentUnlock, .passwordSet, .passwordChange, .passwordRequestReset, .passwordReset,
-            .userUpdate, .apiRequest, .apiCall, .outboxList, .outboxFlush, .outboxDrop:
+        case .agentLock, .agentUnlock, .apiRequest, .apiCall, .outboxList, .outboxFlush, .outboxDrop:
             throw AgentError(
                 .unsupported,
                 "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")

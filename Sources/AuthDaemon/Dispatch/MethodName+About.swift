@@ -22,10 +22,10 @@ extension MethodName {
         case .loginStart, .loginAnswer, .loginWait, .loginCancel, .loginResend: aboutLogin
         case .sessionList, .sessionStatus, .sessionUse, .sessionRefresh, .sessionValidate, .sessionLogout, .sessionWait:
             aboutSession
-        case .passwordSet: MethodAbout("Sets a first password.", passwordParams, gives: "status")
-        case .passwordChange: MethodAbout("Changes the password.", passwordParams, gives: "status")
-        case .passwordRequestReset: MethodAbout("Asks for a reset of the password.", passwordParams, gives: "message")
-        case .passwordReset: MethodAbout("Resets the password.", passwordParams, gives: "message")
+        case .passwordSet: MethodAbout("Sets a first password.", passwordParams, gives: "step")
+        case .passwordChange: MethodAbout("Changes the password.", passwordParams, gives: "step")
+        case .passwordRequestReset: MethodAbout("Asks for a reset of the password.", passwordParams, gives: "step")
+        case .passwordReset: MethodAbout("Resets the password and signs in.", passwordParams, gives: "step")
         case .tokenGet:
             MethodAbout(
                 "An access token that is good now.",

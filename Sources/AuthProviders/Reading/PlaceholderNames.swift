@@ -1,4 +1,5 @@
 internal import AuthCore
+internal import AuthWire
 
 /// The names that have a value in some place of a profile; any other would never be filled in.
 struct PlaceholderNames {
@@ -6,9 +7,18 @@ struct PlaceholderNames {
 
     var expected: String { "a placeholder of " + names.map { "{\($0)}" }.joined(separator: ", ") }
 
-    /// In the request of a sign-in method: its own fields.
-    static func signIn(_ fields: [String]) -> PlaceholderNames {
-        PlaceholderNames(names: fields + [TemplateValues.Name.environment])
+    /// In the request of a sign-in method: its own fields, and of an ID token what it claims.
+    /// - Parameter session: what is known besides, where there is a session.
+    static func signIn(_ fields: [StepField], session: PlaceholderNames? = nil) -> PlaceholderNames {
+        let names = fields.flatMap { field in
+            let claims = field.kind == FieldKind.idToken ? JWTClaims.person : []
+            return [field.name] + claims.map { "\(field.name).\($0)" }
+        }
+        return PlaceholderNames(names: names + (session?.names ?? [TemplateValues.Name.environment]))
+    }
+
+    func without(_ others: [String]) -> PlaceholderNames {
+        PlaceholderNames(names: names.filter { !others.contains($0) })
     }
 
     /// In every other request: what the session knows, by what the answers and the user tell.

@@ -93,7 +93,7 @@ extension ProfileReader {
         return path
     }
 
-    private static func template(
+    static func template(
         _ text: String, at path: String, _ names: PlaceholderNames, _ problems: ProblemList
     ) -> Template? {
         let template: Template

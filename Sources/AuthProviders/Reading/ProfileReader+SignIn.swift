@@ -3,12 +3,14 @@ internal import AuthWire
 
 /// The ways to sign in.
 extension ProfileReader {
-    private static let kinds = ["text", "email", "password", "code"]
     private static let classes: [(word: String, rule: FieldRule)] = [
         ("lower", .lowercaseLetter), ("upper", .uppercaseLetter), ("digit", .digit),
     ]
     /// Of `min_length`: longer than anybody is asked for.
     private static let lengths = 1...1024
+    /// Of a challenge: a day is longer than any code is good.
+    private static let seconds = 1...86_400
+    private static let digits = 1...32
 
     static func signInMethods(_ root: TOMLSection) -> [SignInMethod] {
         guard let section = root.requiredTable("sign_in", "a table for each sign-in method") else { return [] }
@@ -20,41 +22,103 @@ extension ProfileReader {
         }
     }
 
-    private static func signInMethod(_ name: String, _ section: TOMLSection) -> SignInMethod? {
-        section.allow("label", "fields", "request", "reply")
+    /// What can be done about the account's password.
+    static func passwordMethods(
+        _ root: TOMLSection, session: PlaceholderNames
+    ) -> [PasswordAction: SignInMethod] {
+        guard let section = root.section("password") else { return [:] }
+        var methods: [PasswordAction: SignInMethod] = [:]
+        for name in section.keysInOrder {
+            guard let action = PasswordAction(rawValue: name) else {
+                let words = PasswordAction.allCases.map(\.rawValue).joined(separator: ", ")
+                section.problems.add(section.path(name), expected: "one of \(words)", found: name)
+                continue
+            }
+            let known = action.needsSession ? session : nil
+            methods[action] = section.section(name).flatMap { signInMethod(name, $0, session: known) }
+        }
+        return methods
+    }
+
+    /// - Parameter session: what more its request may name; `nil` where there is no session yet.
+    private static func signInMethod(
+        _ name: String, _ section: TOMLSection, session: PlaceholderNames? = nil
+    ) -> SignInMethod? {
+        section.allow("label", "fields", "challenge", "first", "request", "reply", "needs_password")
         let fields = section.list("fields").compactMap(stepField)
         if !section.has("fields") {
             section.problems.add(section.path("fields"), expected: "a list of what is asked for", found: "nothing")
         }
-        let names = fields.map(\.step.name)
+        let names = PlaceholderNames.signIn(fields.map(\.step), session: session)
+        let mayBear = session != nil
         let reply = section.section("reply").map(replyMap)
-        let request = requiredRequest(section, names: .signIn(names), mayBear: false)
+        let challenge = section.section("challenge").flatMap { self.challenge($0, fields.map(\.step), names) }
+        let first = section.section("first").flatMap { firstRequest($0, names) }
+        let request = requiredRequest(section, names: names, mayBear: mayBear)
         guard let request else { return nil }
+        let sent = [request, challenge?.request, first?.request].compactMap(\.self)
+        checkNames(fields.map(\.step.name), sent, section)
+        return SignInMethod(
+            name: name, label: section.string("label") ?? name, fields: fields.map(\.step),
+            rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 }, challenge: challenge, first: first,
+            request: request, reply: reply, needsPassword: section.bool("needs_password"))
+    }
+
+    private static func checkNames(_ names: [String], _ requests: [RequestTemplate], _ section: TOMLSection) {
         for (index, name) in names.enumerated() {
             let path = TOMLPath.element(section.path("fields"), index)
             if names[..<index].contains(name) {
                 section.problems.add(TOMLPath.join(path, "name"), expected: "a name of its own", found: name)
-            } else if !request.placeholders.contains(name) {
+            } else if !requests.contains(where: { ProviderExchange.uses($0, field: name) }) {
                 section.problems.add(
                     TOMLPath.join(path, "name"), expected: "a field that the request sends, as {\(name)}", found: name)
             }
         }
-        return SignInMethod(
-            name: name, label: section.string("label") ?? name, fields: fields.map(\.step),
-            rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 }, request: request, reply: reply)
+    }
+
+    private static func challenge(
+        _ section: TOMLSection, _ fields: [StepField], _ names: PlaceholderNames
+    ) -> Challenge? {
+        section.allow("field", "request", "sent_to", "expires_seconds", "resend_seconds")
+        let field = section.word("field", of: fields.map(\.name), isRequired: true)
+        let before = names.without(field.map { [$0] } ?? [])
+        let request = requiredRequest(section, names: before, mayBear: false)
+        let sentTo = section.string("sent_to").flatMap {
+            template($0, at: section.path("sent_to"), before, section.problems)
+        }
+        let lifetime = section.integer("expires_seconds", in: seconds).map { Duration.seconds($0) }
+        let pause = section.integer("resend_seconds", in: seconds).map { Duration.seconds($0) }
+        guard let field, let request else { return nil }
+        return Challenge(
+            field: field, request: request, sentTo: sentTo, lifetime: lifetime, pause: pause ?? Challenge.usualPause)
+    }
+
+    private static func firstRequest(_ section: TOMLSection, _ names: PlaceholderNames) -> FirstRequest? {
+        section.allow("request", "existing_statuses")
+        let statuses = section.integers("existing_statuses") ?? []
+        for (index, status) in statuses.enumerated() where !(400...499).contains(status) || status == 429 {
+            section.problems.add(
+                TOMLPath.element(section.path("existing_statuses"), index),
+                expected: "a status from 400 to 499 that is not 429", found: String(status))
+        }
+        return requiredRequest(section, names: names, mayBear: false).map {
+            FirstRequest(request: $0, existingStatuses: Set(statuses))
+        }
     }
 
     private static func stepField(_ section: TOMLSection) -> (step: StepField, rules: [FieldRule])? {
-        section.allow("name", "label", "kind", "secret", "optional", "default", "min_length", "needs", "one_of")
+        section.allow(
+            "name", "label", "kind", "secret", "optional", "default", "min_length", "needs", "one_of",
+            "digits", "issuers")
         let expected = "a field's name: letters, digits and _, beginning with a letter, and not environment"
-        let kind = section.word("kind", of: kinds)
+        let kind = section.word("kind", of: FieldKind.all)
         let rules = rules(section, kind: kind)
         guard let name = section.required("name", expected) else { return nil }
         guard isFieldName(name) else {
             section.problems.add(section.path("name"), expected: expected, found: name)
             return nil
         }
-        let isSecret = section.bool("secret") ?? (kind == "password")
+        let isSecret = section.bool("secret") ?? kind.map(FieldKind.secret.contains) ?? false
         if isSecret, section.has("default") {
             section.problems.add(section.path("default"), expected: "no default for a secret", found: "one")
         }
@@ -72,7 +136,12 @@ extension ProfileReader {
     }
 
     private static func rules(_ section: TOMLSection, kind: String?) -> [FieldRule] {
-        var rules: [FieldRule] = kind == "email" ? [.email] : []
+        var rules: [FieldRule] = kind == FieldKind.email ? [.email] : []
+        if kind == FieldKind.idToken { rules.append(.idToken(issuers: section.strings("issuers") ?? [])) }
+        if kind != FieldKind.idToken, section.has("issuers") {
+            section.problems.add(section.path("issuers"), expected: "kind id-token beside it", found: kind ?? "none")
+        }
+        if let count = section.integer("digits", in: digits) { rules.append(.digits(count: count)) }
         if let length = section.integer("min_length", in: lengths) { rules.append(.minimumLength(length)) }
         for (index, word) in (section.strings("needs") ?? []).enumerated() {
             if let known = classes.first(where: { $0.word == word }) {

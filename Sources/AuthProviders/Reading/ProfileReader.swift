@@ -19,7 +19,7 @@ package enum ProfileReader {
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
             "name", "title", "allow_insecure_http", "environments", "default_environment", "headers", "sign_in",
-            "reply", "errors", "user", "renewal", "validation", "user_request", "sign_out")
+            "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update", "sign_out")
         let name = root.required("name", "the provider's name, \(SessionName.rule)") ?? ""
         if !name.isEmpty, (try? SessionName(name)) == nil {
             root.problems.add("name", expected: "the provider's name, \(SessionName.rule)", found: name)
@@ -32,15 +32,16 @@ package enum ProfileReader {
         let renewalReply = root.tableIfAny("renewal")?.section("reply").map(replyMap)
         let names = PlaceholderNames.session(
             replies: [reply] + methods.compactMap(\.reply) + [renewalReply].compactMap(\.self), user: user)
-        let renewal = renewal(root, reply: renewalReply, names: names)
+        let renewal = renewal(root, reply: renewalReply, methods: methods, names: names)
         let profile = ProviderProfile(
             name: name, title: root.string("title") ?? name, source: source, environments: environments,
             defaultEnvironment: defaultEnvironment(root, of: environments), allowInsecureHTTP: insecure,
-            headers: headers(root, names: names), signIn: methods, reply: reply,
+            headers: headers(root, names: names), signIn: methods,
+            password: passwordMethods(root, session: names), reply: reply,
             errors: root.section("errors").map(errorMap) ?? ErrorMap(), user: user,
             renewal: renewal ?? Renewal(kind: .none),
             validation: root.section("validation").flatMap { request($0, names: names) },
-            userRequest: userRequest(root, names: names),
+            userRequest: userRequest(root, names: names), userUpdate: userUpdate(root, names: names),
             signOut: root.section("sign_out").flatMap { request($0, names: names) })
         checkTokenIsFound(root, profile)
         return renewal == nil ? nil : profile
@@ -93,9 +94,11 @@ package enum ProfileReader {
 
     // MARK: Renewal and user
 
-    private static func renewal(_ root: TOMLSection, reply: ReplyMap?, names: PlaceholderNames) -> Renewal? {
+    private static func renewal(
+        _ root: TOMLSection, reply: ReplyMap?, methods: [SignInMethod], names: PlaceholderNames
+    ) -> Renewal? {
         guard let section = root.requiredTable("renewal", "a table that says what renews a session") else { return nil }
-        section.allow("kind", "request", "reply", "final_statuses", "final_codes")
+        section.allow("kind", "method", "request", "reply", "final_statuses", "final_codes")
         let kind = section.word("kind", of: Renewal.Kind.allCases.map(\.rawValue), isRequired: true)
         guard let kind = kind.flatMap(Renewal.Kind.init) else { return nil }
         var renewal = Renewal(kind: kind, reply: reply)
@@ -108,6 +111,12 @@ package enum ProfileReader {
                     found: "one")
             }
         }
+        if kind == .signIn {
+            renewal.method = repeatedMethod(section, methods)
+        } else if section.has("method") {
+            section.problems.add(
+                section.path("method"), expected: "no method where renewal is of kind \(kind.rawValue)", found: "one")
+        }
         if let statuses = section.integers("final_statuses") {
             for (index, status) in statuses.enumerated() where !(400...499).contains(status) || status == 429 {
                 section.problems.add(
@@ -118,6 +127,29 @@ package enum ProfileReader {
         }
         renewal.finalCodes = Set(section.strings("final_codes") ?? [])
         return renewal
+    }
+
+    /// What is made again without a person has to be possible without one.
+    private static func repeatedMethod(_ section: TOMLSection, _ methods: [SignInMethod]) -> String? {
+        let name = section.has("method") ? section.word("method", of: methods.map(\.name)) : methods.first?.name
+        guard let method = methods.first(where: { $0.name == name }) else { return nil }
+        if method.challenge != nil {
+            section.problems.add(
+                section.path("method"), expected: "a method without a challenge, as nobody is there to answer it",
+                found: method.name)
+        }
+        return name
+    }
+
+    private static func userUpdate(_ root: TOMLSection, names: PlaceholderNames) -> UserUpdate? {
+        guard let section = root.section("user_update") else { return nil }
+        section.allow("user", "fields", "request")
+        let fields = section.strings("fields") ?? []
+        if fields.isEmpty {
+            section.problems.add(section.path("fields"), expected: "a list of what can be changed", found: "nothing")
+        }
+        let user = pointer(section, "user")
+        return requiredRequest(section, names: names).map { UserUpdate(request: $0, fields: fields, user: user) }
     }
 
     private static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {

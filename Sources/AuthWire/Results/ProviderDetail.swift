@@ -51,6 +51,8 @@ public struct ProviderDetail: Sendable, Equatable {
     public var title: String
     public var environments: [EnvironmentInfo]
     public var methods: [SignInMethodInfo]
+    /// What can be done about a password: `set`, `change`, `request_reset`, `reset`.
+    public var password: [SignInMethodInfo]
     /// What renews a session: `refresh`, `validate`, `sign-in` or `none`.
     public var renewal: String
     public var endpoints: [String]
@@ -59,12 +61,13 @@ public struct ProviderDetail: Sendable, Equatable {
 
     public init(
         name: String, title: String, environments: [EnvironmentInfo] = [], methods: [SignInMethodInfo] = [],
-        renewal: String, endpoints: [String] = [], source: String
+        password: [SignInMethodInfo] = [], renewal: String, endpoints: [String] = [], source: String
     ) {
         self.name = name
         self.title = title
         self.environments = environments
         self.methods = methods
+        self.password = password
         self.renewal = renewal
         self.endpoints = endpoints
         self.source = source
@@ -76,6 +79,7 @@ public struct ProviderDetail: Sendable, Equatable {
         title = try members.required("title", .string)
         environments = try members.list("environments", EnvironmentInfo.init) ?? []
         methods = try members.list("methods", SignInMethodInfo.init) ?? []
+        password = try members.list("password", SignInMethodInfo.init) ?? []
         renewal = try members.required("renewal", .string)
         endpoints = try members.optional("endpoints", .strings) ?? []
         source = try members.required("source", .string)
@@ -84,7 +88,8 @@ public struct ProviderDetail: Sendable, Equatable {
     public var json: JSON {
         [
             "name": .string(name), "title": .string(title), "environments": .array(environments.map(\.json)),
-            "methods": .array(methods.map(\.json)), "renewal": .string(renewal), "endpoints": .strings(endpoints),
+            "methods": .array(methods.map(\.json)), "password": .array(password.map(\.json)),
+            "renewal": .string(renewal), "endpoints": .strings(endpoints),
             "source": .string(source),
         ]
     }

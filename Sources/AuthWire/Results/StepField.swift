@@ -5,7 +5,8 @@ public struct StepField: Sendable, Equatable {
     /// To be read without echo and never shown.
     public var secret: Bool
     public var optional: Bool
-    /// What it is, for a client that can help with it: `email`, `code`, `text` or `password`.
+    /// What it is, for a client that can help with it: `text`, `email`, `password`, `new-password` (typed twice),
+    /// `code` or `id-token`.
     public var kind: String?
     /// In words: what the answer must be like.
     public var rules: [String]?

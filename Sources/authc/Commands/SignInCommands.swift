@@ -1,5 +1,23 @@
 import ArgumentParser
 
+/// How fields are given without a terminal.
+struct FieldOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("What a field is, where it is no secret.", valueName: "name=value"))
+    var field: [String] = []
+
+    @Flag(help: "Read the password from stdin; of two, the new one.")
+    var passwordStdin = false
+
+    @Option(
+        help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
+    var secretFd: [String] = []
+
+    func given() throws(Failure) -> GivenFields {
+        try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
+    }
+}
+
 /// What `login` and `register` take.
 struct SignInOptions: ParsableArguments {
     @Argument(help: "The provider; `authc provider list` shows all.")
@@ -8,26 +26,15 @@ struct SignInOptions: ParsableArguments {
     @Option(help: "One of the provider's environments.")
     var environment: String?
 
-    @Option(
-        help: ArgumentHelp("What a field is, where it is no secret.", valueName: "name=value"))
-    var field: [String] = []
-
-    @Flag(help: "Read the password from stdin.")
-    var passwordStdin = false
-
-    @Option(
-        help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
-    var secretFd: [String] = []
+    @OptionGroup var fields: FieldOptions
 
     @Flag(help: "Let the agent keep the answers and sign in again by itself where nothing else renews the session.")
     var remember = false
 
     func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
-        let fields = try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
-        return try SignIn.run(
-            SignIn.Request(
-                provider: provider, environment: environment, method: method, fields: fields, remember: remember),
-            options)
+        try SignIn.run(
+            .signIn(provider: provider, environment: environment, method: method, remember: remember),
+            fields.given(), options)
     }
 }
 

@@ -78,7 +78,7 @@ struct LoginDeskTests {
         }
     }
 
-    @Test("a sign-in that nobody touches makes room after ten minutes")
+    @Test("a sign-in that nobody touches makes room after a quarter of an hour")
     func abandoned() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in

@@ -4,8 +4,18 @@ import Testing
 
 @Suite("Templates")
 struct TemplateTests {
-    private let values = TemplateValues(
-        environment: "production", fields: ["name": Secret("Ada"), "code": Secret("007"), "empty": Secret("")])
+    private let values: TemplateValues
+
+    init() throws {
+        values = try Self.values(["name": "Ada", "code": "007", "empty": ""])
+    }
+
+    private static func values(_ answers: [String: String]) throws -> TemplateValues {
+        let method = SignInMethod(
+            name: "m", label: "M", fields: answers.keys.map { StepField(name: $0, label: $0) },
+            request: RequestTemplate(method: "POST", path: try Template(parsing: "/")))
+        return TemplateValues(environment: "production", fields: answers.mapValues { Secret($0) }, method: method)
+    }
 
     @Test("places are filled in, and doubled braces are the braces themselves")
     func filling() throws {
@@ -28,8 +38,20 @@ struct TemplateTests {
 
     @Test("a value is never read as a template")
     func noSecondReading() throws {
-        let sly = TemplateValues(environment: "e", fields: ["name": Secret("{code}"), "code": Secret("007")])
+        let sly = try Self.values(["name": "{code}", "code": "007"])
         #expect(try Template(parsing: "{name}").fill(sly) == "{code}")
+    }
+
+    @Test("an ID token is its claims too, and what it does not claim has no value")
+    func claims() throws {
+        let token = Secret(Sample.jwt(#"{"sub":"g-7","email":"ada@example.org","exp":1900000000}"#))
+        let method = SignInMethod(
+            name: "google", label: "Google",
+            fields: [StepField(name: "idToken", label: "ID token", secret: true, kind: "id-token")],
+            request: RequestTemplate(method: "POST", path: try Template(parsing: "/")))
+        let values = TemplateValues(environment: "e", fields: ["idToken": token], method: method)
+        #expect(try Template(parsing: "{idToken.sub} {idToken.email}").fill(values) == "g-7 ada@example.org")
+        #expect(try Template(parsing: "{idToken.name}").fill(values) == nil)
     }
 
     @Test(

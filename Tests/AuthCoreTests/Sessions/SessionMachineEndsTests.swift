@@ -30,6 +30,19 @@ struct SessionMachineEndsTests {
         #expect(bench.snapshot?.status.state == .active)
     }
 
+    // MARK: Sign-out
+
+    @Test("what was removed from the store is removed once")
+    func removedOnce() {
+        var bench = MachineBench()
+        bench.send(.signOutWanted(CallerID(1)))
+        #expect(bench.deletes == 1)
+        bench.send(.deleted)
+        bench.send(.wake)
+        bench.send(.storeReady)
+        #expect(bench.deletes == 1)
+    }
+
     // MARK: Without renewal
 
     @Test("where nothing renews, the session ends with its token")

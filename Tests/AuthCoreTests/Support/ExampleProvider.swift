@@ -8,12 +8,17 @@ struct ExampleProvider {
     let transport: ScriptedTransport
     let table: SessionTable
 
-    init(store: any SessionStore = MemoryStore(), transport: ScriptedTransport) throws {
+    init(
+        store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+    ) throws {
         self.store = store
         self.transport = transport
+        var profile = try Self.profile()
+        try change(&profile)
         table = SessionTable(
             store: store, transport: transport, clock: clock, network: StillNetwork(),
-            catalog: ProfileCatalog([try Self.profile()]), seed: 1, publish: { _ in })
+            catalog: ProfileCatalog([profile]), seed: 1, publish: { _ in })
     }
 
     /// Runs the table's background for as long as the test.

@@ -4,7 +4,7 @@ import AuthWire
 struct ErrorReader {
     /// What was asked. It decides what a no says about the session.
     enum Purpose {
-        case signIn, renewal, validation, user
+        case signIn, renewal, validation, user, account
     }
 
     let profile: ProviderProfile
@@ -76,7 +76,7 @@ struct ErrorReader {
             switch purpose {
             case .renewal: true
             case .validation: profile.renewal.kind == .validate || profile.renewal.kind == .none
-            case .signIn, .user: false
+            case .signIn, .user, .account: false
             }
         guard decides, status.map({ $0 < 500 && $0 != 429 }) ?? true else { return false }
         return status.map(profile.renewal.finalStatuses.contains) ?? false
@@ -118,6 +118,7 @@ struct ErrorReader {
         switch purpose {
         case .signIn: "\(profile.title) refused the sign-in: check what was entered."
         case .renewal: "\(profile.title) did not renew the session."
+        case .account: "\(profile.title) refused it: check what was entered."
         case .validation, .user: "\(profile.title) did not accept the access token."
         }
     }

@@ -21,7 +21,9 @@ struct GrantReader {
         }
         if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
         do {
-            return .success(try grant(body.json ?? .null, status: reply.status))
+            var grant = try grant(body.json ?? .null, status: reply.status)
+            grant.message = ErrorWords(body, map: errors.profile.errors).message
+            return .success(grant)
         } catch {
             return .failure(error)
         }

@@ -11,6 +11,38 @@ extension ProviderExchange {
         return reader.read(reply)
     }
 
+    /// - Returns: the sign-in, if the answer to the first request is one; `nil` when the sign-in's own request follows.
+    package func readFirst(
+        _ reply: HTTPReply, method: SignInMethod, sentAt: WallTime
+    ) -> Result<Grant?, ProviderFailure> {
+        if let first = method.first, first.existingStatuses.contains(reply.status) { return .success(nil) }
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+            map: profile.reply.overridden(by: method.reply), needsToken: false)
+        return reader.read(reply).map { $0.accessToken == nil ? nil : $0 }
+    }
+
+    /// For an answer of which the provider's words to the person are all that matters.
+    package func readWords(_ reply: HTTPReply, sentAt: WallTime) -> Result<String?, ProviderFailure> {
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .account, sentAt: sentAt), sentAt: sentAt, map: ReplyMap(),
+            needsToken: false)
+        return reader.read(reply).map(\.message)
+    }
+
+    /// - Returns: the user as changed; `nil` where the answer does not tell all of it.
+    package func readUserUpdate(
+        _ reply: HTTPReply
+    ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
+        let reader = GrantReader(
+            errors: ErrorReader(profile: profile, purpose: .account, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
+            map: ReplyMap(user: profile.userUpdate?.user), needsToken: false)
+        return reader.read(reply).map { grant in
+            guard let raw = grant.rawUser, let user = grant.user else { return nil }
+            return (raw, user)
+        }
+    }
+
     /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
     ///   failure is temporary.
     package func readRenewal(
@@ -18,7 +50,7 @@ extension ProviderExchange {
     ) -> Result<Grant, ProviderFailure> {
         var map = profile.reply
         if profile.renewal.kind == .signIn {
-            map = map.overridden(by: profile.signIn.first { $0.name == record.method }?.reply)
+            map = map.overridden(by: repeatedMethod?.reply)
         }
         let reader = GrantReader(
             errors: ErrorReader(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt,

@@ -6,25 +6,60 @@ extension ProviderExchange {
     package func signInRequest(
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        let missing = missing(fields: fields, method: method)
+        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        return try request(method.request, method, environment, fields)
+    }
+
+    /// What goes before the sign-in's own request. Throws as that does.
+    package func request(
+        _ first: FirstRequest, of method: SignInMethod, environment: String, fields: [String: Secret]
+    ) throws(AgentError) -> HTTPRequest {
+        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        return try request(first.request, method, environment, fields)
+    }
+
+    /// Has the provider send the challenge. Throws as a sign-in does, for the fields that it needs.
+    package func challengeRequest(
+        _ challenge: Challenge, of method: SignInMethod, environment: String, fields: [String: Secret]
+    ) throws(AgentError) -> HTTPRequest {
+        try refuseUnmet(fields, method, missing: missing(fields: fields, challenge: challenge, of: method))
+        return try request(challenge.request, method, environment, fields)
+    }
+
+    /// What is done about an account with its session's token. Throws as a sign-in does.
+    package func accountRequest(
+        method: SignInMethod, record: SessionRecord, fields: [String: Secret]
+    ) throws(AgentError) -> HTTPRequest {
+        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        return try RequestBuilder(
+            profile: profile, environment: try environment(named: record.environment),
+            values: TemplateValues(record, fields: fields, method: method)
+        )
+        .build(method.request)
+    }
+
+    private func refuseUnmet(
+        _ fields: [String: Secret], _ method: SignInMethod, missing: [StepField]
+    ) throws(AgentError) {
         guard missing.isEmpty else {
             let labels = missing.map(\.label).joined(separator: ", ")
-            throw AgentError(.validation, "Signing in to \(profile.title) also needs: \(labels).")
+            throw AgentError(.validation, "\(method.label) at \(profile.title) also needs: \(labels).")
         }
         let unmet = check(fields: fields, method: method)
         guard unmet.isEmpty else {
             throw AgentError(
                 .validation, "\(profile.title) would not take these answers. Nothing was sent.", details: unmet)
         }
-        var answers = fields.filter { name, _ in method.fields.contains { $0.name == name } }
-        for field in method.fields where answers[field.name]?.isEmpty ?? true {
-            answers[field.name] = field.value.map(Secret.init)
-        }
-        let values = TemplateValues(environment: environment, fields: answers)
+    }
+
+    private func request(
+        _ template: RequestTemplate, _ method: SignInMethod, _ environment: String, _ fields: [String: Secret]
+    ) throws(AgentError) -> HTTPRequest {
+        let values = TemplateValues(environment: environment, fields: fields, method: method)
         return try RequestBuilder(
             profile: profile, environment: try self.environment(named: environment), values: values
         )
-        .build(method.request)
+        .build(template)
     }
 
     /// `nil`: nothing renews this session without a person. That is so when the profile renews by nothing, by a
@@ -38,7 +73,7 @@ extension ProviderExchange {
             guard !needsRefreshToken || record.tokens.refreshToken?.isEmpty == false else { return nil }
             return try request(template, record)
         case .signIn:
-            guard let remembered = record.remembered, let method = try? method(named: record.method),
+            guard let remembered = record.remembered, let method = repeatedMethod,
                 missing(fields: remembered, method: method).isEmpty
             else { return nil }
             return try signInRequest(method: method, environment: record.environment, fields: remembered)
@@ -53,6 +88,29 @@ extension ProviderExchange {
     /// `nil`: the user is known only from sign-in.
     package func userRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         try request(profile.userRequest?.request, record)
+    }
+
+    /// `nil`: the provider has no request for it.
+    /// - Throws: ``ErrorKind/validation`` naming what cannot be changed.
+    package func userUpdateRequest(
+        _ record: SessionRecord, changes: JSONObject
+    ) throws(AgentError) -> HTTPRequest? {
+        guard let update = profile.userUpdate else { return nil }
+        let strangers = changes.map(\.key).filter { !update.fields.contains($0) }
+        guard strangers.isEmpty else {
+            throw AgentError(
+                .validation,
+                "\(profile.title) does not let this be changed: \(strangers.joined(separator: ", ")). Nothing was sent.",
+                details: ["It takes: \(update.fields.joined(separator: ", "))"])
+        }
+        guard !changes.isEmpty else {
+            throw AgentError(
+                .validation,
+                "Nothing is to be changed; \(profile.title) takes: \(update.fields.joined(separator: ", ")).")
+        }
+        let environment = try environment(named: record.environment)
+        return try RequestBuilder(profile: profile, environment: environment, values: TemplateValues(record))
+            .build(update.request, adding: changes)
     }
 
     /// `nil`: signing out is local.

@@ -38,6 +38,27 @@ package struct ProviderExchange: Sendable {
         method.fields.filter { !$0.optional && $0.value == nil && (fields[$0.name]?.isEmpty ?? true) }
     }
 
+    /// What a challenge still asks for: those of the missing fields that its request uses.
+    package func missing(fields: [String: Secret], challenge: Challenge, of method: SignInMethod) -> [StepField] {
+        missing(fields: fields, method: method).filter { Self.uses(challenge.request, field: $0.name) }
+    }
+
+    /// The fields that are asked once a challenge was sent.
+    package func fieldsAfter(_ challenge: Challenge, of method: SignInMethod) -> [StepField] {
+        method.fields.filter { !Self.uses(challenge.request, field: $0.name) }
+    }
+
+    /// The sign-in that a renewal of kind ``Renewal/Kind/signIn`` makes again.
+    package var repeatedMethod: SignInMethod? {
+        guard profile.renewal.kind == .signIn else { return nil }
+        return profile.renewal.method.map { name in profile.signIn.first { $0.name == name } } ?? profile.signIn.first
+    }
+
+    /// Whether a request says something of a field: all of it, or a claim of it.
+    package static func uses(_ request: RequestTemplate, field: String) -> Bool {
+        request.placeholders.contains { $0 == field || $0.hasPrefix(field + ".") }
+    }
+
     /// What the given fields are not like, in words, each with its field's label. Nothing is sent while this says
     /// something.
     package func check(fields: [String: Secret], method: SignInMethod) -> [String] {

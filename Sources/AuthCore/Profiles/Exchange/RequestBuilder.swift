@@ -7,7 +7,9 @@ struct RequestBuilder {
     let environment: ProviderEnvironment
     let values: TemplateValues
 
-    func build(_ template: RequestTemplate) throws(AgentError) -> HTTPRequest {
+    /// - Parameter members: of the body besides those of the template, where it is an object or there is none.
+    func build(_ template: RequestTemplate, adding members: JSONObject = JSONObject()) throws(AgentError) -> HTTPRequest
+    {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
             throw lacks(template.path)
         }
@@ -16,10 +18,15 @@ struct RequestBuilder {
                 .validation, "A value cannot be part of a path at \(profile.title): it would lead elsewhere.")
         }
         var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
-        request.headers = try headers(template)
-        if let body = template.body {
-            guard let json = fill(body) else {
+        let body = template.body ?? (members.isEmpty ? nil : .object([]))
+        request.headers = try headers(template, hasBody: body != nil)
+        if let body {
+            guard var json = fill(body) else {
                 throw AgentError(.validation, "The request to \(profile.title) lacks its only value.")
+            }
+            if case .object(var object) = json, !members.isEmpty {
+                for (key, value) in members { object[key] = value }
+                json = .object(object)
             }
             request.body = Secret(bytes: json.serialized())
         }
@@ -36,7 +43,7 @@ struct RequestBuilder {
     }
 
     /// What a request says itself goes before what the profile says for all, and that before our own.
-    private func headers(_ template: RequestTemplate) throws(AgentError) -> [HTTPField] {
+    private func headers(_ template: RequestTemplate, hasBody: Bool) throws(AgentError) -> [HTTPField] {
         var fields: [HTTPField] = []
         var names: Set<String> = []
         if template.bearer {
@@ -53,7 +60,7 @@ struct RequestBuilder {
             fields.append(try field(header.name, value))
         }
         if names.insert("accept").inserted { fields.append(HTTPField("Accept", "application/json")) }
-        if template.body != nil, names.insert("content-type").inserted {
+        if hasBody, names.insert("content-type").inserted {
             fields.append(HTTPField("Content-Type", "application/json"))
         }
         return fields

@@ -1,10 +1,9 @@
 import Foundation
 import Glibc
 import Synchronization
-import TestSupport
 
 /// A program on a terminal of its own, of a chosen width; what it shows is read, what a person would type is written.
-final class Terminal: Sendable {
+package final class Terminal: Sendable {
     private let controller: Int32
     private let child: Child
     private let screen = Mutex(Screen())
@@ -17,7 +16,7 @@ final class Terminal: Sendable {
     }
 
     /// Runs a line of bash, in which `authc` is the program under test.
-    init(_ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]) async throws {
+    package init(_ line: String, columns: UInt16 = 80, environment: [String: String]) async throws {
         var (controller, slave): (Int32, Int32) = (-1, -1)
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         guard openpty(&controller, &slave, nil, nil, &size) == 0 else { throw POSIXError(.ENODEV) }
@@ -28,11 +27,10 @@ final class Terminal: Sendable {
         let (ended, end) = AsyncStream<Void>.makeStream()
         (self.changes, hasEnded) = (changes, ended)
 
-        let line = "authc() { \"\(Program.authc)\" \"$@\"; }; \(line)"
+        let line = "authc() { \"\(Programs.authc)\" \"$@\"; }; \(line)"
         child = try await Child(
             ["setsid", "-c", "-w", "bash", "-c", line],
-            environment: Program.environment(folder, ["TERM": "xterm"].merging(environment) { $1 }),
-            input: .terminal(slave))
+            environment: ["TERM": "xterm"].merging(environment) { $1 }, input: .terminal(slave))
         child.whenEnded { _ in end.finish() }
         Thread.detachNewThread { self.read(tell) }
     }
@@ -43,37 +41,37 @@ final class Terminal: Sendable {
     }
 
     /// All that was shown so far.
-    var text: String { screen.withLock { $0.text } }
+    package var text: String { screen.withLock { $0.text } }
 
     /// Waits until `words` were shown, counting from the start or from the last `mark`.
-    func waits(for words: String) async {
+    package func waits(for words: String) async {
         if text.contains(words) { return }
         for await _ in changes where text.contains(words) { return }
     }
 
     /// Forgets what was shown.
-    func mark() {
+    package func mark() {
         screen.withLock { $0.text = "" }
     }
 
-    func type(_ text: String) {
+    package func type(_ text: String) {
         _ = Array(text.utf8).withUnsafeBytes { Glibc.write(controller, $0.baseAddress, $0.count) }
     }
 
     /// Whether the terminal shows what is typed.
-    var echoes: Bool {
+    package var echoes: Bool {
         var settings = termios()
         tcgetattr(controller, &settings)
         return settings.c_lflag & tcflag_t(ECHO) != 0
     }
 
-    func resize(columns: UInt16) {
+    package func resize(columns: UInt16) {
         var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
         _ = ioctl(controller, UInt(TIOCSWINSZ), &size)
     }
 
     /// Waits for the line's end.
-    func ends() async {
+    package func ends() async {
         for await _ in hasEnded {}
     }
 

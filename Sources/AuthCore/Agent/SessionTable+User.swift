@@ -1,0 +1,64 @@
+package import AuthWire
+
+/// The user of a session.
+extension SessionTable {
+    /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
+    package func user(_ params: UserGetParams) async throws(AgentError) -> UserResult {
+        let session = try session(params.session)
+        let record = await session.record
+        if !params.fresh, let user = record.user, let raw = record.rawUser {
+            let received = record.userReceivedAt ?? record.tokens.issuedAt
+            return result(user, raw, received: received)
+        }
+        return try await fetchUser(of: session)
+    }
+
+    /// Changes the user at the provider. What cannot be changed is told before anything is sent.
+    package func updateUser(_ params: UserUpdateParams) async throws(AgentError) -> UserResult {
+        let session = try session(params.session)
+        let changed = try await withToken(of: session) { record in
+            await provider.updateUser(record, params.fields)
+                ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
+        }
+        guard let changed else { return try await fetchUser(of: session) }
+        return await received(changed, of: session)
+    }
+
+    private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
+        let fetched = try await withToken(of: session) { record in
+            await provider.fetchUser(record)
+                ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
+        }
+        return await received(fetched, of: session)
+    }
+
+    private func received(_ user: (raw: JSON, summary: UserSummary), of session: Session) async -> UserResult {
+        await session.handle(.userReceived(user.summary, raw: user.raw))
+        return result(user.summary, user.raw, received: clock.now().wall)
+    }
+
+    private func result(_ user: UserSummary, _ raw: JSON, received: WallTime) -> UserResult {
+        let age = max(.zero, clock.now().wall - received)
+        return UserResult(
+            user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
+    }
+
+    /// Asks with a token that is good; once more with a new one where the provider did not take it.
+    func withToken<Answer: Sendable>(
+        of session: Session, ask: (SessionRecord) async -> Result<Answer, ProviderFailure>
+    ) async throws(AgentError) -> Answer {
+        let record = try await session.liveRecord()
+        let first = await ask(record)
+        guard case .failure(let failure) = first, failure.error.httpStatus == 401 else {
+            return try first.mapError(\.error).get()
+        }
+        try await session.reject(record.tokens.accessToken)
+        return try await ask(try await session.liveRecord()).mapError(\.error).get()
+    }
+}
+
+extension AgentError {
+    fileprivate static func noUserRequest(_ provider: String, _ what: String) -> AgentError {
+        AgentError(.unsupported, "The profile of provider \(provider) has no request that \(what).")
+    }
+}

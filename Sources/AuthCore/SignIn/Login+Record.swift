@@ -1,0 +1,41 @@
+package import AuthWire
+
+extension Login {
+    /// The record of the session that this sign-in began.
+    /// - Parameter former: what was known of the session before.
+    package func record(from grant: Grant, former: SessionStatus?, now: Moment) throws(AgentError) -> SessionRecord {
+        guard let token = grant.accessToken else {
+            throw AgentError(.badReply, "The provider said yes and gave no token.")
+        }
+        return SessionRecord(
+            session: session, provider: profile.name, environment: environment, method: method.name,
+            tokens: TokenSet(
+                accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
+                issuedAt: grant.issuedAt, expiresAt: grant.expiresAt),
+            user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
+            needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil)
+    }
+
+    /// The provider's word, then the profile's; who signs in by a password has one; else what was known stays.
+    private func needsPassword(_ grant: Grant, _ former: SessionStatus?) -> Bool {
+        if let told = grant.needsPassword ?? method.needsPassword { return told }
+        if method.fields.contains(where: { [FieldKind.password, FieldKind.newPassword].contains($0.kind) }) {
+            return false
+        }
+        guard let former, former.user?.id == grant.user?.id else { return false }
+        return former.needsPassword
+    }
+
+    /// The step that the stage is for a client.
+    package func step(at now: Moment) -> Step? {
+        guard case .asking(let question) = stage else { return nil }
+        var step = Step(
+            login: id, kind: .fields, fields: question.fields, message: question.message, error: question.error)
+        if let sent {
+            step.sentTo = sent.place
+            step.expiresAt = sent.endsAt.map { now.date(of: $0).unixSeconds }
+            step.resendAt = now.date(of: sent.againAt).unixSeconds
+        }
+        return step
+    }
+}

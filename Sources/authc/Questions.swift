@@ -1,0 +1,100 @@
+import AuthClient
+import AuthWire
+
+/// The questions of a step, put to a person at the terminal.
+struct Questions {
+    let options: Options
+    let signals: Signals
+    /// The fields that came with the command line.
+    let given: Set<String>
+
+    enum Answers {
+        case fields([String: String])
+        /// Not what was asked for: another code.
+        case another
+    }
+
+    /// - Throws: where nobody can be asked, why the answers that were given did not do.
+    func answers(to step: Step) throws(Failure) -> Answers {
+        guard options.mayAsk else { throw nobodyToAsk(step) }
+        for line in (step.message ?? "").split(separator: "\n") { Output.note(Visible.line(String(line))) }
+        if let place = step.sentTo, step.error == nil {
+            let end = step.expiresAt.map { ", good until \(WallClock.text($0, now: WallClock.now))" } ?? ""
+            Output.note(Visible.line("Sent to \(place)\(end)."))
+        }
+        var answers: [String: String] = [:]
+        for field in step.fields ?? [] {
+            switch try answer(to: field, of: step) {
+            case .given(let text): answers[field.name] = text
+            case .leftOut: break
+            case .another: return .another
+            }
+        }
+        return .fields(answers)
+    }
+
+    /// A question that only a clear yes answers with yes.
+    func agrees(_ question: String) throws(Failure) -> Bool {
+        let answer = try line(Visible.line(question) + " [y/N] ", isSecret: false)
+        return ["y", "yes"].contains(answer.lowercased())
+    }
+
+    private enum Answer {
+        case given(String)
+        case leftOut
+        case another
+    }
+
+    private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
+        let isCode = field.kind == "code" && step.resendAt != nil
+        // What was not met has just been said.
+        for rule in field.rules ?? [] where step.message?.contains(rule) != true {
+            Output.note("  " + Visible.line(rule))
+        }
+        let hint =
+            if let value = field.value { " [\(Visible.line(value))]" } else if field.optional {
+                " (optional)"
+            } else if isCode { " (Enter alone: send another)" } else { "" }
+        while true {
+            let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
+            if !text.isEmpty {
+                guard try isConfirmed(text, field) else { continue }
+                return .given(text)
+            }
+            if field.value != nil || field.optional { return .leftOut }
+            if isCode { return .another }
+        }
+    }
+
+    /// What nobody sees and nobody knows yet is typed twice.
+    private func isConfirmed(_ text: String, _ field: StepField) throws(Failure) -> Bool {
+        guard field.kind == "new-password", field.secret else { return true }
+        let again = try line(Visible.line(field.label) + ", again: ", isSecret: true)
+        if again != text { Output.note("The two differ.") }
+        return again == text
+    }
+
+    private func line(_ question: String, isSecret: Bool) throws(Failure) -> String {
+        guard let line = try TerminalInput(signals: signals).ask(question, isSecret: isSecret) else {
+            throw .cancelled("the sign-in was cancelled")
+        }
+        return line
+    }
+
+    private func nobodyToAsk(_ step: Step) -> Failure {
+        if let error = step.error { return Failure(error) }
+        let fields = step.fields ?? []
+        if let message = step.message, fields.contains(where: { given.contains($0.name) }) {
+            let lines = message.split(separator: "\n").map(String.init)
+            return Failure(
+                AgentError(.validation, "These answers would not be taken. Nothing was sent.", details: lines))
+        }
+        guard let field = fields.first(where: { !$0.optional }) ?? fields.first else {
+            return .internalError("the agent asks for nothing")
+        }
+        let way = field.secret ? "--password-stdin or --secret-fd \(field.name)=FD" : "--field \(field.name)=VALUE"
+        let sent = step.sentTo.map { " (sent to \($0))" } ?? ""
+        return .usage(
+            "\(field.label) (\(field.name)) is missing\(sent), and there is nobody to ask", hint: "give it by \(way)")
+    }
+}

@@ -1,0 +1,68 @@
+import AuthClient
+import AuthWire
+
+/// What a conversation with the agent is to lead to.
+enum SignInGoal {
+    case signIn(provider: String, environment: String?, method: String?, remember: Bool)
+    /// Without a provider it is about a session.
+    case password(PasswordVerb, provider: String?, environment: String?)
+
+    enum PasswordVerb: String {
+        case set
+        case change
+        case requestReset = "request_reset"
+        case reset
+    }
+
+    func request(_ session: SessionName?, fields: [String: String]) -> AgentRequest {
+        switch self {
+        case .signIn(let provider, let environment, let method, let remember):
+            return .loginStart(
+                LoginStartParams(
+                    provider: provider, session: session, environment: environment, method: method, fields: fields,
+                    remember: remember))
+        case .password(let verb, let provider, let environment):
+            let params = PasswordParams(
+                session: session, provider: provider, environment: environment, fields: fields)
+            return switch verb {
+            case .set: .passwordSet(params)
+            case .change: .passwordChange(params)
+            case .requestReset: .passwordRequestReset(params)
+            case .reset: .passwordReset(params)
+            }
+        }
+    }
+
+    /// The way it is done and what that asks for, which tells what may be given as an argument.
+    func method(
+        _ session: SessionName?, ask: SignInAsking
+    ) throws(Failure) -> SignInMethodInfo {
+        switch self {
+        case .signIn(let provider, _, let name, _):
+            let detail = try ask.provider(provider)
+            let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
+            if let found { return found }
+            let names = detail.methods.map(\.name).joined(separator: ", ")
+            throw .usage("--method: \(provider) has these: \(names)")
+        case .password(let verb, let provider, _):
+            let name = if let provider { provider } else { try ask.status(session).provider }
+            let detail = try ask.provider(name)
+            if let found = detail.password.first(where: { $0.name == verb.rawValue }) { return found }
+            throw .usage("\(detail.title) has no such call for passwords")
+        }
+    }
+}
+
+/// What has to be known of a provider or session before anything is sent.
+struct SignInAsking {
+    let agent: Agent
+    let signals: Signals
+
+    func provider(_ name: String) throws(Failure) -> ProviderDetail {
+        try agent.call(.providerShow(ProviderParams(provider: name)), watching: signals, ProviderDetail.init)
+    }
+
+    func status(_ session: SessionName?) throws(Failure) -> SessionStatus {
+        try agent.call(.sessionStatus(SessionParams(session: session)), watching: signals, SessionStatus.init)
+    }
+}

@@ -1,0 +1,10 @@
+import TestSupport
+
+extension Terminal {
+    /// With an environment that says nothing of the person who runs the tests.
+    convenience init(
+        _ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]
+    ) async throws {
+        try await self.init(line, columns: columns, environment: Program.environment(folder, environment))
+    }
+}
