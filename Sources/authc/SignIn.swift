@@ -130,7 +130,7 @@ struct SignIn {
     }
 
     private func report(_ step: Step) throws(Failure) {
-        if let message = step.message, !message.isEmpty { Output.note(Visible.line(message)) }
+        for line in (step.message ?? "").split(separator: "\n") { Output.note(Visible.line(String(line))) }
         guard let status = step.status else {
             if options.json { return try Output.json(MessageResult(message: step.message).json) }
             return step.message == nil ? Output.note("Done.") : ()

@@ -101,6 +101,69 @@ struct ProfileProblemTests {
         if !isAbsent { #expect(abs(problem.line - line) <= 1 && problem.line >= line, "\(problem)") }
     }
 
+    @Test(
+        "a mistake in a challenge, a first request, a password's action or an update is told at its key",
+        arguments: [
+            (
+                "[sign_in.code]\nfields = [{ name = \"code\" }]\nchallenge = { field = \"cod\", request = R }\nrequest = B",
+                "sign_in.code.challenge.field", "one of code"
+            ),
+            (
+                "[sign_in.code]\nfields = [{ name = \"code\" }]\nchallenge = { field = \"code\", request = B }\nrequest = B",
+                "sign_in.code.challenge.request.body.code", "{environment}"
+            ),
+            (
+                "[sign_in.code]\nfields = [{ name = \"code\", digits = 0 }]\nrequest = B",
+                "sign_in.code.fields[0].digits",
+                "1 to 32"
+            ),
+            (
+                "[sign_in.code]\nfields = [{ name = \"code\", issuers = [\"x\"] }]\nrequest = B",
+                "sign_in.code.fields[0].issuers", "id-token"
+            ),
+            (
+                "[sign_in.code]\nfields = [{ name = \"code\" }]\nfirst = { existing_statuses = [200], request = R }\nrequest = B",
+                "sign_in.code.first.existing_statuses[0]", "400 to 499"
+            ),
+            (
+                "[password.forget]\nfields = [{ name = \"code\" }]\nrequest = B", "password.forget",
+                "set, change, request_reset, reset"
+            ),
+            (
+                "[password.reset]\nfields = [{ name = \"code\" }]\nrequest = { method = \"POST\", path = \"/\", bearer = true, body = { c = \"{code}\" } }",
+                "password.reset.request.bearer", "no token yet"
+            ),
+            ("[user_update]\nrequest = R", "user_update.fields", "what can be changed"),
+        ])
+    func newMistakes(_ table: String, _ key: String, _ expected: String) throws {
+        let table = table.replacing("= R", with: #"= { method = "POST", path = "/r" }"#)
+            .replacing("= B", with: #"= { method = "POST", path = "/c", body = { code = "{code}" } }"#)
+        let problems = Bench.problems(Bench.text() + "\n" + table)
+        let problem = try #require(problems.first { $0.key == key }, "\(problems)")
+        #expect(problem.expected.contains(expected), "\(problem)")
+        #expect(problem.line > 0)
+    }
+
+    @Test("a sign-in that needs a person cannot be what renews a session")
+    func repeatedChallenge() throws {
+        let text = """
+            name = "wall"
+            [environments]
+            production = "https://wall.example"
+            [sign_in.code]
+            fields = [{ name = "email" }, { name = "code" }]
+            challenge = { field = "code", request = { method = "POST", path = "/s", body = { e = "{email}" } } }
+            request = { method = "POST", path = "/c", body = { e = "{email}", c = "{code}" } }
+            [reply]
+            access_token = "/token"
+            [renewal]
+            kind = "sign-in"
+            """
+        let problem = try #require(Bench.problems(text).first)
+        #expect(problem.key == "renewal.method")
+        #expect(problem.expected.contains("without a challenge"))
+    }
+
     @Test("an absent key is told at its table")
     func absent() {
         #expect(Bench.problems(Bench.text(25, "")).first { $0.key == "renewal.kind" }?.line == 24)

@@ -199,15 +199,7 @@ struct MainJobTests {
                 _ = try await scene.agent.authc("validate", "-s", provider)
             }
             _ = try await scene.login(.envelope, password: "Wrong-horse1")
-            try await scene.agent.child.end()
-            let log = try scene.agent.child.err.text + scene.agent.child.out.text
-            #expect(log.contains("app-template"))
-            let secrets = scene.backends.secrets
-            #expect(secrets.count > 10)
-            for secret in secrets {
-                let encoded = Data(secret.utf8).base64EncodedString()
-                #expect(!log.contains(secret) && !log.contains(encoded), "a secret stands in the log")
-            }
+            try await scene.expectNoSecretInLog()
         }
     }
 }

@@ -106,7 +106,55 @@ struct SignInTests {
         }
     }
 
+    // MARK: Any
+
+    @Test("what a program left half done can be ended by the next person who signs in")
+    func leftBehind() async throws {
+        try await Scene.play { scene in
+            let step = try await scene.ask(
+                "login.start", ["provider": "app-template", "environment": "local"])
+            #expect(step["kind"] == "fields", "\(step.text())")
+            let refused = try await scene.login(.appTemplate)
+            #expect(refused.status == 75)
+            #expect(refused.err.contains("is under way"), "\(refused.err)")
+            let terminal = try await scene.terminal(
+                "authc login app-template --environment local --field email=ada@example.org")
+            await terminal.waits(for: "End it and go on? [y/N] ")
+            terminal.type("y\n")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Correct-horse1\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+        }
+    }
+
+    @Test("what would not be used is not remembered, and that is told")
+    func notRemembered() async throws {
+        try await Scene.play { scene in
+            let done = try await scene.authc(
+                [
+                    "login", "app-template", "--environment", "local", "--field", "email=ada@example.org",
+                    "--password-stdin", "--remember",
+                ], input: "Correct-horse1")
+            #expect(done.status == 0, "\(done.err)")
+            #expect(done.err.contains("Nothing is remembered"), "\(done.err)")
+            #expect(try await scene.agent.status("app-template").remembered == false)
+        }
+    }
+
     // MARK: Users
+
+    @Test("the user is fetched anew from each backend that has a call for it", arguments: Backend.allCases)
+    func fetched(backend: Backend) async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(backend)
+            let fresh = try await scene.agent.authc("whoami", "--fresh")
+            guard backend != .anonymousWall else { return #expect(fresh.status == 64, "\(fresh.err)") }
+            #expect(fresh.out == "ada@example.org\n", "\(fresh.err)")
+            let user = try await scene.agent.json("whoami")["user"]
+            #expect(user?["name"] == "Ada Lovelace" && user?["id"] != nil, "\(user?.text() ?? "")")
+        }
+    }
 
     @Test("the user is known offline with its age, and changed by the names that the backend has")
     func users() async throws {

@@ -45,6 +45,7 @@ struct WallTests {
             await terminal.ends()
             #expect(try await scene.agent.status(Scene.wall).needsPassword == false)
             #expect(try await scene.agent.authc("prompt").out == "anonymous-wall:grace@example.org\n")
+            try await scene.expectNoSecretInLog()
         }
     }
 

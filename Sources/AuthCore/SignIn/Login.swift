@@ -44,6 +44,8 @@ package struct Login: Sendable {
     package let purpose: Purpose
     /// The answers are kept, to sign in again by.
     package let remembers: Bool
+    /// What the person should know besides, at the end.
+    package let note: String?
     package private(set) var fields: [String: Secret] = [:]
     package private(set) var stage = Stage.finishing
     package private(set) var sent: Sent?
@@ -72,13 +74,14 @@ package struct Login: Sendable {
         let name = if let name = params.session { name } else { try SessionName(profile.name) }
         try self.init(
             id: id, session: name, profile: profile, environment: exchange.environment(named: params.environment).name,
-            method: method, purpose: .signIn, remembers: params.remember && repeated != nil, fields: params.fields,
+            method: method, purpose: .signIn, remembers: params.remember && repeated != nil,
+            note: params.remember && repeated == nil ? Self.nothingRemembered(profile) : nil, fields: params.fields,
             now: now)
     }
 
     package init(
         id: String, session: SessionName, profile: ProviderProfile, environment: String, method: SignInMethod,
-        purpose: Purpose, remembers: Bool = false, fields: [String: String], now: Moment
+        purpose: Purpose, remembers: Bool = false, note: String? = nil, fields: [String: String], now: Moment
     ) throws(AgentError) {
         self.id = id
         self.session = session
@@ -87,6 +90,7 @@ package struct Login: Sendable {
         self.method = method
         self.purpose = purpose
         self.remembers = remembers
+        self.note = note
         lastTouched = now.boot
         try take(fields, at: now)
     }
@@ -223,6 +227,12 @@ package struct Login: Sendable {
             field.kind == FieldKind.email && ProviderExchange.uses(challenge.request, field: field.name)
         }
         return field.flatMap { fields[$0.name]?.reveal() }
+    }
+
+    private static func nothingRemembered(_ profile: ProviderProfile) -> String {
+        profile.renewal.kind == .none
+            ? "Nothing is remembered: no sign-in of \(profile.title) can be made again without you."
+            : "Nothing is remembered: sessions of \(profile.title) are renewed without it."
     }
 
     private static func trimmed(_ text: String) -> String {

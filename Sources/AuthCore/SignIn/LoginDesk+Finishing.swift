@@ -24,7 +24,9 @@ extension LoginDesk {
         let former = table.board.status(login.session)
         let record = try login.record(from: grant, former: former, now: table.clock.now())
         let status = try await table.signedIn(record, sentAt: sentAt)
-        return Step(login: login.id, kind: .done, message: grant.message, status: status)
+        let words = [grant.message, login.note].compactMap(\.self)
+        let message = words.isEmpty ? nil : words.joined(separator: "\n")
+        return Step(login: login.id, kind: .done, message: message, status: status)
     }
 
     private func requestReset(_ login: Login) async throws(AgentError) -> Step {

@@ -2,6 +2,7 @@ import AuthWire
 import Foundation
 import StandInBackends
 import TestSupport
+import Testing
 
 extension Scene {
     static let wall = "anonymous-wall"
@@ -60,5 +61,20 @@ extension Scene {
     /// A line of a script, in which `$0` is `authc`.
     func shell(_ line: String) async throws -> Child.Output {
         try await desktop.run(["bash", "-c", line, Programs.authc])
+    }
+}
+
+extension Scene {
+    /// Ends the agent and looks for every token, password and code that was under way in all that it logged.
+    func expectNoSecretInLog() async throws {
+        try await agent.child.end()
+        let log = try agent.child.err.text + agent.child.out.text
+        #expect(log.contains("Session is active"))
+        let secrets = backends.secrets
+        #expect(secrets.count >= 3)
+        for secret in secrets {
+            let encoded = Data(secret.utf8).base64EncodedString()
+            #expect(!log.contains(secret) && !log.contains(encoded), "a secret stands in the log")
+        }
     }
 }
