@@ -107,4 +107,11 @@ struct RPCTests {
             #expect(RPCIncoming(line: request.json.serialized()) == .single(.success(request)))
         }
     }
+
+    @Test("an answer of text is the answer of its value", arguments: [RPCID.null, .integer(7), .string("a\"b\n")])
+    func rendered(id: RPCID) throws {
+        let value: JSON = ["access_token": "t", "list": [1, 2.5, nil]]
+        let line = RPCReply.line(id, rendered: value.serialized())
+        #expect(line == RPCReply.result(id, value).serialized())
+    }
 }

@@ -5,7 +5,7 @@ extension SessionTable {
     // MARK: What memory can answer, from any thread
 
     /// `nil`: memory cannot answer, ``token(_:)`` can.
-    package func liveToken(_ params: TokenGetParams) -> TokenResult? {
+    package func liveToken(_ params: TokenGetParams) -> LiveToken? {
         guard params.scopes == nil, params.audience == nil else { return nil }
         return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
     }

@@ -11,6 +11,8 @@ package final class StateBoard: Sendable {
         }
         /// Asked for at each request, so it is found at each change.
         fileprivate(set) var defaultSession: SessionName?
+        /// Rendered when a session changes, asked for at each request.
+        var tokens: [SessionName: LiveToken] = [:]
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
@@ -50,10 +52,12 @@ package final class StateBoard: Sendable {
     }
 
     /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
-    package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> TokenResult? {
+    package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
-            guard let name = session ?? known.defaultSession else { return nil }
-            return known.snapshots[name]?.liveToken(minValid: minValid, at: now)
+            guard let name = session ?? known.defaultSession, let token = known.tokens[name],
+                token.isGood(minValid: minValid, at: now)
+            else { return nil }
+            return token
         }
     }
 
@@ -95,8 +99,10 @@ package final class StateBoard: Sendable {
 
     package func put(_ snapshot: SessionSnapshot) {
         let name = snapshot.status.session
+        let token = LiveToken(snapshot)
         let former = known.withLock { known in
             let former = known.snapshots.updateValue(snapshot, forKey: name)
+            known.tokens[name] = token
             if let former, former.token != snapshot.token, snapshot.token != nil { known.renewals += 1 }
             return former
         }
@@ -104,7 +110,11 @@ package final class StateBoard: Sendable {
     }
 
     package func remove(_ session: SessionName) {
-        guard var status = known.withLock({ $0.snapshots.removeValue(forKey: session)?.status }) else { return }
+        let last = known.withLock { known in
+            known.tokens[session] = nil
+            return known.snapshots.removeValue(forKey: session)?.status
+        }
+        guard var status = last else { return }
         status.state = .signedOut
         announce(.session, "signed_out", session: session, status: status)
     }

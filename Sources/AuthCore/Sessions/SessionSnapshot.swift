@@ -11,14 +11,4 @@ package struct SessionSnapshot: Sendable, Equatable {
     /// The end is near and nothing renews it.
     package var isEnding = false
     package var defaultSince: WallTime?
-
-    /// The token, if it is good now for as long as the caller asks.
-    package func liveToken(minValid: Duration?, at now: BootInstant) -> TokenResult? {
-        guard let token else { return nil }
-        if let end {
-            guard now < end, end - now >= minValid ?? RenewalPolicy.defaultMinValid(life: life) else { return nil }
-        }
-        return TokenResult(
-            accessToken: token.reveal(), tokenType: tokenType, expiresAt: status.expiresAt, session: status.session)
-    }
 }

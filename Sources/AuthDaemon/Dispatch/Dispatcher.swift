@@ -28,7 +28,7 @@ package struct Dispatcher: Sendable {
     private func answer(_ request: AgentRequest) throws(AgentError) -> Answer {
         switch request {
         case .tokenGet(let params):
-            if let token = table.liveToken(params) { return memory(token.json) }
+            if let token = table.liveToken(params) { return .rendered(token.json) }
             return later(params.timeout) { () async throws(AgentError) in try await table.token(params).json }
         case .agentPing: return memory(services.pong.json)
         case .agentInfo: return memory(services.info(store: table.board.store).json)

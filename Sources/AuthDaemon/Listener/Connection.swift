@@ -165,6 +165,7 @@ final class Connection: ChannelInboundHandler {
         reception.counters.request()
         switch reception.dispatcher.answer(request) {
         case .now(let result): deliver(result, to: place)
+        case .rendered(let json): deliver(rendered: json, to: place)
         case .later(let limit, let work): begin(work, within: limit, for: place)
         case .subscribe(let params):
             do throws(AgentError) {
@@ -224,6 +225,12 @@ final class Connection: ChannelInboundHandler {
 
     private func deliver(_ result: Result<JSON, AgentError>, to place: AnswerDesk.Place) {
         if let line = desk.put(result, at: place) { send(line) }
+    }
+
+    private func deliver(rendered json: [UInt8], to place: AnswerDesk.Place) {
+        if case .line(let id) = place { return write(RPCReply.line(id, rendered: json)) }
+        // What goes into a batch is put together as values.
+        deliver(.success((try? JSON(parsing: json)) ?? .null), to: place)
     }
 
     private func send(_ json: JSON) { write(json.serialized()) }

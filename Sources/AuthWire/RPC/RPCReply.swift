@@ -4,6 +4,19 @@ public enum RPCReply {
         ["jsonrpc": "2.0", "id": id.json, "result": value]
     }
 
+    /// The text of an answer whose result is JSON text already.
+    public static func line(_ id: RPCID, rendered result: [UInt8]) -> [UInt8] {
+        let (head, middle): (StaticString, StaticString) = (#"{"jsonrpc":"2.0","id":"#, #","result":"#)
+        var line: [UInt8] = []
+        line.reserveCapacity(result.count + 64)
+        line.append(contentsOf: head)
+        line.append(contentsOf: id.json.serialized())
+        line.append(contentsOf: middle)
+        line.append(contentsOf: result)
+        line.append(UInt8(ascii: "}"))
+        return line
+    }
+
     public static func failure(_ id: RPCID, _ error: AgentError) -> JSON {
         ["jsonrpc": "2.0", "id": id.json, "error": error.json]
     }
@@ -14,5 +27,11 @@ public enum RPCReply {
 
     public static func notification(_ event: AgentEvent) -> JSON {
         notification(AgentEvent.method, event.json)
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(contentsOf text: StaticString) {
+        unsafe append(contentsOf: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 }
