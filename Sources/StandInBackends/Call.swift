@@ -39,6 +39,12 @@ struct Call: Sendable {
         return try Fields(members, required: required, optional: optional)
     }
 
+    /// For calls that take no query, or these parts of one only.
+    func refuseQuery(but known: Set<String> = []) throws(Refusal) {
+        guard let unknown = Set(query.keys).subtracting(known).min() else { return }
+        throw .badRequest("\(unknown) is not known")
+    }
+
     /// For calls that take no body: one that came anyway is an error of the caller.
     func refuseBody() throws(Refusal) {
         guard body.isEmpty else { throw .badRequest("\(method) \(path) takes no body") }

@@ -37,6 +37,7 @@ struct AppTemplatePeople: Sendable {
 
     private func page(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
+        try call.refuseQuery(but: ["page", "limit"])
         guard let page = Int(call.query["page"] ?? "1"), let limit = Int(call.query["limit"] ?? "20"),
             (1...1_000_000).contains(page), (1...100).contains(limit)
         else { throw .badRequest("Validation failed", details: ["page and limit must be numbers from 1"]) }
@@ -50,7 +51,8 @@ struct AppTemplatePeople: Sendable {
 
     private func search(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
-        let text = call.query["q"]?.lowercased() ?? ""
+        try call.refuseQuery(but: ["q"])
+        guard let text = call.query["q"]?.lowercased() else { throw .badRequest("q is required") }
         let found = await accounts.everyone.filter { "\($0.name) \($0.email)".lowercased().contains(text) }
         return .json(["users": .array(found.map(Self.user))])
     }
@@ -66,6 +68,7 @@ struct AppTemplatePeople: Sendable {
     }
 
     private func delete(_ call: Call) async throws(Refusal) -> Answer {
+        try call.refuseBody()
         try await checkOwner(call)
         try await accounts.remove(call.parameters["id"] ?? "")
         return .empty
@@ -83,6 +86,10 @@ struct AppTemplatePeople: Sendable {
     private func preferences(_ call: Call) async throws(Refusal) -> Answer {
         let account = try await accounts.caller(call)
         let fields = try call.fields([], optional: ["theme", "language", "notificationsEnabled"])
+        for key in ["theme", "language"] { _ = try fields.optionalText(key) }
+        if let flag = fields.members["notificationsEnabled"], flag.bool == nil {
+            throw .badRequest("notificationsEnabled must be true or false")
+        }
         let kept = JSONValue.object(fields.members)
         try await accounts.change(account.id) { $0.preferences = kept }
         return .json(["preferences": kept])

@@ -42,6 +42,7 @@ struct Envelope: Shape {
 
     private func profile(_ call: Call) async throws(Refusal) -> Answer {
         try call.refuseBody()
+        try call.refuseQuery(but: ["userId"])
         let account = try await accounts.caller(call)
         try checkUser(call.query["userId"], account)
         return success(["user": user(account)])

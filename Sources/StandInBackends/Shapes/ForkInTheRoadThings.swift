@@ -45,7 +45,9 @@ struct ForkInTheRoadThings: Sendable {
     private func adding(_ kind: String, _ required: Set<String>, _ optional: Set<String>) -> Routes.Handler {
         { (call: Call) async throws(Refusal) -> Answer in
             let account = try await accounts.caller(call)
-            var members = try call.fields(required, optional: optional).members
+            let fields = try call.fields(required, optional: optional)
+            try Self.checkKinds(fields)
+            var members = fields.members
             members["owner_id"] = .string(account.id)
             members["created_at"] = Dates.utc(Date())
             return .json([kind: await shelves.add(kind, members)], status: 201)
@@ -62,12 +64,26 @@ struct ForkInTheRoadThings: Sendable {
     private func updating(_ kind: String, _ optional: Set<String>) -> Routes.Handler {
         { (call: Call) async throws(Refusal) -> Answer in
             _ = try await accounts.caller(call)
-            let change = try call.fields([], optional: optional).members
+            let fields = try call.fields([], optional: optional)
+            try Self.checkKinds(fields)
+            let change = fields.members
             return .json([kind: try await shelves.update(kind, call.parameters["id"], change)])
         }
     }
 
+    /// A number where a text belongs is an error, as is a text where a truth or a list does.
+    private static func checkKinds(_ fields: Fields) throws(Refusal) {
+        for key in ["name", "description", "title", "group_id"] { _ = try fields.optionalText(key) }
+        if fields.members["is_public"] != nil, fields.members["is_public"]?.bool == nil {
+            throw .badRequest("is_public must be true or false")
+        }
+        if let ids = fields.members["restaurant_ids"], ids.array?.allSatisfy({ $0.string != nil }) != true {
+            throw .badRequest("restaurant_ids must be a list of strings")
+        }
+    }
+
     private func deleteCollection(_ call: Call) async throws(Refusal) -> Answer {
+        try call.refuseBody()
         _ = try await accounts.caller(call)
         try await shelves.remove("collection", call.parameters["id"])
         return .empty
@@ -103,8 +119,11 @@ struct ForkInTheRoadThings: Sendable {
 
     private func searchRestaurants(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
-        let unknown = Set(call.query.keys).subtracting(["q", "location", "lat", "lng"])
-        guard unknown.isEmpty else { throw .badRequest("\(unknown.sorted()[0]) is not known") }
+        try call.refuseQuery(but: ["q", "location", "lat", "lng"])
+        for key in ["lat", "lng"] {
+            guard let text = call.query[key] else { continue }
+            guard Double(text) != nil else { throw .badRequest("\(key) must be a number") }
+        }
         let found = Self.allRestaurants.filter { place in
             let text = (place["name"]?.string ?? "") + " " + (place["cuisine"]?.string ?? "")
             let query = call.query["q"]?.lowercased() ?? ""
@@ -124,6 +143,7 @@ struct ForkInTheRoadThings: Sendable {
     }
 
     private func leave(_ call: Call) async throws(Refusal) -> Answer {
+        try call.refuseBody()
         _ = try await accounts.caller(call)
         _ = try await shelves.find("group", call.parameters["id"])
         return .json(["message": "You left the group"])
@@ -144,6 +164,7 @@ struct ForkInTheRoadThings: Sendable {
     }
 
     private func complete(_ call: Call) async throws(Refusal) -> Answer {
+        try call.refuseBody()
         _ = try await accounts.caller(call)
         let change: [String: JSONValue] = ["status": "completed", "completed_at": Dates.utc(Date())]
         return .json(["decision": try await shelves.update("decision", call.parameters["id"], change)])
@@ -157,6 +178,9 @@ struct ForkInTheRoadThings: Sendable {
     private func notificationSettings(_ call: Call) async throws(Refusal) -> Answer {
         let account = try await accounts.caller(call)
         let fields = try call.fields([], optional: ["email_enabled", "push_enabled", "decision_updates"])
+        guard fields.members.values.allSatisfy({ $0.bool != nil }) else {
+            throw .badRequest("A setting must be true or false")
+        }
         let kept = JSONValue.object(fields.members)
         try await accounts.change(account.id) { $0.preferences = kept }
         return .json(["notification_settings": kept])
