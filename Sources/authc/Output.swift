@@ -17,6 +17,11 @@ enum Output {
         try write(Array(text.utf8), to: STDOUT_FILENO)
     }
 
+    /// As they came.
+    static func bytes(_ bytes: [UInt8]) throws(Failure) {
+        try write(bytes, to: STDOUT_FILENO)
+    }
+
     static func note(_ text: String) {
         // Nobody is left to be told when stderr fails.
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)

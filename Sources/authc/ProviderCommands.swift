@@ -50,7 +50,7 @@ enum ProviderCommands {
             let fields = method.fields.map { $0.name + ($0.secret ? " (secret)" : "") }
             add("password " + StatusCard.spaced(method.name), fields.joined(separator: ", "))
         }
-        if !detail.endpoints.isEmpty { add("endpoints", detail.endpoints.joined(separator: ", ")) }
+        if !detail.endpoints.isEmpty { add("endpoints", detail.endpoints.map(\.name).joined(separator: ", ")) }
         try Output.result(lines.joined(separator: "\n"))
         return .done
     }
@@ -70,7 +70,7 @@ enum ProviderCommands {
         return check.problems.isEmpty ? .done : .badSettings
     }
 
-    private static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
+    static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
         let lines = Layout.wrapped(text, to: screen.width - columns)
         return lines.enumerated().map { index, line in
             // A label longer than its column keeps a space.

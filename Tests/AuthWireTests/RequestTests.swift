@@ -117,6 +117,14 @@ struct RequestTests {
                 "api.request", ["method": "PUT", "path": "/", "body": 1, "body_base64": "MQ=="],
                 "params: expected at most one of body, body_base64 and multipart, found 2."
             ),
+            (
+                "api.request", ["method": "GET", "path": "/", "cache": "never"],
+                #"params.cache: expected one of "default", "reload", "only", found a string."#
+            ),
+            (
+                "api.request", ["method": "PUT", "path": "/", "multipart": [["name": "a"]]],
+                "params.multipart: expected a text or a body_base64 in each part, and not both."
+            ),
         ] as [(String, JSON, String)])
     func namesKeyAndExpectation(method: String, params: JSON, message: String) {
         let problem = error(method, params)

@@ -46,7 +46,9 @@ struct ResultTests {
                 APIResponse(status: 200, headers: ["Date": "x"], body: body, fromCache: true, ageMs: 3), \.json,
                 APIResponse.init)
         }
-        try check(APIResponse(status: 204, bodyBase64: "AA=="), \.json, APIResponse.init)
+        for page in [PageInfo(items: ""), PageInfo(items: "/users", next: ["page": 2])] {
+            try check(APIResponse(status: 204, bodyBase64: "AA==", page: page), \.json, APIResponse.init)
+        }
         for message in [nil, "Sent."] { try check(MessageResult(message: message), \.json, MessageResult.init) }
     }
 
@@ -60,7 +62,16 @@ struct ResultTests {
             ProviderDetail(
                 name: "a", title: "A", environments: [EnvironmentInfo(name: "x", url: "https://x", isDefault: true)],
                 methods: [SignInMethodInfo(name: "password", label: "P", fields: [StepField(name: "f", label: "F")])],
-                renewal: "refresh", endpoints: ["items"], source: "/p.toml"), \.json, ProviderDetail.init)
+                renewal: "refresh",
+                endpoints: [
+                    EndpointInfo(name: "ping", method: "GET", path: "/ping"),
+                    EndpointInfo(
+                        name: "items", about: "All.", method: "GET", path: "/items/{id}",
+                        args: [
+                            ArgumentInfo(name: "id"),
+                            ArgumentInfo(name: "pin", type: .integer, optional: true, secret: true, about: "The PIN"),
+                        ], paged: true),
+                ], source: "/p.toml"), \.json, ProviderDetail.init)
         let problem = ProfileProblem(file: "p.toml", line: 3, key: "renewal.kind", expected: "a kind", found: "\"x\"")
         try check(
             ProviderCheck(problems: [problem, ProfileProblem(file: "p", line: 0, key: "", expected: "TOML")]), \.json,

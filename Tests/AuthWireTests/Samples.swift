@@ -38,12 +38,12 @@ enum Samples {
             .apiRequest(
                 APIRequestParams(
                     session: session, method: "POST", path: "/items", query: ["page": 2, "tag": ["a", "b"]],
-                    headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: "no-store",
-                    retry: true, queue: false)),
+                    headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: .reload,
+                    retry: false, waitsForConnectivity: true, queue: true)),
             .apiCall(
                 APICallParams(
                     session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
-                    timeout: .seconds(9), cache: "only", queue: true)),
+                    timeout: .seconds(9), cache: .only, retry: false, waitsForConnectivity: false, queue: true)),
             .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
             .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
         ]

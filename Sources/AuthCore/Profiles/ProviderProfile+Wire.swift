@@ -16,7 +16,7 @@ extension ProviderProfile {
                 EnvironmentInfo(name: $0.name, url: $0.baseURL, isDefault: $0.name == defaultEnvironment)
             },
             methods: signIn.map(\.info), password: PasswordAction.allCases.compactMap { password[$0]?.info },
-            renewal: renewal.kind.rawValue, endpoints: [], source: source)
+            renewal: renewal.kind.rawValue, endpoints: endpoints.map(\.info), source: source)
     }
 }
 

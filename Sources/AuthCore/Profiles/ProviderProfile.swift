@@ -29,6 +29,9 @@ package struct ProviderProfile: Sendable, Equatable {
     package var userUpdate: UserUpdate?
     /// Tells the provider of a sign-out. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
+    /// Calls of its API, in the order of the file.
+    package var endpoints: [Endpoint]
+    package var api: APIRules
 
     package init(
         name: String, title: String, source: String, environments: [ProviderEnvironment], defaultEnvironment: String,
@@ -36,7 +39,7 @@ package struct ProviderProfile: Sendable, Equatable {
         password: [PasswordAction: SignInMethod] = [:], reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(),
         user: UserMap = UserMap(), renewal: Renewal,
         validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdate? = nil,
-        signOut: RequestTemplate? = nil
+        signOut: RequestTemplate? = nil, endpoints: [Endpoint] = [], api: APIRules = APIRules()
     ) {
         self.name = name
         self.title = title
@@ -55,6 +58,8 @@ package struct ProviderProfile: Sendable, Equatable {
         self.userRequest = userRequest
         self.userUpdate = userUpdate
         self.signOut = signOut
+        self.endpoints = endpoints
+        self.api = api
     }
 }
 

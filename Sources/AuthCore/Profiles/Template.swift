@@ -40,6 +40,23 @@ package struct Template: Sendable, Equatable {
         parts = text.isEmpty ? [] : [.literal(text)]
     }
 
+    /// As it is written, with the braces of its places.
+    package var text: String {
+        parts.map { part in
+            switch part {
+            case .literal(let text):
+                text.map { "{}".contains($0) ? "\($0)\($0)" : String($0) }.joined()
+            case .placeholder(let name): "{\(name)}"
+            }
+        }.joined()
+    }
+
+    /// The name of the one place that is all there is.
+    package var solePlaceholder: String? {
+        guard parts.count == 1, case .placeholder(let name) = parts[0] else { return nil }
+        return name
+    }
+
     /// In the order they stand.
     package var placeholders: [String] {
         parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }

@@ -1,4 +1,4 @@
-import AuthWire
+package import AuthWire
 
 /// What the places of a template may be filled with. An empty text is no value.
 package struct TemplateValues: Sendable {
@@ -13,6 +13,8 @@ package struct TemplateValues: Sendable {
     }
 
     private var values: [String: Secret] = [:]
+    /// Values that are JSON of another kind than text, where they stand alone in a body.
+    private var typed: [String: JSON] = [:]
 
     package subscript(name: String) -> Secret? { values[name] }
 
@@ -53,6 +55,15 @@ package struct TemplateValues: Sendable {
             for (claim, text) in JWTClaims.texts(of: answer) { set("\(field.name).\(claim)", Secret(text)) }
         }
     }
+
+    /// What a caller gives: JSON of its own kind in a body, its text everywhere else.
+    package mutating func put(_ name: String, _ value: JSON) {
+        typed[name] = value
+        set(name, Secret(value.stringValue ?? value.text()))
+    }
+
+    /// `nil` where there is only a text.
+    package func json(_ name: String) -> JSON? { typed[name] }
 
     private mutating func set(_ name: String, _ value: Secret?) {
         guard let value, !value.isEmpty else { return }

@@ -31,6 +31,7 @@ package struct Agent: Sendable {
             let counters = AgentCounters()
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table),
+                api: APIDesk(table: table, transport: transport, clock: clock, seed: .random(in: .min ... .max)),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { () async throws(AgentError) in try await reloader.reload() }))

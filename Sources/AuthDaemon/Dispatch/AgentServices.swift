@@ -10,7 +10,9 @@ package struct AgentServices: Sendable {
     package typealias Reload = @Sendable () async throws(AgentError) -> MessageResult
 
     /// Whole areas of the protocol that this version serves.
-    private static let features = ["login", "password", "session", "token", "user", "provider", "network", "events"]
+    private static let features = [
+        "login", "password", "session", "token", "user", "provider", "network", "events", "api",
+    ]
 
     let checkProfile: CheckProfile
     let reload: Reload

@@ -5,14 +5,17 @@ import AuthWire
 package struct Dispatcher: Sendable {
     private let table: SessionTable
     private let desk: LoginDesk
+    private let api: APIDesk
     private let services: AgentServices
     private let limits: ConnectionLimits
 
     package init(
-        table: SessionTable, desk: LoginDesk, services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
+        table: SessionTable, desk: LoginDesk, api: APIDesk, services: AgentServices,
+        limits: ConnectionLimits = ConnectionLimits()
     ) {
         self.table = table
         self.desk = desk
+        self.api = api
         self.services = services
         self.limits = limits
     }
@@ -81,12 +84,16 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await desk.start(.reset, params).json }
         case .userUpdate(let params):
             return later { () async throws(AgentError) in try await table.updateUser(params).json }
+        case .apiRequest(let params):
+            return later(params.timeout) { () async throws(AgentError) in try await api.request(params).json }
+        case .apiCall(let params):
+            return later(params.timeout) { () async throws(AgentError) in try await api.call(params).json }
         case .providerCheck(let params):
             return later { () async throws(AgentError) in services.checkProfile(params).json }
         case .agentReload:
             return later { () async throws(AgentError) in try await services.reload().json }
 
-        case .agentLock, .agentUnlock, .apiRequest, .apiCall, .outboxList, .outboxFlush, .outboxDrop:
+        case .agentLock, .agentUnlock, .outboxList, .outboxFlush, .outboxDrop:
             throw AgentError(
                 .unsupported,
                 "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")

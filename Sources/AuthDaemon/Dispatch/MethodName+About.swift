@@ -88,7 +88,8 @@ extension MethodName {
 
     private var aboutAPI: MethodAbout {
         let common: [MethodAbout.Param] = [
-            .takes("body"), Self.timeout, .takes("cache"), .takes("queue", .boolean),
+            .takes("body"), Self.timeout, .takes("cache"), .takes("retry", .boolean),
+            .takes("waits_for_connectivity", .boolean), .takes("queue", .boolean),
         ]
         return self == .apiCall
             ? MethodAbout(
@@ -98,8 +99,7 @@ extension MethodName {
                 "Sends a request with the session's token.",
                 [
                     Self.session, .needs("method"), .needs("path"), .takes("query", .object),
-                    .takes("headers", .object), .takes("body_base64"), .takes("multipart", .object),
-                    .takes("retry", .boolean),
+                    .takes("headers", .object), .takes("body_base64"), .takes("multipart", .array),
                 ] + common, gives: "response")
     }
 

@@ -24,14 +24,18 @@ extension ProfileReader {
         return Self.request(request, names: names, mayBear: mayBear)
     }
 
-    /// - Parameter mayBear: whether there is an access token to send.
+    /// - Parameters:
+    ///   - mayBear: whether there is an access token to send.
+    ///   - bears: whether it is sent where the section does not say.
+    ///   - more: keys that stand beside the request's own.
     static func request(
-        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true
+        _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, bears: Bool = false,
+        beside more: [String] = []
     ) -> RequestTemplate? {
-        section.allow("method", "path", "query", "headers", "bearer", "body")
+        section.allow(["method", "path", "query", "headers", "bearer", "body"] + more)
         let method = section.word("method", of: methods, isRequired: true)
         let path = path(section, names)
-        let bearer = section.bool("bearer") ?? false
+        let bearer = section.bool("bearer") ?? bears
         if bearer, !mayBear {
             section.problems.add(
                 section.path("bearer"), expected: "false, as a sign-in has no token yet", found: "true")

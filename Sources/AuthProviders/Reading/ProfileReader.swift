@@ -19,7 +19,8 @@ package enum ProfileReader {
     private static func profile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
             "name", "title", "allow_insecure_http", "environments", "default_environment", "headers", "sign_in",
-            "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update", "sign_out")
+            "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update", "sign_out",
+            "api", "endpoints")
         let name = root.required("name", "the provider's name, \(SessionName.rule)") ?? ""
         if !name.isEmpty, (try? SessionName(name)) == nil {
             root.problems.add("name", expected: "the provider's name, \(SessionName.rule)", found: name)
@@ -42,7 +43,8 @@ package enum ProfileReader {
             renewal: renewal ?? Renewal(kind: .none),
             validation: root.section("validation").flatMap { request($0, names: names) },
             userRequest: userRequest(root, names: names), userUpdate: userUpdate(root, names: names),
-            signOut: root.section("sign_out").flatMap { request($0, names: names) })
+            signOut: root.section("sign_out").flatMap { request($0, names: names) },
+            endpoints: endpoints(root, names: names), api: apiRules(root))
         checkTokenIsFound(root, profile)
         return renewal == nil ? nil : profile
     }

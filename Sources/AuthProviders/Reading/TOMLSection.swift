@@ -11,7 +11,9 @@ struct TOMLSection {
     func path(_ key: String) -> String { TOMLPath.join(path, key) }
 
     /// Tells of each key that is not among those known, with the nearest one that is.
-    func allow(_ known: String...) {
+    func allow(_ known: String...) { allow(known) }
+
+    func allow(_ known: [String]) {
         for key in table.keys where !known.contains(key) {
             let near = Likeness.nearest(to: key, among: known).map { "\($0) (is that meant?)" }
             let hint = near ?? "one of " + known.sorted().joined(separator: ", ")

@@ -2,15 +2,22 @@
 public struct APICallParams: Sendable, Equatable, HoldsSecrets {
     public var session: SessionName?
     public var endpoint: String
-    public var args: JSONObject?
+    /// By the endpoint's own names for them. A file's content is an object with a `body_base64`.
+    public var args: JSONObject
+    /// The whole body, in place of the one that the endpoint makes of its arguments.
     public var body: JSON?
     public var timeout: Duration?
-    public var cache: String?
-    public var queue: Bool?
+    public var cache: CacheMode
+    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    public var retry: Bool
+    /// Whether to wait for a network instead of failing; `nil`: as the profile says.
+    public var waitsForConnectivity: Bool?
+    public var queue: Bool
 
     public init(
-        session: SessionName? = nil, endpoint: String, args: JSONObject? = nil, body: JSON? = nil,
-        timeout: Duration? = nil, cache: String? = nil, queue: Bool? = nil
+        session: SessionName? = nil, endpoint: String, args: JSONObject = [:], body: JSON? = nil,
+        timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
+        waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session
         self.endpoint = endpoint
@@ -18,6 +25,8 @@ public struct APICallParams: Sendable, Equatable, HoldsSecrets {
         self.body = body
         self.timeout = timeout
         self.cache = cache
+        self.retry = retry
+        self.waitsForConnectivity = waitsForConnectivity
         self.queue = queue
     }
 
@@ -25,22 +34,26 @@ public struct APICallParams: Sendable, Equatable, HoldsSecrets {
         let members = Members(object, in: .params)
         session = try members.optional("session", .sessionName)
         endpoint = try members.required("endpoint", .string)
-        args = try members.optional("args", .object)
+        args = try members.optional("args", .object) ?? [:]
         body = try members.optional("body", .any)
         timeout = try members.optional("timeout_ms", .milliseconds)
-        cache = try members.optional("cache", .string)
-        queue = try members.optional("queue", .bool)
+        cache = try members.optional("cache", .word) ?? .standard
+        retry = try members.optional("retry", .bool) ?? true
+        waitsForConnectivity = try members.optional("waits_for_connectivity", .bool)
+        queue = try members.optional("queue", .bool) ?? false
     }
 
     public var json: JSON {
         var object = JSONObject()
         object["session"] = session.map { .string($0.text) }
         object["endpoint"] = .string(endpoint)
-        object["args"] = args.map(JSON.object)
+        if !args.isEmpty { object["args"] = .object(args) }
         object["body"] = body
         object["timeout_ms"] = timeout.map(JSON.milliseconds)
-        object["cache"] = cache.map(JSON.string)
-        object["queue"] = queue.map(JSON.bool)
+        if cache != .standard { object["cache"] = .string(cache.rawValue) }
+        if !retry { object["retry"] = false }
+        object["waits_for_connectivity"] = waitsForConnectivity.map(JSON.bool)
+        if queue { object["queue"] = true }
         return .object(object)
     }
 }

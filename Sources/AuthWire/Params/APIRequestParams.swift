@@ -2,23 +2,28 @@
 public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
     public var session: SessionName?
     public var method: String
-    /// Joined to the environment's base URL.
+    /// Joined to the environment's base URL; a query may follow. A whole URL is taken if it is of the same origin.
     public var path: String
-    public var query: JSONObject?
+    /// Texts, numbers, truths, and lists of them.
+    public var query: JSONObject
     public var headers: [String: String]
     /// Sent as JSON. At most one of the three bodies.
     public var body: JSON?
     public var bodyBase64: String?
-    public var multipart: JSON?
+    public var multipart: [MultipartPart]?
     public var timeout: Duration?
-    public var cache: String?
-    public var retry: Bool?
-    public var queue: Bool?
+    public var cache: CacheMode
+    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    public var retry: Bool
+    /// Whether to wait for a network instead of failing; `nil`: as the profile says.
+    public var waitsForConnectivity: Bool?
+    public var queue: Bool
 
     public init(
-        session: SessionName? = nil, method: String, path: String, query: JSONObject? = nil,
-        headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil, multipart: JSON? = nil,
-        timeout: Duration? = nil, cache: String? = nil, retry: Bool? = nil, queue: Bool? = nil
+        session: SessionName? = nil, method: String, path: String, query: JSONObject = [:],
+        headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
+        multipart: [MultipartPart]? = nil, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
+        waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session
         self.method = method
@@ -31,6 +36,7 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         self.timeout = timeout
         self.cache = cache
         self.retry = retry
+        self.waitsForConnectivity = waitsForConnectivity
         self.queue = queue
     }
 
@@ -39,15 +45,16 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         session = try members.optional("session", .sessionName)
         method = try members.required("method", .string)
         path = try members.required("path", .string)
-        query = try members.optional("query", .object)
+        query = try members.optional("query", .object) ?? [:]
         headers = try members.optional("headers", .stringsByName) ?? [:]
         body = try members.optional("body", .any)
         bodyBase64 = try members.optional("body_base64", .string)
-        multipart = try members.optional("multipart", .any)
+        multipart = try members.list("multipart", MultipartPart.init)
         timeout = try members.optional("timeout_ms", .milliseconds)
-        cache = try members.optional("cache", .string)
-        retry = try members.optional("retry", .bool)
-        queue = try members.optional("queue", .bool)
+        cache = try members.optional("cache", .word) ?? .standard
+        retry = try members.optional("retry", .bool) ?? true
+        waitsForConnectivity = try members.optional("waits_for_connectivity", .bool)
+        queue = try members.optional("queue", .bool) ?? false
         let bodies = (body == nil ? 0 : 1) + (bodyBase64 == nil ? 0 : 1) + (multipart == nil ? 0 : 1)
         guard bodies <= 1 else {
             throw .invalidParams("params: expected at most one of body, body_base64 and multipart, found \(bodies).")
@@ -59,15 +66,16 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         object["session"] = session.map { .string($0.text) }
         object["method"] = .string(method)
         object["path"] = .string(path)
-        object["query"] = query.map(JSON.object)
+        if !query.isEmpty { object["query"] = .object(query) }
         if !headers.isEmpty { object["headers"] = .text(headers) }
         object["body"] = body
         object["body_base64"] = bodyBase64.map(JSON.string)
-        object["multipart"] = multipart
+        object["multipart"] = multipart.map { .array($0.map(\.json)) }
         object["timeout_ms"] = timeout.map(JSON.milliseconds)
-        object["cache"] = cache.map(JSON.string)
-        object["retry"] = retry.map(JSON.bool)
-        object["queue"] = queue.map(JSON.bool)
+        if cache != .standard { object["cache"] = .string(cache.rawValue) }
+        if !retry { object["retry"] = false }
+        object["waits_for_connectivity"] = waitsForConnectivity.map(JSON.bool)
+        if queue { object["queue"] = true }
         return .object(object)
     }
 }

@@ -1,18 +1,21 @@
-/// Of `api.request` and `api.call`.
+/// Of `api.request` and `api.call`: an answer of 2xx or 3xx. Anything else is an error.
 public struct APIResponse: Sendable, Equatable, HoldsSecrets {
     public var status: Int
+    /// Names in lower case; the values of a field that came twice are joined by a comma (RFC 9110 §5.3).
     public var headers: [String: String]
-    /// When the answer was JSON.
+    /// The JSON of the answer, or its text where it was a plain one.
     public var body: JSON?
     /// When it was something else.
     public var bodyBase64: String?
     public var fromCache: Bool
     /// Of a cached answer, in milliseconds.
     public var ageMs: Int?
+    /// Of an endpoint that answers page by page.
+    public var page: PageInfo?
 
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
-        fromCache: Bool = false, ageMs: Int? = nil
+        fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil
     ) {
         self.status = status
         self.headers = headers
@@ -20,6 +23,7 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         self.bodyBase64 = bodyBase64
         self.fromCache = fromCache
         self.ageMs = ageMs
+        self.page = page
     }
 
     public init(_ json: JSON) throws(AgentError) {
@@ -31,6 +35,7 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         bodyBase64 = try members.optional("body_base64", .string)
         fromCache = try members.optional("from_cache", .bool) ?? false
         ageMs = try members.optional("age_ms", .integer)
+        page = try members.nested("page", PageInfo.init)
     }
 
     public var json: JSON {
@@ -39,6 +44,32 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         object["body_base64"] = bodyBase64.map(JSON.string)
         object["from_cache"] = .bool(fromCache)
         object["age_ms"] = ageMs.map { .whole($0) }
+        object["page"] = page?.json
+        return .object(object)
+    }
+}
+
+/// Where one page keeps its items, and how to ask for the next one.
+public struct PageInfo: Sendable, Equatable {
+    /// A JSON Pointer into the body (RFC 6901).
+    public var items: String
+    /// The arguments to call the same endpoint with, over those of this call; `nil`: this was the last page.
+    public var next: JSONObject?
+
+    public init(items: String, next: JSONObject? = nil) {
+        self.items = items
+        self.next = next
+    }
+
+    public init(_ json: JSON) throws(AgentError) {
+        let members = try Members(result: json)
+        items = try members.required("items", .string)
+        next = try members.optional("next", .object)
+    }
+
+    public var json: JSON {
+        var object: JSONObject = ["items": .string(items)]
+        object["next"] = next.map(JSON.object)
         return .object(object)
     }
 }

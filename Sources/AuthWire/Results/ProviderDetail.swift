@@ -55,13 +55,13 @@ public struct ProviderDetail: Sendable, Equatable {
     public var password: [SignInMethodInfo]
     /// What renews a session: `refresh`, `validate`, `sign-in` or `none`.
     public var renewal: String
-    public var endpoints: [String]
+    public var endpoints: [EndpointInfo]
     /// "bundled", or the path of the profile.
     public var source: String
 
     public init(
         name: String, title: String, environments: [EnvironmentInfo] = [], methods: [SignInMethodInfo] = [],
-        password: [SignInMethodInfo] = [], renewal: String, endpoints: [String] = [], source: String
+        password: [SignInMethodInfo] = [], renewal: String, endpoints: [EndpointInfo] = [], source: String
     ) {
         self.name = name
         self.title = title
@@ -81,7 +81,7 @@ public struct ProviderDetail: Sendable, Equatable {
         methods = try members.list("methods", SignInMethodInfo.init) ?? []
         password = try members.list("password", SignInMethodInfo.init) ?? []
         renewal = try members.required("renewal", .string)
-        endpoints = try members.optional("endpoints", .strings) ?? []
+        endpoints = try members.list("endpoints", EndpointInfo.init) ?? []
         source = try members.required("source", .string)
     }
 
@@ -89,7 +89,7 @@ public struct ProviderDetail: Sendable, Equatable {
         [
             "name": .string(name), "title": .string(title), "environments": .array(environments.map(\.json)),
             "methods": .array(methods.map(\.json)), "password": .array(password.map(\.json)),
-            "renewal": .string(renewal), "endpoints": .strings(endpoints),
+            "renewal": .string(renewal), "endpoints": .array(endpoints.map(\.json)),
             "source": .string(source),
         ]
     }

@@ -22,8 +22,13 @@ struct Provider: ParsableCommand {
         @Argument(help: "The provider.")
         var name: String
 
+        @Flag(help: "List the calls of its API, with their arguments.")
+        var endpoints = false
+
         func run() throws {
-            try common.run { options throws(Failure) in try ProviderCommands.show(name, options) }
+            try common.run { options throws(Failure) in
+                endpoints ? try EndpointList.show(name, options) : try ProviderCommands.show(name, options)
+            }
         }
     }
 

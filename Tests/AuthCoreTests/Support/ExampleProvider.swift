@@ -31,6 +31,9 @@ struct ExampleProvider {
         }
     }
 
+    /// Calls of this provider's API.
+    var apiDesk: APIDesk { APIDesk(table: table, transport: transport, clock: clock, seed: 1) }
+
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {
             RequestTemplate(method: "POST", path: try Template(parsing: path), bearer: bearer, body: body)

@@ -44,7 +44,9 @@ struct Rig: Sendable {
         let listener = try await Listener(
             socket: socket, loop: group.next(),
             dispatcher: Dispatcher(
-                table: table, desk: LoginDesk(table: table), services: services, limits: limits),
+                table: table, desk: LoginDesk(table: table),
+                api: APIDesk(table: table, transport: NoTransport(), clock: clock, seed: 1), services: services,
+                limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             accepting: { started.continuation.yield() })

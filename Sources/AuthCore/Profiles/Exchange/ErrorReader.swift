@@ -4,7 +4,7 @@ import AuthWire
 struct ErrorReader {
     /// What was asked. It decides what a no says about the session.
     enum Purpose {
-        case signIn, renewal, validation, user, account
+        case signIn, renewal, validation, user, account, call
     }
 
     let profile: ProviderProfile
@@ -76,7 +76,7 @@ struct ErrorReader {
             switch purpose {
             case .renewal: true
             case .validation: profile.renewal.kind == .validate || profile.renewal.kind == .none
-            case .signIn, .user, .account: false
+            case .signIn, .user, .account, .call: false
             }
         guard decides, status.map({ $0 < 500 && $0 != 429 }) ?? true else { return false }
         return status.map(profile.renewal.finalStatuses.contains) ?? false
@@ -119,7 +119,7 @@ struct ErrorReader {
         case .signIn: "\(profile.title) refused the sign-in: check what was entered."
         case .renewal: "\(profile.title) did not renew the session."
         case .account: "\(profile.title) refused it: check what was entered."
-        case .validation, .user: "\(profile.title) did not accept the access token."
+        case .validation, .user, .call: "\(profile.title) did not accept the access token."
         }
     }
 }

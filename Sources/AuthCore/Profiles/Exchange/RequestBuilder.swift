@@ -79,7 +79,8 @@ struct RequestBuilder {
     private func fill(_ body: BodyTemplate) -> JSON? {
         switch body {
         case .literal(let json): json
-        case .text(let template): template.fill(values).map(JSON.string)
+        case .text(let template):
+            template.solePlaceholder.flatMap(values.json) ?? template.fill(values).map(JSON.string)
         case .array(let elements): .array(elements.compactMap(fill))
         case .object(let members): .object(object(members))
         }

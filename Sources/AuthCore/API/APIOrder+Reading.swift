@@ -1,0 +1,114 @@
+import AuthWire
+
+/// From what a caller asks to an order.
+extension APIOrder {
+    /// Longest path or URL that is taken: servers take 8 KiB or less.
+    private static let longestPath = 8 << 10
+
+    /// A request of the caller's own.
+    init(
+        _ params: APIRequestParams, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
+    ) throws(AgentError) {
+        try Self.refuseLater(params.queue)
+        guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
+            throw AgentError(.validation, "'\(params.method.prefix(16))' is no method to send.", cause: "method")
+        }
+        guard params.path.utf8.count <= Self.longestPath else {
+            throw AgentError(.validation, "A path has at most \(Self.longestPath) bytes.", cause: "path")
+        }
+        try HeaderRules.check(params.headers)
+        let target = try RequestTarget(path: params.path, query: params.query, base: environment.baseURL)
+        let headers = params.headers.sorted { $0.key < $1.key }
+            .map { TemplateField(name: $0.key, value: Template(literal: $0.value)) }
+        self.init(
+            profile: profile, environment: environment,
+            template: RequestTemplate(
+                method: params.method, path: Template(literal: ""), headers: headers,
+                body: params.body.map(BodyTemplate.literal)),
+            url: target.url, cache: params.cache, retry: params.retry,
+            waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
+        content = try Self.content(params, boundary: boundary)
+        guard params.method != "GET" || (content == nil && params.body == nil) else {
+            throw AgentError(.validation, "A GET has no body (RFC 9110 §9.3.1). Nothing was sent.", cause: "body")
+        }
+    }
+
+    /// An endpoint of the profile.
+    init(
+        _ params: APICallParams, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
+        boundary: String
+    ) throws(AgentError) {
+        try Self.refuseLater(params.queue)
+        let takesBody = endpoint.request.body != nil
+        guard params.body == nil || takesBody else {
+            throw AgentError(
+                .validation, "\(endpoint.name) of \(profile.title) takes no body. Nothing was sent.", cause: "body")
+        }
+        let check = ArgumentCheck(endpoint: endpoint, providerTitle: profile.title)
+        let given = try check.checked(params.args, hasBody: params.body != nil)
+        var template = endpoint.request
+        template.bearer = false
+        if let body = params.body { template.body = .literal(body) }
+        self.init(
+            profile: profile, environment: environment, template: template, bearer: endpoint.request.bearer,
+            given: given, endpoint: endpoint, cache: params.cache, retry: params.retry,
+            waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
+        if !endpoint.parts.isEmpty { content = try parts(endpoint, boundary: boundary) }
+    }
+
+    /// Keeping a write until it can be sent is not in this version; to take it for an ordinary one would lose it.
+    private static func refuseLater(_ queue: Bool) throws(AgentError) {
+        if queue { throw AgentError(.unsupported, "Keeping requests for later (queue) is not in this version.") }
+    }
+
+    private static func content(_ params: APIRequestParams, boundary: String) throws(AgentError) -> Content? {
+        if let text = params.bodyBase64 {
+            return Content(bytes: Secret(bytes: try bytes(text)), type: "application/octet-stream")
+        }
+        guard let parts = params.multipart else { return nil }
+        var body: [MultipartBody.Part] = []
+        for part in parts {
+            let content =
+                switch part.content {
+                case .text(let text): Array(text.utf8)
+                case .base64(let text): try bytes(text)
+                }
+            body.append(
+                MultipartBody.Part(name: part.name, fileName: part.fileName, type: part.type, content: content))
+        }
+        return try content(body, boundary)
+    }
+
+    private func parts(_ endpoint: Endpoint, boundary: String) throws(AgentError) -> Content? {
+        var values = TemplateValues(environment: environment.name, fields: [:])
+        for (name, value) in given { values.put(name, value) }
+        var body: [MultipartBody.Part] = []
+        for part in endpoint.parts {
+            let content: [UInt8]
+            switch part.content {
+            case .text(let template):
+                guard let text = template.fill(values) else { continue }
+                content = Array(text.utf8)
+            case .file(let argument):
+                guard let text = given[argument]?["body_base64"]?.stringValue else { continue }
+                content = try Self.bytes(text)
+            }
+            body.append(
+                MultipartBody.Part(
+                    name: part.name, fileName: part.fileName?.fill(values), type: part.type, content: content))
+        }
+        return try Self.content(body, boundary)
+    }
+
+    private static func content(_ parts: [MultipartBody.Part], _ boundary: String) throws(AgentError) -> Content {
+        let body = MultipartBody(parts: parts, boundary: boundary)
+        return Content(bytes: Secret(bytes: try body.bytes()), type: body.contentType)
+    }
+
+    private static func bytes(_ text: String) throws(AgentError) -> [UInt8] {
+        guard let bytes = Base64.decode(text) else {
+            throw AgentError(.validation, "A body_base64 is no base64 (RFC 4648 §4). Nothing was sent.", cause: "body")
+        }
+        return bytes
+    }
+}

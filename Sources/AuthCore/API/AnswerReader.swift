@@ -1,0 +1,56 @@
+import AuthWire
+
+/// What a provider's answer to a call is to the caller.
+struct AnswerReader {
+    let profile: ProviderProfile
+    let sentAt: WallTime?
+    /// Whether the caller asked for a page for people.
+    let takesPages: Bool
+
+    func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
+        let errors = ErrorReader(profile: profile, purpose: .call, sentAt: sentAt)
+        var response = APIResponse(status: reply.status, headers: Self.headers(reply))
+        // 304 comes here only when the caller itself asked for it.
+        guard (200..<300).contains(reply.status) || reply.status == 304 else {
+            return .failure(errors.failure(reply, ReplyBody(reply)))
+        }
+        guard Self.mayBeText(reply) else {
+            response.bodyBase64 = Base64.encode(reply.body)
+            return .success(response)
+        }
+        let body = ReplyBody(reply)
+        switch body {
+        case .empty: break
+        case .json(let json): response.body = json
+        case .text(let text): response.body = .string(text)
+        case .page:
+            guard takesPages else {
+                let reason = "it is a page for a browser (HTTP \(reply.status))"
+                return .failure(errors.badReply(reason, cause: "html", status: reply.status))
+            }
+            response.bodyBase64 = Base64.encode(reply.body)
+            return .success(response)
+        case .undecodable(let reason):
+            return .failure(errors.badReply("it cannot be read, \(reason)", cause: "undecodable", status: reply.status))
+        }
+        if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
+        return .success(response)
+    }
+
+    /// Without a type anything may come; with one that is no text the bytes are the caller's to read.
+    private static func mayBeText(_ reply: HTTPReply) -> Bool {
+        guard let field = reply.header("Content-Type") else { return true }
+        let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        return type.hasPrefix("text/") || type == "application/json" || type.hasSuffix("+json")
+            || type == "application/xhtml+xml"
+    }
+
+    private static func headers(_ reply: HTTPReply) -> [String: String] {
+        Dictionary(reply.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
+    }
+}
+
+extension ProviderFailure {
+    /// The provider's own word that it did not accept the token; a page from in between says no such thing.
+    var rejectsToken: Bool { error.httpStatus == 401 && error.kind == .refused }
+}

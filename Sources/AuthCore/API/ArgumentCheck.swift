@@ -1,0 +1,89 @@
+import AuthWire
+
+/// What a caller gave to an endpoint, held against what the endpoint takes, before anything is sent.
+struct ArgumentCheck {
+    let endpoint: Endpoint
+    let providerTitle: String
+
+    /// - Returns: each argument as the JSON that it is to be; a file's is its object.
+    /// - Throws: ``ErrorKind/validation`` with a reason for each that is missing, unknown or of another kind.
+    func checked(_ args: JSONObject, hasBody: Bool) throws(AgentError) -> JSONObject {
+        var problems: [String] = []
+        var result = JSONObject()
+        for argument in endpoint.arguments {
+            guard let given = args[argument.name], !given.isNull else {
+                let isInBody = hasBody && !isInHead(argument)
+                if !argument.optional, argument.fallback == nil, !isInBody {
+                    problems.append("\(argument.name) is needed: \(words(argument))")
+                }
+                continue
+            }
+            if let value = Self.read(given, as: argument.type) {
+                result[argument.name] = value
+            } else {
+                problems.append("\(argument.name) should be \(words(argument))")
+            }
+        }
+        for key in args.keys where !endpoint.arguments.contains(where: { $0.name == key }) {
+            problems.append("\(key.prefix(Self.quoted)) is not known")
+        }
+        guard problems.isEmpty else { throw refusal(problems) }
+        return result
+    }
+
+    /// Of a name that an error repeats, in characters.
+    private static let quoted = 64
+
+    private func refusal(_ problems: [String]) -> AgentError {
+        let names = endpoint.arguments.map { $0.name + ($0.optional || $0.fallback != nil ? "?" : "") }
+        let takes = names.isEmpty ? "no arguments" : names.joined(separator: ", ")
+        return AgentError(
+            .validation, "\(endpoint.name) of \(providerTitle) takes \(takes). Nothing was sent.",
+            cause: "arguments", details: problems)
+    }
+
+    /// In the path, the query or a header, which a body given whole does not replace.
+    private func isInHead(_ argument: EndpointArgument) -> Bool {
+        let request = endpoint.request
+        return (request.path.placeholders + (request.query + request.headers).flatMap(\.value.placeholders))
+            .contains(argument.name)
+    }
+
+    private func words(_ argument: EndpointArgument) -> String {
+        let kind =
+            switch argument.type {
+            case .text: "a text"
+            case .integer: "a whole number"
+            case .number: "a number"
+            case .boolean: "true or false"
+            case .list: "a list"
+            case .object: "an object"
+            case .file: "a file's content"
+            }
+        return argument.about.map { "\(kind), \($0)" } ?? kind
+    }
+
+    /// Command lines have texts only: a text that reads as the kind wanted is one. A number is never a text, as a code
+    /// that became a number has lost its zeros.
+    private static func read(_ value: JSON, as type: ArgumentType) -> JSON? {
+        switch type {
+        case .text: return value.stringValue.map(JSON.string)
+        case .integer: return (value.integerValue ?? value.stringValue.flatMap { Int64($0) }).map(JSON.integer)
+        case .number:
+            guard let text = value.stringValue else { return value.doubleValue == nil ? nil : value }
+            let number = try? JSON(parsing: text)
+            return number?.doubleValue == nil ? nil : number
+        case .boolean:
+            if let text = value.stringValue { return text == "true" ? true : text == "false" ? false : nil }
+            return value.boolValue.map(JSON.bool)
+        case .list: return parsed(value).flatMap { $0.arrayValue == nil ? nil : $0 }
+        case .object: return parsed(value).flatMap { $0.objectValue == nil ? nil : $0 }
+        case .file: return value["body_base64"]?.stringValue == nil ? nil : value
+        }
+    }
+
+    private static func parsed(_ value: JSON) -> JSON? {
+        guard let text = value.stringValue else { return value }
+        return try? JSON(parsing: text)
+    }
+}

@@ -1,0 +1,43 @@
+import AuthWire
+
+/// What a caller's own header fields may be.
+enum HeaderRules {
+    /// Ours: the session's token, and what the connection itself decides (RFC 9110 §7.6.1, §7.2, §8.6).
+    private static let ours: Set<String> = [
+        "authorization", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+        "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
+    ]
+    /// Servers take 8 KiB of them or a little more.
+    private static let most = 64
+
+    static func check(_ headers: [String: String]) throws(AgentError) {
+        guard headers.count <= most else {
+            throw AgentError(.validation, "A request has at most \(most) headers. Nothing was sent.", cause: "headers")
+        }
+        for (name, value) in headers {
+            guard isName(name) else {
+                throw AgentError(
+                    .validation, "A header's name is letters, digits and some marks (RFC 9110 §5.6.2).",
+                    cause: "headers")
+            }
+            guard !ours.contains(name.lowercased()) else {
+                throw AgentError(
+                    .validation, "The header \(name) is the agent's own to send. Nothing was sent.", cause: "headers")
+            }
+            guard isValue(value) else { throw badValue("the header \(name)") }
+        }
+    }
+
+    static func isName(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter) }
+
+    /// RFC 9110 §5.5: no control characters but the tab.
+    static func isValue(_ text: String) -> Bool {
+        text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }
+    }
+
+    static func badValue(_ what: String) -> AgentError {
+        AgentError(
+            .validation, "The value of \(what) holds a line break or control character. Nothing was sent.",
+            cause: "headers")
+    }
+}

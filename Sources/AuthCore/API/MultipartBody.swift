@@ -1,0 +1,53 @@
+import AuthWire
+
+/// A `multipart/form-data` body (RFC 7578), in the order of its parts.
+struct MultipartBody {
+    struct Part {
+        var name: String
+        var fileName: String?
+        var type: String?
+        var content: [UInt8]
+    }
+
+    let parts: [Part]
+    /// Of bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content holds it.
+    let boundary: String
+
+    var contentType: String { "multipart/form-data; boundary=\(boundary)" }
+
+    /// - Throws: where a name or a type would change the shape of what it stands in.
+    func bytes() throws(AgentError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for part in parts {
+            bytes += try Array(head(part).utf8)
+            bytes += part.content
+            bytes += Array("\r\n".utf8)
+        }
+        return bytes + Array("--\(boundary)--\r\n".utf8)
+    }
+
+    private func head(_ part: Part) throws(AgentError) -> String {
+        var head = "--\(boundary)\r\nContent-Disposition: form-data; name=\"\(try quoted(part.name))\""
+        if let name = part.fileName { head += "; filename=\"\(try quoted(name))\"" }
+        head += "\r\n"
+        if let type = part.type ?? (part.fileName == nil ? nil : "application/octet-stream") {
+            guard HeaderRules.isValue(type) else { throw HeaderRules.badValue("the part's type") }
+            head += "Content-Type: \(type)\r\n"
+        }
+        return head + "\r\n"
+    }
+
+    /// As browsers do it (RFC 7578 §4.2, HTML's "multipart/form-data encoding algorithm"): three characters are escaped.
+    private func quoted(_ text: String) throws(AgentError) -> String {
+        let escaped = text.unicodeScalars.map { scalar in
+            switch scalar {
+            case "\"": "%22"
+            case "\r": "%0D"
+            case "\n": "%0A"
+            default: String(scalar)
+            }
+        }.joined()
+        guard HeaderRules.isValue(escaped) else { throw HeaderRules.badValue("the name of a part") }
+        return escaped
+    }
+}

@@ -1,0 +1,111 @@
+import AuthWire
+
+/// Where a request of a caller's own goes: below the environment's base URL, or elsewhere at the same origin, and never
+/// to another one, because the session's token goes with it (RFC 6454 §5).
+struct RequestTarget: Equatable {
+    /// Absolute, with its query.
+    let url: String
+
+    /// Of a query's part: lists longer than this are no query.
+    private static let mostValues = 256
+
+    /// - Parameters:
+    ///   - path: begins with `/`, or is a whole URL; a query may follow.
+    ///   - query: texts, numbers, truths, and lists of them, behind what `path` brings.
+    init(path: String, query: JSONObject, base: String) throws(AgentError) {
+        guard !path.utf8.contains(UInt8(ascii: "#")) else {
+            throw Self.refused("A path has no fragment ('#'), which servers never see.")
+        }
+        let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let place = try Self.place(String(halves.first ?? ""), base: base)
+        var parts: [String] = []
+        if halves.count > 1, !halves[1].isEmpty {
+            guard halves[1].utf8.allSatisfy({ $0.isUnreserved || "!$&'()*+,;=:@/?%[]".utf8.contains($0) }) else {
+                throw Self.refused("The path's query has to be percent-encoded (RFC 3986 §3.4).")
+            }
+            parts.append(String(halves[1]))
+        }
+        for (name, value) in query {
+            for text in try Self.texts(value, of: name) {
+                parts.append(PercentEncoding.encode(name) + "=" + PercentEncoding.encode(text))
+            }
+        }
+        url = place + (parts.isEmpty ? "" : "?" + parts.joined(separator: "&"))
+    }
+
+    private static func place(_ text: String, base: String) throws(AgentError) -> String {
+        guard let scheme = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[scheme...].hasPrefix("://") else {
+            guard text.hasPrefix("/"), !text.hasPrefix("//"), PercentEncoding.isPath(text) else {
+                throw refused(
+                    "A path begins with one '/', is percent-encoded, and has no '.' or '..' segment (RFC 3986 §3.3).")
+            }
+            return base + text
+        }
+        let rest = text[text.index(scheme, offsetBy: 3)...]
+        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
+        guard let asked = WebOrigin(of: String(text[..<slash])), let own = WebOrigin(of: base), asked == own else {
+            throw AgentError(
+                .denied, "A session's token goes to its own provider only (\(WebOrigin(of: base)?.text ?? base)).",
+                cause: "other_origin")
+        }
+        let path = String(rest[slash...])
+        guard PercentEncoding.isPath(path) else { throw refused("The URL's path has to be percent-encoded.") }
+        return own.text + path
+    }
+
+    private static func texts(_ value: JSON, of name: String) throws(AgentError) -> [String] {
+        if let elements = value.arrayValue, elements.count <= mostValues {
+            var texts: [String] = []
+            for element in elements {
+                guard let text = text(element) else { throw noValue(name) }
+                texts.append(text)
+            }
+            return texts
+        }
+        guard let text = text(value) else { throw noValue(name) }
+        return [text]
+    }
+
+    private static func text(_ value: JSON) -> String? {
+        switch value {
+        case .string(let text): text
+        case .bool, .integer, .unsigned, .number: value.text()
+        case .null, .array, .object: nil
+        }
+    }
+
+    private static func noValue(_ name: String) -> AgentError {
+        refused("The query's \(String(name.prefix(64))) is no text, number or truth, nor a list of such.")
+    }
+
+    private static func refused(_ words: String) -> AgentError {
+        AgentError(.validation, words + " Nothing was sent.", cause: "path")
+    }
+}
+
+/// Scheme, host and port (RFC 6454 §4), the port told also where it is the scheme's own.
+struct WebOrigin: Equatable {
+    private let host: String
+    private let isSecure: Bool
+    private let port: Int
+    /// As it may begin a URL.
+    let text: String
+
+    /// `nil` for what is no absolute `http` or `https` URL, or has a user name in it.
+    init?(of url: String) {
+        guard let base = try? BaseURL(url) else { return nil }
+        let start = base.text.utf8.firstIndex(of: UInt8(ascii: ":")).map { base.text.index($0, offsetBy: 3) }
+        let rest = base.text[(start ?? base.text.startIndex)...]
+        let authority = rest.prefix { $0 != "/" }
+        let digits = authority.reversed().prefix { $0.isASCII && $0.isNumber }.reversed()
+        let hasPort = !digits.isEmpty && authority.dropLast(digits.count).last == ":"
+        host = base.host
+        isSecure = base.isSecure
+        port = (hasPort ? Int(String(digits)) : nil) ?? (base.isSecure ? 443 : 80)
+        text = (base.isSecure ? "https://" : "http://") + authority
+    }
+
+    static func == (left: WebOrigin, right: WebOrigin) -> Bool {
+        left.host == right.host && left.isSecure == right.isSecure && left.port == right.port
+    }
+}

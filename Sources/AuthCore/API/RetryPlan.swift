@@ -1,0 +1,56 @@
+/// How often one request is tried, and how long is waited between tries: values in, values out.
+package struct RetryPlan: Sendable {
+    /// In all. More only delays the news.
+    package static let tries = 3
+    /// After the first failure, the second, and so on; each is spread by ``jitter``.
+    package static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
+    /// So that callers who failed together do not come back together.
+    package static let jitter = 0.75...1.25
+    /// A provider that asks for a longer pause is not waited for: the caller is told how long.
+    package static let longestPause = Duration.seconds(30)
+
+    private let mayRepeat: Bool
+    private(set) var failures = 0
+
+    /// - Parameter mayRepeat: the request does no harm when it is carried out twice.
+    package init(mayRepeat: Bool) {
+        self.mayRepeat = mayRepeat
+    }
+
+    /// Whether a request may be sent again although the first may have been carried out: by its method (RFC 9110
+    /// §9.2.2), or because it carries an `Idempotency-Key`, by which the provider knows it again.
+    package static func mayRepeat(method: String, headers: [String]) -> Bool {
+        ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
+            || headers.contains { $0.lowercased() == "idempotency-key" }
+    }
+
+    /// What to wait before the next try; `nil`: that was the last.
+    package mutating func pause(after failure: Failure, using random: inout SeededRandom) -> Duration? {
+        failures += 1
+        guard mayRepeat, failures < Self.tries else { return nil }
+        let spread = Double.random(in: Self.jitter, using: &random)
+        let usual = Duration.seconds(Self.pauses[min(failures, Self.pauses.count) - 1].seconds * spread)
+        switch failure {
+        case .transport(let error): return Self.mayPass(error) ? usual : nil
+        case .status(let status, let retryAfter):
+            guard status == 429 || (500...599).contains(status) else { return nil }
+            guard let retryAfter else { return usual }
+            // Later than asked for by the same spread, never earlier.
+            let pause = retryAfter + .seconds(spread - Self.jitter.lowerBound)
+            return retryAfter <= Self.longestPause ? pause : nil
+        }
+    }
+
+    package enum Failure: Sendable {
+        case transport(TransportError)
+        case status(Int, retryAfter: Duration?)
+    }
+
+    /// No connection, or one that was lost: the next may hold. What cannot change within seconds is not tried again.
+    private static func mayPass(_ error: TransportError) -> Bool {
+        switch error {
+        case .offline, .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .proxy: true
+        case .tls, .tooLarge, .redirected, .badURL, .cancelled: false
+        }
+    }
+}

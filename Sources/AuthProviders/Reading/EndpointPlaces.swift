@@ -1,0 +1,77 @@
+internal import AuthCore
+internal import AuthWire
+
+/// Whether each argument of an endpoint stands where one of its kind can.
+struct EndpointPlaces {
+    let endpoint: Endpoint
+    let section: TOMLSection
+
+    func check() {
+        for argument in endpoint.arguments { check(argument) }
+    }
+
+    private func check(_ argument: EndpointArgument) {
+        let name = argument.name
+        let isInPath = endpoint.request.path.placeholders.contains(name)
+        let isInQuery = endpoint.request.query.contains { $0.value.placeholders.contains(name) }
+        let isInHeaders = endpoint.request.headers.contains { $0.value.placeholders.contains(name) }
+        let isAlone = endpoint.request.body?.hasAlone(name) ?? false
+        let isInText = endpoint.request.body?.hasInText(name) ?? false
+        let isPart = endpoint.parts.contains { $0.names(name) }
+        guard isInPath || isInQuery || isInHeaders || isAlone || isInText || isPart else {
+            return problem(name, "an argument that the request sends, as {\(name)}")
+        }
+        if isInPath, argument.optional {
+            problem(name, "no optional argument in a path, which would lead elsewhere without it")
+        }
+        if argument.secret, isInPath || isInQuery {
+            problem(name, "no secret in a path or query, which servers write into their logs")
+        }
+        switch argument.type {
+        case .list, .object:
+            if isInPath || isInQuery || isInHeaders || isInText || isPart {
+                problem(name, "a \(argument.type.rawValue) alone in a body, as \"{\(name)}\"")
+            }
+        case .file:
+            if isInPath || isInQuery || isInHeaders || isAlone || isInText {
+                problem(name, "a file in a part of multipart only")
+            }
+        case .text, .integer, .number, .boolean: break
+        }
+    }
+
+    private func problem(_ name: String, _ expected: String) {
+        section.problems.add(TOMLPath.join(section.path("args"), name), expected: expected, found: name)
+    }
+}
+
+extension PartTemplate {
+    fileprivate func names(_ argument: String) -> Bool {
+        switch content {
+        case .file(let name): name == argument || fileName?.placeholders.contains(argument) ?? false
+        case .text(let template): template.placeholders.contains(argument)
+        }
+    }
+}
+
+extension BodyTemplate {
+    /// As a value of its own, which may be of any kind.
+    fileprivate func hasAlone(_ name: String) -> Bool {
+        switch self {
+        case .object(let members): members.contains { $0.value.hasAlone(name) }
+        case .array(let elements): elements.contains { $0.hasAlone(name) }
+        case .text(let template): template.solePlaceholder == name
+        case .literal: false
+        }
+    }
+
+    /// Within a longer text.
+    fileprivate func hasInText(_ name: String) -> Bool {
+        switch self {
+        case .object(let members): members.contains { $0.value.hasInText(name) }
+        case .array(let elements): elements.contains { $0.hasInText(name) }
+        case .text(let template): template.solePlaceholder == nil && template.placeholders.contains(name)
+        case .literal: false
+        }
+    }
+}

@@ -1,0 +1,193 @@
+internal import AuthCore
+internal import AuthWire
+internal import TOMLKit
+
+/// Calls of the provider's API.
+extension ProfileReader {
+    /// Of `cache_seconds`: nothing is fresh for longer than a year.
+    private static let cacheSeconds = 0...31_536_000
+
+    private static let besideRequest = [
+        "about", "args", "multipart", "cache_seconds", "pages", "answer_as_read", "clears",
+    ]
+
+    static func apiRules(_ root: TOMLSection) -> APIRules {
+        guard let section = root.section("api") else { return APIRules() }
+        section.allow("cache_seconds", "waits_for_connectivity")
+        return APIRules(
+            cache: section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) },
+            waitsForConnectivity: section.bool("waits_for_connectivity") ?? false)
+    }
+
+    static func endpoints(_ root: TOMLSection, names: PlaceholderNames) -> [Endpoint] {
+        guard let section = root.section("endpoints") else { return [] }
+        let known = section.keysInOrder
+        return known.compactMap { name in
+            if (try? SessionName(name)) == nil {
+                root.problems.add(section.path(name), expected: "an endpoint's name, \(SessionName.rule)", found: name)
+            }
+            return section.section(name).flatMap { endpoint(name, $0, session: names, among: known) }
+        }
+    }
+
+    private static func endpoint(
+        _ name: String, _ section: TOMLSection, session: PlaceholderNames, among known: [String]
+    ) -> Endpoint? {
+        let arguments = arguments(section, session: session)
+        let names = PlaceholderNames(names: arguments.map(\.name) + session.names)
+        let request = request(section, names: names, bears: true, beside: besideRequest)
+        let parts = parts(section, arguments: arguments, names: names)
+        guard let request else { return nil }
+        var endpoint = Endpoint(
+            name: name, about: section.string("about"), request: request, arguments: arguments, parts: parts)
+        let isRead = request.method == "GET"
+        endpoint.cache = onlyIf(isRead, "cache_seconds", section, "no such key but for a GET") {
+            section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) }
+        }
+        endpoint.pages = onlyIf(isRead, "pages", section, "no such key but for a GET") {
+            section.section("pages").flatMap { pages($0, arguments: arguments) }
+        }
+        endpoint.answersAsRead =
+            onlyIf(!isRead, "answer_as_read", section, "no such key for a GET") { section.bool("answer_as_read") }
+            ?? false
+        endpoint.clears =
+            onlyIf(!isRead, "clears", section, "no such key for a GET") {
+                cleared(section, among: known)
+            } ?? []
+        if isRead || request.body != nil, section.has("multipart") {
+            section.problems.add(
+                section.path("multipart"), expected: "no parts beside a body or in a GET", found: "some")
+        }
+        EndpointPlaces(endpoint: endpoint, section: section).check()
+        return endpoint
+    }
+
+    private static func onlyIf<Value>(
+        _ allowed: Bool, _ key: String, _ section: TOMLSection, _ expected: String, _ read: () -> Value?
+    ) -> Value? {
+        guard section.has(key), !allowed else { return read() }
+        section.problems.add(section.path(key), expected: expected, found: "one")
+        return nil
+    }
+
+    private static func cleared(_ section: TOMLSection, among known: [String]) -> [String] {
+        let names = section.strings("clears") ?? []
+        for (index, name) in names.enumerated() where !known.contains(name) {
+            section.problems.add(
+                TOMLPath.element(section.path("clears"), index), expected: "an endpoint of this profile", found: name)
+        }
+        return names
+    }
+
+    // MARK: Arguments
+
+    private static let types = ArgumentType.allCases.map(\.rawValue) + ["secret"]
+
+    private static func arguments(_ section: TOMLSection, session: PlaceholderNames) -> [EndpointArgument] {
+        guard let table = section.section("args") else { return [] }
+        return table.keysInOrder.compactMap { name in
+            guard isArgumentName(name), !session.names.contains(name) else {
+                table.problems.add(
+                    table.path(name),
+                    expected: "a name of letters, digits and _ that is none of "
+                        + session.names.map { "{\($0)}" }.joined(separator: ", "), found: name)
+                return nil
+            }
+            return table.table[name]?.type == .string
+                ? shortArgument(name, table) : table.section(name).map { longArgument(name, $0, session) }
+        }
+    }
+
+    /// `"integer"`, or `"integer?"` where it may be left out.
+    private static func shortArgument(_ name: String, _ table: TOMLSection) -> EndpointArgument? {
+        guard let text = table.string(name) else { return nil }
+        let isOptional = text.hasSuffix("?")
+        let word = isOptional ? String(text.dropLast()) : text
+        guard types.contains(word) else {
+            let expected = "one of \(types.joined(separator: ", ")), with a ? where it may be left out"
+            table.problems.add(table.path(name), expected: expected, found: text)
+            return nil
+        }
+        return argument(name, word, optional: isOptional)
+    }
+
+    private static func longArgument(
+        _ name: String, _ section: TOMLSection, _ session: PlaceholderNames
+    ) -> EndpointArgument {
+        section.allow("type", "optional", "about", "default")
+        var argument = argument(
+            name, section.word("type", of: types) ?? "text", optional: section.bool("optional") ?? false)
+        argument.about = section.string("about")
+        argument.fallback = section.string("default").flatMap {
+            template($0, at: section.path("default"), session, section.problems)
+        }
+        return argument
+    }
+
+    private static func argument(_ name: String, _ word: String, optional: Bool) -> EndpointArgument {
+        EndpointArgument(
+            name: name, type: ArgumentType(rawValue: word) ?? .text, optional: optional, secret: word == "secret")
+    }
+
+    private static func isArgumentName(_ name: String) -> Bool {
+        !name.contains(".") && (try? Template(parsing: "{\(name)}").placeholders) == [name]
+    }
+
+    // MARK: Parts and pages
+
+    private static func parts(
+        _ section: TOMLSection, arguments: [EndpointArgument], names: PlaceholderNames
+    ) -> [PartTemplate] {
+        section.list("multipart").compactMap { part in
+            part.allow("name", "text", "file", "filename", "type")
+            guard let name = part.required("name", "the part's name") else { return nil }
+            let fileName = part.string("filename").flatMap {
+                template($0, at: part.path("filename"), names, part.problems)
+            }
+            guard let content = content(part, arguments: arguments, names: names) else { return nil }
+            return PartTemplate(name: name, content: content, fileName: fileName, type: part.string("type"))
+        }
+    }
+
+    private static func content(
+        _ part: TOMLSection, arguments: [EndpointArgument], names: PlaceholderNames
+    ) -> PartTemplate.Content? {
+        guard part.has("text") != part.has("file") else {
+            part.problems.add(part.path, expected: "either a text or a file in a part")
+            return nil
+        }
+        if let text = part.string("text") {
+            return template(text, at: part.path("text"), names, part.problems).map(PartTemplate.Content.text)
+        }
+        let files = arguments.filter { $0.type == .file }.map(\.name)
+        return part.word("file", of: files).map { .file(argument: $0) }
+    }
+
+    private static func pages(_ section: TOMLSection, arguments: [EndpointArgument]) -> PageRule? {
+        section.allow("items", "more", "number", "first", "next", "cursor")
+        guard section.has("items"), let items = pointer(section, "items") else {
+            if !section.has("items") {
+                section.problems.add(section.path("items"), expected: "a JSON Pointer to the list", found: "nothing")
+            }
+            return nil
+        }
+        if section.has("next") || section.has("cursor") {
+            guard let next = pointer(section, "next"), let cursor = argument(section, "cursor", arguments) else {
+                section.problems.add(section.path, expected: "next (a JSON Pointer) and cursor (an argument) together")
+                return nil
+            }
+            return PageRule(items: items, next: .told(argument: cursor, at: next))
+        }
+        guard let more = pointer(section, "more"), let number = argument(section, "number", arguments) else {
+            section.problems.add(
+                section.path, expected: "more (a JSON Pointer to a truth) and number (an argument), or next and cursor")
+            return nil
+        }
+        let first = section.integer("first", in: 0...1) ?? 1
+        return PageRule(items: items, next: .counted(argument: number, first: Int64(first), more: more))
+    }
+
+    private static func argument(_ section: TOMLSection, _ key: String, _ arguments: [EndpointArgument]) -> String? {
+        section.word(key, of: arguments.filter { $0.optional || $0.fallback != nil }.map(\.name))
+    }
+}

@@ -1,0 +1,54 @@
+import AuthWire
+import Glibc
+
+/// Shows a provider's answer: its body on stdout, and where it came from on stderr.
+struct AnswerOutput {
+    let options: Options
+    /// Status and headers before the body, as curl's `-i`.
+    var include = false
+
+    func show(_ response: APIResponse, _ json: JSON) throws(Failure) {
+        if options.json { return try Output.json(json) }
+        if response.fromCache {
+            Output.note("authc: from memory, \(Span.text(.milliseconds(response.ageMs ?? 0))) old")
+        }
+        if include {
+            let lines = ["HTTP \(response.status)"] + response.headers.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
+            try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n") + "\n")
+        }
+        try show(body: response)
+    }
+
+    private func show(body response: APIResponse) throws(Failure) {
+        let isTerminal = isatty(STDOUT_FILENO) == 1
+        if let text = response.bodyBase64 {
+            guard let bytes = Base64.decode(text) else {
+                throw Failure(
+                    status: .internalError, kind: "bad_answer", message: "the agent's body_base64 is no base64")
+            }
+            guard !isTerminal else {
+                throw .usage("the answer is \(bytes.count) bytes that are no text", hint: "send it to a file: > FILE")
+            }
+            return try Output.bytes(bytes)
+        }
+        guard let body = response.body else { return }
+        if case .string(let text) = body, !isJSON(response) {
+            return try Output.result(isTerminal ? lines(text) : text)
+        }
+        if isTerminal {
+            try Output.result(lines(body.text(pretty: true)))
+        } else {
+            try Output.json(body)
+        }
+    }
+
+    private func isJSON(_ response: APIResponse) -> Bool {
+        let type = (response.headers["content-type"] ?? "").prefix { $0 != ";" }.lowercased()
+        return type == "application/json" || type.hasSuffix("+json")
+    }
+
+    private func lines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { Visible.line(String($0)) }
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,66 @@
+import AuthWire
+
+/// What was typed behind an endpoint's name: `NAME=TEXT`, `NAME:=JSON`, `NAME=@FILE` for a file; secrets by descriptor or
+/// prompt, never by argv.
+struct CallArguments {
+    private let typed: [(name: String, value: String, isJSON: Bool)]
+    private let secrets: [String: String]
+
+    init(_ words: [String], secretDescriptors: [String]) throws(Failure) {
+        var typed: [(name: String, value: String, isJSON: Bool)] = []
+        for word in words {
+            guard let equals = word.firstIndex(of: "="), equals != word.startIndex else {
+                // Not repeated: it may be a secret in the wrong place.
+                throw .usage("an argument has the form NAME=VALUE, NAME:=JSON or NAME=@FILE")
+            }
+            let left = word[..<equals]
+            let isJSON = left.hasSuffix(":")
+            let name = String(isJSON ? left.dropLast() : left)
+            guard !typed.contains(where: { $0.name == name }) else { throw .usage("\(name) is given twice") }
+            typed.append((name, String(word[word.index(after: equals)...]), isJSON))
+        }
+        self.typed = typed
+        secrets = try GivenFields(fields: [], descriptors: secretDescriptors, passwordFromInput: false).unchecked
+    }
+
+    /// - Parameter info: `nil` for an endpoint that is not known here.
+    func values(for info: EndpointInfo?, _ options: Options) throws(Failure) -> JSONObject {
+        var values = JSONObject()
+        for (name, text, isJSON) in typed {
+            let argument = info?.args.first { $0.name == name }
+            guard argument?.secret != true else {
+                throw .usage(
+                    "\(name)=…: a secret given as an argument can be read by every program of this machine",
+                    hint: "use --secret-fd \(name)=3 3<FILE, or let authc ask; and change that secret")
+            }
+            if isJSON {
+                guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
+                values[name] = json
+            } else if argument?.type == .file {
+                values[name] = try file(name, text)
+            } else {
+                values[name] = .string(text)
+            }
+        }
+        for (name, value) in secrets { values[name] = .string(value) }
+        for argument in info?.args ?? [] where argument.secret && !argument.optional && values[argument.name] == nil {
+            values[argument.name] = try ask(argument, options).map(JSON.string)
+        }
+        return values
+    }
+
+    private func file(_ name: String, _ text: String) throws(Failure) -> JSON {
+        guard text.hasPrefix("@") else { throw .usage("\(name) is a file: write \(name)=@FILE") }
+        let bytes = try FileBytes.read(String(text.dropFirst()), atMost: GivenBody.longest)
+        return ["body_base64": .string(Base64.encode(bytes))]
+    }
+
+    /// `nil` where nobody can be asked: the agent tells what is missing.
+    private func ask(_ argument: ArgumentInfo, _ options: Options) throws(Failure) -> String? {
+        guard options.mayAsk else { return nil }
+        let input = TerminalInput(signals: try Signals(TerminalInput.signals))
+        let question = Visible.line(argument.about ?? argument.name) + ": "
+        guard let line = try input.ask(question, isSecret: true) else { throw .cancelled("the call was cancelled") }
+        return line
+    }
+}

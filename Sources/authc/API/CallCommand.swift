@@ -1,0 +1,62 @@
+import AuthClient
+import AuthWire
+
+/// `authc call`: an endpoint of the session's provider, by the name its profile gives it.
+struct CallCommand {
+    /// Of `--all`: a provider whose pages never end.
+    private static let mostPages = 100_000
+
+    var endpoint: String
+    var arguments: CallArguments
+    var all: Bool
+    var include: Bool
+    var calls: CallOptions
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let agent = try options.connect()
+        let session = try options.chosenSession()
+        let info = try endpointInfo(agent, session)
+        var params = APICallParams(
+            session: session, endpoint: endpoint, args: try arguments.values(for: info, options),
+            timeout: options.timeout, cache: calls.cache, retry: calls.retry,
+            waitsForConnectivity: calls.waitsForConnectivity)
+        guard all else {
+            let (response, json) = try agent.call(.apiCall(params), within: options.answerTime, APIResponse.init)
+            try AnswerOutput(options: options, include: include).show(response, json)
+            return .done
+        }
+        for _ in 1...Self.mostPages {
+            let (response, _) = try agent.call(.apiCall(params), within: options.answerTime, APIResponse.init)
+            guard let next = try show(itemsOf: response) else { return .done }
+            for (name, value) in next { params.args[name] = value }
+        }
+        throw Failure(
+            status: .badReply, kind: ErrorKind.badReply.rawValue,
+            message: "\(endpoint) has more than \(Self.mostPages) pages; it seems never to end")
+    }
+
+    /// `nil` where there is no such endpoint: the agent's own words for that are better.
+    private func endpointInfo(_ agent: Agent, _ session: SessionName?) throws(Failure) -> EndpointInfo? {
+        let status = try agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value
+        let provider = ProviderParams(provider: status.provider)
+        let detail = try agent.call(.providerShow(provider), ProviderDetail.init).value
+        return detail.endpoints.first { $0.name == endpoint }
+    }
+
+    /// One line of JSON an item.
+    /// - Returns: the arguments of the next page; `nil` after the last.
+    private func show(itemsOf response: APIResponse) throws(Failure) -> JSONObject? {
+        guard let page = response.page else {
+            throw .usage("\(endpoint) does not answer page by page", hint: "leave --all out")
+        }
+        guard let pointer = try? JSONPointer(page.items), let body = response.body,
+            let items = pointer.find(in: body)?.arrayValue
+        else {
+            throw Failure(
+                status: .badReply, kind: ErrorKind.badReply.rawValue,
+                message: "the answer of \(endpoint) has no list at '\(page.items)'")
+        }
+        for item in items { try Output.json(item) }
+        return page.next
+    }
+}

@@ -1,0 +1,51 @@
+import AuthWire
+
+/// `authc request`: a call of the provider's API in the session's name.
+struct RequestCommand {
+    var method: String
+    var path: String
+    /// `Name: value`, as typed.
+    var headers: [String]
+    var body: GivenBody
+    var include: Bool
+    var calls: CallOptions
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        var headers = try fields()
+        if let type = body.type, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
+            headers["Content-Type"] = type
+        }
+        let params = APIRequestParams(
+            session: try options.chosenSession(), method: method, path: path, headers: headers,
+            bodyBase64: body.bytes.map(Base64.encode), multipart: body.parts, timeout: options.timeout,
+            cache: calls.cache, retry: calls.retry, waitsForConnectivity: calls.waitsForConnectivity)
+        let (response, json) = try options.connect().call(
+            .apiRequest(params), within: options.answerTime, APIResponse.init)
+        try AnswerOutput(options: options, include: include).show(response, json)
+        return .done
+    }
+
+    private func fields() throws(Failure) -> [String: String] {
+        var fields: [String: String] = [:]
+        for header in headers {
+            guard let colon = header.firstIndex(of: ":"), colon != header.startIndex else {
+                throw .usage("-H 'NAME: VALUE': there is no name before a ':'")
+            }
+            let value = header[header.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            fields[String(header[..<colon])] = String(value)
+        }
+        return fields
+    }
+}
+
+/// What `request` and `call` both take.
+struct CallOptions {
+    var cache = CacheMode.standard
+    var retry = true
+    var waitsForConnectivity: Bool?
+}
+
+extension Options {
+    /// Where the agent keeps the time itself, its own words about it come first.
+    var answerTime: Duration { timeout.map { $0 + Agent.grace } ?? Agent.usualTime }
+}

@@ -1,0 +1,118 @@
+import ArgumentParser
+import AuthClient
+import AuthWire
+
+/// What `request` and `call` both take.
+struct CallFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Whether memory may answer a read: default, reload, only.", valueName: "mode"),
+        transform: cacheMode)
+    var cache: CacheMode = .standard
+
+    @Flag(inversion: .prefixedNo, help: "Try again after a failure that may pass, where nothing is done twice by it.")
+    var retry = true
+
+    @Flag(help: "Wait for a network instead of failing.")
+    var waitForNetwork = false
+
+    @Flag(name: [.short, .long], help: "Print status and headers before the body.")
+    var include = false
+
+    var options: CallOptions {
+        CallOptions(cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil)
+    }
+}
+
+struct Request: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send a request to the provider's API with the session's token.",
+        discussion: """
+            The token goes to the provider's own origin only. A 401 is answered by renewing the session once and \
+            sending once more. The body of the answer goes to stdout.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var flags: CallFlags
+
+    @Argument(help: "GET, POST, PUT, PATCH, DELETE…")
+    var method: String
+
+    @Argument(help: "Below the environment's base URL, as in /users?page=2.")
+    var path: String
+
+    @Option(name: [.customShort("d"), .long], help: "The body; @FILE and @- are read.")
+    var data: String?
+
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=…;filename=…", valueName: "part"))
+    var form: [String] = []
+
+    @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header: 'NAME: VALUE'.", valueName: "header"))
+    var header: [String] = []
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try RequestCommand(
+                method: method.uppercased(), path: path, headers: header,
+                body: try GivenBody(data: data, forms: form), include: flags.include, calls: flags.options
+            ).run(options)
+        }
+    }
+}
+
+struct Call: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Call an endpoint of the provider by its name.",
+        discussion: "`authc provider show PROVIDER --endpoints` lists them with their arguments.")
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var flags: CallFlags
+
+    @Argument(help: "The endpoint.", completion: .custom { _, _, _ in EndpointNames.ofSession() })
+    var name: String
+
+    @Argument(help: ArgumentHelp("NAME=TEXT, NAME:=JSON, or NAME=@FILE.", valueName: "argument"))
+    var arguments: [String] = []
+
+    @Option(help: ArgumentHelp("Read a secret argument from an open descriptor.", valueName: "name=fd"))
+    var secretFd: [String] = []
+
+    @Flag(help: "Follow the pages; print one line of JSON an item.")
+    var all = false
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try CallCommand(
+                endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,
+                include: flags.include, calls: flags.options
+            ).run(options)
+        }
+    }
+}
+
+@Sendable private func cacheMode(_ text: String) throws -> CacheMode {
+    guard let mode = CacheMode(rawValue: text) else {
+        let words = CacheMode.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\(Visible.line(text))' is none of \(words).")
+    }
+    return mode
+}
+
+/// For a shell that completes `authc call`.
+enum EndpointNames {
+    /// A person waits with a finger on the key.
+    private static let patience = Duration.seconds(1)
+
+    /// Of the default session's provider; none where there is nobody to ask.
+    static func ofSession() -> [String] {
+        let options = Options(timeout: patience)
+        guard let agent = try? options.connect(), let session = try? options.chosenSession(),
+            let status = try? agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value,
+            let detail = try? agent.call(
+                .providerShow(ProviderParams(provider: status.provider)), ProviderDetail.init
+            ).value
+        else { return [] }
+        return detail.endpoints.map(\.name)
+    }
+}

@@ -1,0 +1,90 @@
+import AuthWire
+import Testing
+
+@testable import AuthCore
+
+@Suite("An endpoint's arguments")
+struct EndpointCallTests {
+    private func record() throws -> SessionRecord {
+        SessionRecord(
+            session: try SessionName("example"), provider: "example", environment: "local", method: "password",
+            tokens: TokenSet(accessToken: Secret("t"), issuedAt: WallTime(unixSeconds: 0)),
+            user: UserSummary(id: "u 7"), rawUser: nil, signedInAt: WallTime(unixSeconds: 0))
+    }
+
+    private func endpoint() throws -> Endpoint {
+        Endpoint(
+            name: "update",
+            request: RequestTemplate(
+                method: "PUT", path: try Template(parsing: "/things/{id}"),
+                query: [TemplateField(name: "dry", value: try Template(parsing: "{dry}"))],
+                headers: [TemplateField(name: "X-User", value: try Template(parsing: "{user.id}"))], bearer: true,
+                body: .object([
+                    ("code", .text(try Template(parsing: "{code}"))),
+                    ("count", .text(try Template(parsing: "{count}"))),
+                    ("on", .text(try Template(parsing: "{on}"))), ("tags", .text(try Template(parsing: "{tags}"))),
+                    ("who", .text(try Template(parsing: "{who}"))), ("kind", .literal("fixed")),
+                    ("label", .text(try Template(parsing: "n{count}"))),
+                ])),
+            arguments: [
+                EndpointArgument(name: "id"), EndpointArgument(name: "dry", type: .boolean, optional: true),
+                EndpointArgument(name: "code"), EndpointArgument(name: "count", type: .integer),
+                EndpointArgument(name: "on", type: .boolean, optional: true),
+                EndpointArgument(name: "tags", type: .list, optional: true),
+                EndpointArgument(name: "who", fallback: try Template(parsing: "{user.id}")),
+            ])
+    }
+
+    private func build(_ args: JSONObject, body: JSON? = nil) throws -> HTTPRequest {
+        let profile = try ExampleProvider.profile()
+        let order = try APIOrder(
+            APICallParams(endpoint: "update", args: args, body: body), endpoint: try endpoint(), profile: profile,
+            environment: profile.environments[0], boundary: "b")
+        return try order.build(try record())
+    }
+
+    @Test("stand where the profile says, each as JSON of its own kind")
+    func builds() throws {
+        let request = try build(["id": "a/b", "code": "007", "count": "3", "on": "false", "tags": ["x"], "dry": true])
+        #expect(request.method == "PUT")
+        #expect(request.url == "http://localhost:1/things/a%2Fb?dry=true")
+        #expect(
+            request.body?.reveal()
+                == #"{"code":"007","count":3,"on":false,"tags":["x"],"who":"u 7","kind":"fixed","label":"n3"}"#)
+        #expect(request.headers.first { $0.name == "X-User" }?.value.reveal() == "u 7")
+        // The token is put in when it is sent, by who has it.
+        #expect(!request.headers.contains { $0.name == "Authorization" })
+    }
+
+    @Test("what is left out is left out of the request")
+    func leavesOut() throws {
+        let request = try build(["id": "1", "code": "", "count": 3, "who": "me"])
+        #expect(request.url == "http://localhost:1/things/1")
+        #expect(request.body?.reveal() == #"{"code":"","count":3,"who":"me","kind":"fixed","label":"n3"}"#)
+    }
+
+    @Test("a body given whole takes the place of theirs, and the path's are still needed")
+    func wholeBody() throws {
+        #expect(try build(["id": "1"], body: ["own": [1]]).body?.reveal() == #"{"own":[1]}"#)
+        #expect(throws: AgentError.self) { try build([:], body: ["own": 1]) }
+    }
+
+    @Test("are told one by one when they are missing, unknown or of another kind, before anything is sent")
+    func problems() throws {
+        let error = #expect(throws: AgentError.self) {
+            try build(["code": 7, "count": "3.5", "on": "yes", "tags": "x", "idd": 1])
+        }
+        #expect(error?.kind == .validation && error?.cause == "arguments")
+        #expect(
+            error?.details == [
+                "id is needed: a text", "code should be a text", "count should be a whole number",
+                "on should be true or false", "tags should be a list", "idd is not known",
+            ])
+        #expect(error?.message.contains("id, dry?, code, count, on?, tags?, who?") == true)
+    }
+
+    @Test("never make a path lead elsewhere", arguments: ["..", ".", ""])
+    func path(id: String) {
+        #expect(throws: AgentError.self) { try build(["id": .string(id), "code": "1", "count": 1]) }
+    }
+}
