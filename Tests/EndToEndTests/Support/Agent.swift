@@ -21,6 +21,10 @@ final class Agent: Sendable {
 
     /// Runs `authc` as a person would in a script.
     func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
+        try await authc(arguments, input: input)
+    }
+
+    func authc(_ arguments: [String], input: String? = nil) async throws -> Child.Output {
         try await desktop.run([Programs.authc] + arguments, input: input)
     }
 
