@@ -17,12 +17,16 @@ package struct Settings: Sendable, Equatable {
     package var defaultSession: SessionName?
     /// The longest path that holds a folder wins.
     package var folders: [FolderRule]
+    /// For answers of providers' APIs that are kept in memory; 0 keeps none.
+    package var apiCacheBytes: Int
+
+    package static let defaultAPICacheBytes = 16 << 20
 
     package init(
         store: StoreKind? = nil, socket: String? = nil, logLevel: String? = nil, allowedUserIDs: [UInt32] = [],
         http: HTTPSettings = HTTPSettings(), environments: [String: [AddedEnvironment]] = [:],
         defaultEnvironments: [String: ChosenEnvironment] = [:], defaultSession: SessionName? = nil,
-        folders: [FolderRule] = []
+        folders: [FolderRule] = [], apiCacheBytes: Int = Self.defaultAPICacheBytes
     ) {
         self.store = store
         self.socket = socket
@@ -33,6 +37,7 @@ package struct Settings: Sendable, Equatable {
         self.defaultEnvironments = defaultEnvironments
         self.defaultSession = defaultSession
         self.folders = folders
+        self.apiCacheBytes = apiCacheBytes
     }
 }
 

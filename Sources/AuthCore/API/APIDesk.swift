@@ -9,13 +9,17 @@ package final class APIDesk: Sendable {
     private let table: SessionTable
     private let transport: any HTTPTransport
     private let clock: any SystemClock
+    private let kept: KeptAnswers
     private let random: Mutex<SeededRandom>
 
     /// - Parameter seed: of jitter and of multipart boundaries.
-    package init(table: SessionTable, transport: any HTTPTransport, clock: any SystemClock, seed: UInt64) {
+    package init(
+        table: SessionTable, transport: any HTTPTransport, clock: any SystemClock, kept: KeptAnswers, seed: UInt64
+    ) {
         self.table = table
         self.transport = transport
         self.clock = clock
+        self.kept = kept
         random = Mutex(SeededRandom(seed: seed))
     }
 
@@ -42,54 +46,155 @@ package final class APIDesk: Sendable {
     // MARK: One call
 
     private func answer(_ order: APIOrder, _ session: Session) async throws(AgentError) -> APIResponse {
+        let record = await session.record
         // Built once before the token is asked for: what cannot be sent is told first.
-        _ = try order.build(await session.record)
-        return try await exchange(order, session)
+        let request = try order.build(record)
+        let key = AnswerCache.Key(record, url: request.url)
+        guard order.isRead else {
+            let received = try await exchange(order, session)
+            if order.template.method != "GET" { written(received, order, request, key) }
+            return received.response
+        }
+        let found = order.cache == .reload ? nil : kept.find(key, for: request)
+        if let found, order.cache == .only || found.isFresh(at: clock.now().boot) { return try told(found, order) }
+        guard order.cache != .only else {
+            throw AgentError(.notFound, "No answer to this is kept; `cache: only` sends nothing.", cause: "not_kept")
+        }
+        do throws(AgentError) {
+            let received = try await exchange(order, session, asking: found?.validators ?? [])
+            return try keep(received, found, order, request, key, session)
+        } catch {
+            guard let found, found.mayBeStale, Self.outOfReach.contains(error.kind ?? .internal_) else { throw error }
+            return try told(found, order)
+        }
+    }
+
+    /// Failures in which no provider had a say.
+    private static let outOfReach: Set<ErrorKind> = [.offline, .captivePortal, .providerUnreachable, .timeout]
+
+    // MARK: What is kept
+
+    private func told(_ answer: KeptAnswer, _ order: APIOrder) throws(AgentError) -> APIResponse {
+        var response: APIResponse
+        switch AnswerReader(profile: order.profile, sentAt: nil, takesPages: order.takesPages).read(answer.reply) {
+        case .success(let read): response = read
+        case .failure(let failure): throw failure.error
+        }
+        response.fromCache = true
+        response.ageMs = Int(answer.age(at: clock.now().boot).wholeMilliseconds)
+        return response
+    }
+
+    private func keep(
+        _ received: Received, _ found: KeptAnswer?, _ order: APIOrder, _ request: HTTPRequest, _ key: AnswerCache.Key,
+        _ session: Session
+    ) throws(AgentError) -> APIResponse {
+        let freshFor = order.freshFor(path: key.path)
+        if received.reply.status == 304, var found {
+            found.confirmed(
+                by: received.reply, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
+            kept.put(found, at: key)
+            return try told(found, order)
+        }
+        let answer = KeptAnswer(
+            received.reply, to: request, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
+        // Signed out meanwhile: what would be put there now, nobody would take away again.
+        if let answer, table.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
+            kept.put(answer, at: key)
+        }
+        return received.response
+    }
+
+    private func written(_ received: Received, _ order: APIOrder, _ request: HTTPRequest, _ key: AnswerCache.Key) {
+        kept.forget(key, and: order.outdated(path: key.path))
+        guard order.rules(for: order.template.method, path: key.path)?.answersAsRead == true,
+            let answer = KeptAnswer(
+                received.reply, to: request, freshFor: order.freshFor(path: key.path), sentAt: received.sentAt,
+                receivedAt: received.receivedAt)
+        else { return }
+        kept.put(answer, at: key)
+    }
+
+    // MARK: The wire
+
+    private struct Received {
+        let reply: HTTPReply
+        let response: APIResponse
+        let sentAt: Moment
+        let receivedAt: Moment
     }
 
     /// Sends with the session's token; a 401 is answered by renewing it once and sending once more.
-    private func exchange(_ order: APIOrder, _ session: Session) async throws(AgentError) -> APIResponse {
-        guard order.bearer else { return try await sent(order, session, token: nil).get(as: session.name) }
+    private func exchange(
+        _ order: APIOrder, _ session: Session, asking conditions: [HTTPField] = []
+    ) async throws(AgentError) -> Received {
+        func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
+            try await send(order, session, token: token, conditions)
+        }
+        guard order.bearer else { return try Self.received(try await sent(nil), session.name) }
         let token = try await session.token(minValid: nil).accessToken
-        let first = try await sent(order, session, token: token)
-        guard case .failure(let failure) = first, failure.rejectsToken else { return try first.get(as: session.name) }
+        let first = try await sent(token)
+        guard case .failure(let failure) = first, failure.rejectsToken else {
+            return try Self.received(first, session.name)
+        }
         try await session.reject(Secret(token))
         let renewed = try await session.token(minValid: nil).accessToken
         // Too young to be renewed for its age: what was refused then is not the token's age.
-        guard renewed != token else { return try first.get(as: session.name) }
-        return try await sent(order, session, token: renewed).get(as: session.name)
+        guard renewed != token else { return try Self.received(first, session.name) }
+        return try Self.received(try await sent(renewed), session.name)
     }
 
-    private func sent(
-        _ order: APIOrder, _ session: Session, token: String?
-    ) async throws(AgentError) -> Result<APIResponse, ProviderFailure> {
+    private func send(
+        _ order: APIOrder, _ session: Session, token: String?, _ conditions: [HTTPField]
+    ) async throws(AgentError) -> Result<Received, ProviderFailure> {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         while true {
             let record = await session.record
             if order.waits { try await networkWanted(record) }
             var request = try order.build(record)
+            request.headers += conditions
             if let token { request.headers.append(HTTPField("Authorization", "Bearer \(token)")) }
-            let sentAt = clock.now()
             let failure: RetryPlan.Failure
-            let result: Result<APIResponse, ProviderFailure>
+            let reason: ProviderFailure
+            let sentAt = clock.now()
             do throws(TransportError) {
                 let reply = try await transport.send(request)
-                result = AnswerReader(profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages)
-                    .read(reply)
-                guard case .failure(let said) = result else { return result }
-                failure = .status(reply.status, retryAfter: said.error.retryAfter)
+                let reader = AnswerReader(
+                    profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages)
+                switch reader.read(reply) {
+                case .success(let response):
+                    return .success(
+                        Received(reply: reply, response: response, sentAt: sentAt, receivedAt: clock.now()))
+                case .failure(let said):
+                    reason = said
+                    failure = .status(reply.status, retryAfter: said.error.retryAfter)
+                }
             } catch {
                 await transport.dropConnections()
-                result = .failure(ProviderFailure(error))
+                reason = ProviderFailure(error)
                 failure = .transport(error)
             }
-            guard let pause = random.withLock({ plan.pause(after: failure, using: &$0) }) else { return result }
+            guard let pause = random.withLock({ plan.pause(after: failure, using: &$0) }) else {
+                return .failure(reason)
+            }
             do {
                 try await clock.sleep(until: clock.now().boot + pause)
             } catch {
                 // Nobody waits any more, or the agent stops: what is known is the answer.
-                return result
+                return .failure(reason)
             }
+        }
+    }
+
+    /// The answer; a token that was refused to the last is the session's end as far as this caller can know.
+    private static func received(
+        _ result: Result<Received, ProviderFailure>, _ session: SessionName
+    ) throws(AgentError) -> Received {
+        switch result {
+        case .success(let received): return received
+        case .failure(let failure) where failure.rejectsToken:
+            throw .signInRequired(session, cause: "token_refused", from: failure.error)
+        case .failure(let failure): throw failure.error
         }
     }
 
@@ -110,18 +215,6 @@ package final class APIDesk: Sendable {
     private func boundary() -> String {
         let (high, low) = random.withLock { ($0.next(), $0.next()) }
         return "authd-" + String(high, radix: 16) + String(low, radix: 16)
-    }
-}
-
-extension Result<APIResponse, ProviderFailure> {
-    /// The answer; a token that was refused to the last is the session's end as far as this caller can know.
-    fileprivate func get(as session: SessionName) throws(AgentError) -> APIResponse {
-        switch self {
-        case .success(let response): return response
-        case .failure(let failure) where failure.rejectsToken:
-            throw .signInRequired(session, cause: "token_refused", from: failure.error)
-        case .failure(let failure): throw failure.error
-        }
     }
 }
 

@@ -21,7 +21,7 @@ extension APIOrder {
         let headers = params.headers.sorted { $0.key < $1.key }
             .map { TemplateField(name: $0.key, value: Template(literal: $0.value)) }
         self.init(
-            profile: profile, environment: environment,
+            profile: profile, environment: environment, boundary: boundary,
             template: RequestTemplate(
                 method: params.method, path: Template(literal: ""), headers: headers,
                 body: params.body.map(BodyTemplate.literal)),
@@ -50,10 +50,10 @@ extension APIOrder {
         template.bearer = false
         if let body = params.body { template.body = .literal(body) }
         self.init(
-            profile: profile, environment: environment, template: template, bearer: endpoint.request.bearer,
+            profile: profile, environment: environment, boundary: boundary, template: template,
+            bearer: endpoint.request.bearer,
             given: given, endpoint: endpoint, cache: params.cache, retry: params.retry,
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
-        if !endpoint.parts.isEmpty { content = try parts(endpoint, boundary: boundary) }
     }
 
     /// Keeping a write until it can be sent is not in this version; to take it for an ordinary one would lose it.
@@ -79,9 +79,9 @@ extension APIOrder {
         return try content(body, boundary)
     }
 
-    private func parts(_ endpoint: Endpoint, boundary: String) throws(AgentError) -> Content? {
-        var values = TemplateValues(environment: environment.name, fields: [:])
-        for (name, value) in given { values.put(name, value) }
+    /// The body that an endpoint's parts make; `nil` where it has none.
+    func parts(_ values: TemplateValues) throws(AgentError) -> Content? {
+        guard let endpoint, !endpoint.parts.isEmpty else { return nil }
         var body: [MultipartBody.Part] = []
         for part in endpoint.parts {
             let content: [UInt8]

@@ -10,6 +10,8 @@ struct APIOrder: Sendable {
 
     let profile: ProviderProfile
     let environment: ProviderEnvironment
+    /// Between the parts of a multipart body, if there are any.
+    let boundary: String
     /// Without its bearer.
     var template: RequestTemplate
     /// In place of the template's path and query.
@@ -37,7 +39,7 @@ struct APIOrder: Sendable {
         }
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
         if let url { request.url = url }
-        if let content {
+        if let content = if let content { content } else { try parts(values) } {
             request.body = content.bytes
             if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
                 request.headers.append(HTTPField("Content-Type", content.type))
@@ -57,9 +59,35 @@ struct APIOrder: Sendable {
         retry && RetryPlan.mayRepeat(method: template.method, headers: template.headers.map(\.name))
     }
 
-    /// Whether the answer may come from, and go to, what is kept.
-    var isRead: Bool { template.method == "GET" }
+    /// Whether the answer may come from, and go to, what is kept: not where the caller keeps answers of its own.
+    var isRead: Bool {
+        template.method == "GET"
+            && !template.headers.contains { Self.ownConditions.contains($0.name.lowercased()) }
+    }
 
-    /// The profile's word on how long an answer is fresh.
-    var freshFor: Duration? { endpoint?.cache ?? profile.api.cache }
+    private static let ownConditions: Set<String> = [
+        "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
+    ]
+
+    /// What the profile says about a call of this method to this path, by whichever name it was made.
+    func rules(for method: String, path: String) -> Endpoint? {
+        if let endpoint, endpoint.request.method == method { return endpoint }
+        // A path that is written out goes before one with places: /users/search before /users/{id}.
+        return profile.endpoints.filter { $0.request.method == method }
+            .sorted { $0.request.path.placeholders.count < $1.request.path.placeholders.count }
+            .first { pattern($0).matches(path) }
+    }
+
+    /// How long the profile wants the answer of a GET to this path to be fresh.
+    func freshFor(path: String) -> Duration? { rules(for: "GET", path: path)?.cache ?? profile.api.cache }
+
+    /// The paths whose answers are out of date after this call.
+    func outdated(path: String) -> [PathPattern] {
+        let names = rules(for: template.method, path: path)?.clears ?? []
+        return profile.endpoints.filter { names.contains($0.name) }.map(pattern)
+    }
+
+    private func pattern(_ endpoint: Endpoint) -> PathPattern {
+        PathPattern(endpoint.request.path, base: environment.baseURL)
+    }
 }

@@ -10,7 +10,7 @@ struct AnswerReader {
     func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
         let errors = ErrorReader(profile: profile, purpose: .call, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
-        // 304 comes here only when the caller itself asked for it.
+        // 304 answers only those who asked whether what they have still holds.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
             return .failure(errors.failure(reply, ReplyBody(reply)))
         }

@@ -20,9 +20,14 @@ package struct Agent: Sendable {
         self.logger = logger
         services = {
             let outlet = EventOutlet(loop: loop)
+            let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
                 store: store, transport: transport, clock: clock, network: network, catalog: configuration.catalog,
-                seed: .random(in: .min ... .max), publish: outlet.publish)
+                seed: .random(in: .min ... .max),
+                publish: { event in
+                    kept.heed(event)
+                    outlet.publish(event)
+                })
             let policy = CurrentPeerPolicy(
                 PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
             let reloader = Reloader(
@@ -31,7 +36,8 @@ package struct Agent: Sendable {
             let counters = AgentCounters()
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table),
-                api: APIDesk(table: table, transport: transport, clock: clock, seed: .random(in: .min ... .max)),
+                api: APIDesk(
+                    table: table, transport: transport, clock: clock, kept: kept, seed: .random(in: .min ... .max)),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { () async throws(AgentError) in try await reloader.reload() }))

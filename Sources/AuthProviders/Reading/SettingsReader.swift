@@ -8,6 +8,9 @@ package enum SettingsReader {
     /// Of a time limit in settings: shorter fails always, longer is none.
     private static let timeouts = Duration.milliseconds(100)...Duration.seconds(3600)
 
+    /// Of `cache_mib`: a gigabyte is more than one person's answers.
+    private static let cacheSizes = 0...1024
+
     /// - Returns: the settings, or all that is wrong with them at once.
     package static func read(_ text: String, source: String) -> Result<Settings, ProfileProblems> {
         TOMLDocument.read(text, file: source).flatMap { root in
@@ -19,7 +22,8 @@ package enum SettingsReader {
 
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
-            "store", "socket", "log_level", "allowed_user_ids", "default_session", "http", "providers", "folder")
+            "store", "socket", "log_level", "allowed_user_ids", "default_session", "http", "api", "providers",
+            "folder")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
@@ -27,6 +31,10 @@ package enum SettingsReader {
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")
         if let http = root.section("http") { settings.http = httpSettings(http) }
+        if let api = root.section("api") {
+            api.allow("cache_mib")
+            if let size = api.integer("cache_mib", in: cacheSizes) { settings.apiCacheBytes = size << 20 }
+        }
         if let providers = root.section("providers") { readProviders(providers, into: &settings) }
         settings.folders = root.list("folder").compactMap(folderRule)
         return settings

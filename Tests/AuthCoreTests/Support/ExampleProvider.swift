@@ -7,18 +7,20 @@ struct ExampleProvider {
     let store: any SessionStore
     let transport: ScriptedTransport
     let table: SessionTable
+    let kept: KeptAnswers
 
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
-        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+        kept: KeptAnswers = KeptAnswers(limit: 1 << 20), _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws {
         self.store = store
         self.transport = transport
+        self.kept = kept
         var profile = try Self.profile()
         try change(&profile)
         table = SessionTable(
             store: store, transport: transport, clock: clock, network: StillNetwork(),
-            catalog: ProfileCatalog([profile]), seed: 1, publish: { _ in })
+            catalog: ProfileCatalog([profile]), seed: 1, publish: { kept.heed($0) })
     }
 
     /// Runs the table's background for as long as the test.
@@ -32,7 +34,7 @@ struct ExampleProvider {
     }
 
     /// Calls of this provider's API.
-    var apiDesk: APIDesk { APIDesk(table: table, transport: transport, clock: clock, seed: 1) }
+    var apiDesk: APIDesk { APIDesk(table: table, transport: transport, clock: clock, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {

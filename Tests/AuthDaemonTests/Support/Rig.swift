@@ -45,7 +45,9 @@ struct Rig: Sendable {
             socket: socket, loop: group.next(),
             dispatcher: Dispatcher(
                 table: table, desk: LoginDesk(table: table),
-                api: APIDesk(table: table, transport: NoTransport(), clock: clock, seed: 1), services: services,
+                api: APIDesk(
+                    table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1),
+                services: services,
                 limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },

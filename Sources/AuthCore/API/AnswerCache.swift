@@ -1,0 +1,101 @@
+import AuthWire
+
+/// Answers to GETs of all sessions, in memory, the least recently used ones leaving first.
+///
+/// Invariant: `cost` is the sum of what is kept, and at most `limit`; `newest` and `oldest` are the ends of one chain
+/// through all places.
+struct AnswerCache {
+    struct Key: Hashable, Sendable {
+        let session: SessionName
+        /// Of the sign-in: what one account was answered is never shown to the next.
+        let signedInAt: WallTime
+        /// Absolute, without its query.
+        let path: String
+        let query: String
+
+        /// The answer's method is always GET.
+        init(_ record: SessionRecord, url: String) {
+            session = record.session
+            signedInAt = record.signedInAt
+            let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+            path = String(halves.first ?? "")
+            query = halves.count > 1 ? String(halves[1]) : ""
+        }
+    }
+
+    private struct Place {
+        var answers: [KeptAnswer]
+        var newer: Key?
+        var older: Key?
+
+        var cost: Int { answers.reduce(0) { $0 + $1.cost } }
+    }
+
+    /// Of one URL, by what `Vary` names: a client's habits are few.
+    private static let mostVariants = 8
+    /// Of one answer, as a part of the whole: one that is larger would drive out all others.
+    private static let largestShare = 4
+
+    private let limit: Int
+    private var places: [Key: Place] = [:]
+    private var newest: Key?
+    private var oldest: Key?
+    private(set) var cost = 0
+
+    /// - Parameter limit: in bytes; 0 keeps nothing.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    var count: Int { places.count }
+
+    /// The answer kept for it, which counts as used.
+    mutating func find(_ key: Key, for request: HTTPRequest) -> KeptAnswer? {
+        guard let found = places[key]?.answers.first(where: { $0.answers(request) }) else { return nil }
+        detach(key)
+        attach(key)
+        return found
+    }
+
+    /// In place of the one that answers the same request.
+    mutating func put(_ answer: KeptAnswer, at key: Key) {
+        var answers = places[key]?.answers ?? []
+        remove(key)
+        answers.removeAll { $0.depends == answer.depends }
+        answers.append(answer)
+        if answers.count > Self.mostVariants { answers.removeFirst() }
+        guard answers.allSatisfy({ $0.cost <= limit / Self.largestShare }) else { return }
+        let place = Place(answers: answers)
+        places[key] = place
+        cost += place.cost
+        attach(key)
+        while cost > limit, let oldest { remove(oldest) }
+    }
+
+    mutating func removeAll(where isGone: (Key) -> Bool) {
+        for key in places.keys.filter(isGone) { remove(key) }
+    }
+
+    private mutating func remove(_ key: Key) {
+        guard let place = places[key] else { return }
+        detach(key)
+        cost -= place.cost
+        places[key] = nil
+    }
+
+    // MARK: The chain
+
+    private mutating func attach(_ key: Key) {
+        places[key]?.older = newest
+        places[key]?.newer = nil
+        if let newest { places[newest]?.newer = key }
+        newest = key
+        if oldest == nil { oldest = key }
+    }
+
+    private mutating func detach(_ key: Key) {
+        guard let place = places[key] else { return }
+        if let newer = place.newer { places[newer]?.older = place.older } else { newest = place.older }
+        if let older = place.older { places[older]?.newer = place.newer } else { oldest = place.newer }
+    }
+}

@@ -1,0 +1,55 @@
+/// What an answer says about keeping it (RFC 9111 §5.2).
+struct CacheControl: Equatable {
+    var noStore = false
+    /// Not to be used without asking.
+    var noCache = false
+    /// Not to be used once it is stale, not even without a network.
+    var mustRevalidate = false
+    var maxAge: Duration?
+
+    init(_ reply: HTTPReply) {
+        for field in reply.headers where field.name.lowercased() == "cache-control" {
+            for directive in Self.directives(field.value) { take(directive.name, directive.value) }
+        }
+    }
+
+    private mutating func take(_ name: String, _ value: String?) {
+        switch name {
+        case "no-store": noStore = true
+        // With field names it says less (§5.2.2.4); taking it for the whole is the safe side.
+        case "no-cache": noCache = true
+        case "must-revalidate": mustRevalidate = true
+        case "max-age": maxAge = value.flatMap(Self.seconds) ?? .zero
+        default: break
+        }
+    }
+
+    /// A number too large to be one is the largest (§1.2.2).
+    static func seconds(_ text: String) -> Duration? {
+        guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
+        return .seconds(min(Int(text) ?? Int.max, 1 << 31))
+    }
+
+    /// Parted by commas that stand in no quoted text; names in lower case.
+    private static func directives(_ field: String) -> [(name: String, value: String?)] {
+        var parts: [String] = [""]
+        var isQuoted = false
+        for character in field {
+            if character == "\"" { isQuoted.toggle() }
+            if character == ",", !isQuoted {
+                parts.append("")
+            } else if character != "\"" {
+                parts[parts.count - 1].append(character)
+            }
+        }
+        return parts.map { part in
+            let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            func trimmed(_ text: Substring?) -> String? {
+                text.map {
+                    String($0.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+                }
+            }
+            return (trimmed(halves.first)?.lowercased() ?? "", halves.count > 1 ? trimmed(halves[1]) : nil)
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/// An answer to a GET that is kept, and what is known of its age (RFC 9111 §4.2).
+struct KeptAnswer: Sendable {
+    private(set) var reply: HTTPReply
+    /// The request's fields that the answer depends on (`Vary`), names in lower case, absent ones empty.
+    let depends: [String: String]
+    /// When it was received; its age grows from here, time asleep included.
+    private var receivedAt: BootInstant
+    private var ageThen: Duration
+    private var lifetime: Duration
+    private var control: CacheControl
+
+    /// - Parameters:
+    ///   - freshFor: the profile's word, which goes before the answer's own.
+    ///   - sentAt: when its request was sent: what it took counts as age.
+    /// - Returns: `nil` for an answer that is not to be kept.
+    init?(_ reply: HTTPReply, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
+        control = CacheControl(reply)
+        guard reply.status == 200, !control.noStore, freshFor != .zero, let names = Self.varyNames(reply) else {
+            return nil
+        }
+        self.reply = reply
+        depends = Self.values(of: names, in: request)
+        self.receivedAt = receivedAt.boot
+        (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
+    }
+
+    /// §4.2.3. `Date` does not enter: it says as much about the provider's clock as about the answer's age.
+    func age(at now: BootInstant) -> Duration { max(.zero, ageThen + (now - receivedAt)) }
+
+    func isFresh(at now: BootInstant) -> Bool { age(at: now) < lifetime }
+
+    /// Whether it may stand in while the provider is out of reach (§4.2.4).
+    var mayBeStale: Bool { !control.mustRevalidate && !control.noCache }
+
+    func answers(_ request: HTTPRequest) -> Bool {
+        depends == Self.values(of: Array(depends.keys), in: request)
+    }
+
+    /// Asks the provider whether it still holds (RFC 9110 §13.1); none where it gave nothing to ask by.
+    var validators: [HTTPField] {
+        var fields: [HTTPField] = []
+        if let tag = reply.header("ETag") { fields.append(HTTPField("If-None-Match", tag)) }
+        if let date = reply.header("Last-Modified") { fields.append(HTTPField("If-Modified-Since", date)) }
+        return fields
+    }
+
+    /// The provider said that it still holds: its fields are the newer ones (RFC 9111 §3.2, §4.3.4).
+    mutating func confirmed(by answer: HTTPReply, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
+        let told = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
+        reply = HTTPReply(
+            status: reply.status,
+            headers: reply.headers.filter { !told.contains($0.name.lowercased()) }
+                + answer.headers.filter { told.contains($0.name.lowercased()) }, body: reply.body)
+        control = CacheControl(reply)
+        self.receivedAt = receivedAt.boot
+        (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
+    }
+
+    /// In memory, near enough.
+    var cost: Int {
+        reply.headers.reduce(reply.body.count + Self.overhead) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+    }
+
+    /// Of one entry: its key, its place in the order, the arrays' own.
+    private static let overhead = 512
+
+    private static func times(
+        _ reply: HTTPReply, _ freshFor: Duration?, _ control: CacheControl, sentAt: Moment, receivedAt: Moment
+    ) -> (age: Duration, lifetime: Duration) {
+        let told = reply.header("Age").flatMap(CacheControl.seconds) ?? .zero
+        let age = told + (receivedAt.boot - sentAt.boot)
+        if let freshFor { return (age, freshFor) }
+        if control.noCache { return (age, .zero) }
+        if let maxAge = control.maxAge { return (age, maxAge) }
+        return (age, expires(reply, now: receivedAt.wall))
+    }
+
+    /// The answer's two dates against each other (§5.3); without both there is no lifetime, and none is guessed.
+    private static func expires(_ reply: HTTPReply, now: WallTime) -> Duration {
+        guard let end = reply.header("Expires").flatMap({ HTTPDate.parse($0, now: now) }),
+            let date = reply.header("Date").flatMap({ HTTPDate.parse($0, now: now) })
+        else { return .zero }
+        return max(.zero, end - date)
+    }
+
+    /// `nil` for `*`, which no later request can match (§4.1). The token is part of the session, which is in the key.
+    private static func varyNames(_ reply: HTTPReply) -> [String]? {
+        let names = reply.headers.filter { $0.name.lowercased() == "vary" }
+            .flatMap { $0.value.split(separator: ",") }
+            .map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }
+        return names.contains("*") ? nil : names.filter { $0 != "authorization" && !$0.isEmpty }
+    }
+
+    private static func values(of names: [String], in request: HTTPRequest) -> [String: String] {
+        Dictionary(
+            names.map { name in
+                let values = request.headers.filter { $0.name.lowercased() == name }.map { $0.value.reveal() }
+                return (name, values.joined(separator: ", "))
+            }
+        ) { first, _ in first }
+    }
+}

@@ -1,0 +1,38 @@
+package import AuthWire
+internal import Synchronization
+
+/// The answers that are kept of all sessions, from any thread.
+package final class KeptAnswers: Sendable {
+    private let cache: Mutex<AnswerCache>
+
+    /// - Parameter limit: in bytes; 0 keeps nothing.
+    package init(limit: Int) {
+        cache = Mutex(AnswerCache(limit: limit))
+    }
+
+    func find(_ key: AnswerCache.Key, for request: HTTPRequest) -> KeptAnswer? {
+        cache.withLock { $0.find(key, for: request) }
+    }
+
+    func put(_ answer: KeptAnswer, at key: AnswerCache.Key) {
+        cache.withLock { $0.put(answer, at: key) }
+    }
+
+    /// What a write to the path of `key` made out of date: that path, and those of `patterns`.
+    func forget(_ key: AnswerCache.Key, and patterns: [PathPattern]) {
+        cache.withLock { cache in
+            cache.removeAll { kept in
+                kept.session == key.session
+                    && (kept.path == key.path || patterns.contains { $0.matches(kept.path) })
+            }
+        }
+    }
+
+    /// Nothing of a session outlives its sign-out.
+    package func heed(_ event: AgentEvent) {
+        guard let session = event.session, event.name == "signed_out" || event.status?.state == .signedOut else {
+            return
+        }
+        cache.withLock { $0.removeAll { $0.session == session } }
+    }
+}

@@ -1,0 +1,25 @@
+/// The paths that an endpoint's template can come to.
+struct PathPattern {
+    /// Stands for any value; no path can hold it.
+    private static let wild = "\u{0}"
+
+    private let segments: [Substring]
+
+    /// - Parameter base: the environment's base URL.
+    init(_ template: Template, base: String) {
+        // Filled with what cannot be in a path, and split where it is found again.
+        let filled = template.fill(TemplateValues(standIn: Self.wild, for: template.placeholders)) ?? ""
+        segments = (base + filled).split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    /// - Parameter path: absolute, without its query.
+    func matches(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == segments.count
+            && zip(segments, parts).allSatisfy { segment, part in
+                guard segment.contains(Self.wild) else { return segment == part }
+                let ends = segment.split(separator: Self.wild, omittingEmptySubsequences: false)
+                return part.hasPrefix(ends.first ?? "") && part.hasSuffix(ends.last ?? "") && !part.isEmpty
+            }
+    }
+}
