@@ -4,6 +4,8 @@ package enum RenewalPolicy {
     package static let share = 0.65...0.85
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)
+    /// Between a renewal and the next that nobody asked for, however short a life the provider tells.
+    package static let leastBetween = Duration.seconds(5)
     /// A token with less left than this is not handed out without trying to renew it first.
     package static let leastUseful = Duration.seconds(10)
     /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.
@@ -17,7 +19,7 @@ package enum RenewalPolicy {
     package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
         let life = end - start
         let byShare = start + .seconds(life.seconds * Double.random(in: share, using: &random))
-        return min(byShare, end - min(margin, life / 4))
+        return max(start + leastBetween, min(byShare, end - min(margin, life / 4)))
     }
 
     /// When a renewal begins after its obstacle went away (network, sleep): who has no token left, or soon none, goes

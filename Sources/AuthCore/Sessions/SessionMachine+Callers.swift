@@ -5,7 +5,7 @@ extension SessionMachine {
     mutating func tokenWanted(
         _ caller: CallerID, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
     ) {
-        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
+        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         if isLive(now) {
             let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
             let enough = end.map { $0 - now.boot >= wanted } ?? true
@@ -15,8 +15,6 @@ extension SessionMachine {
             guard couldBeBetter, minValid != nil else {
                 return actions.append(.answer(caller, .token(tokenResult)))
             }
-        } else if !canRenew {
-            return actions.append(.answer(caller, .failure(endedWithoutRenewal())))
         } else if flight == nil, !mayRenew(now) {
             return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
@@ -25,11 +23,10 @@ extension SessionMachine {
     }
 
     /// A person's wish: it does not wait for the end of a back-off.
-    mutating func renewalWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
-        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
-        guard canRenew else {
-            return actions.append(
-                .answer(caller, .failure(rejected ? endedWithoutRenewal() : .cannotRenew(record.provider))))
+    mutating func renewalWanted(_ caller: CallerID, _ now: Moment, _ actions: inout [SessionAction]) {
+        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
+        guard flight != nil || canRenew else {
+            return actions.append(.answer(caller, .failure(.cannotRenew(record.provider))))
         }
         if flight == nil, let barrier { return actions.append(.answer(caller, .failure(barrier))) }
         waiters[caller] = .renewal
@@ -39,15 +36,11 @@ extension SessionMachine {
     mutating func rejected(
         _ caller: CallerID, _ token: Secret, _ now: Moment, _ actions: inout [SessionAction]
     ) {
-        if let no = refusal { return actions.append(.answer(caller, .failure(no))) }
+        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         // An older token, or one too young for its age to be the reason: the one in use stands.
         guard token == record.tokens.accessToken, !isYoung(now) else { return actions.append(.answer(caller, .done)) }
         rejected = true
-        guard canRenew else {
-            let no = AgentError.signInRequired(record.session, cause: "token_rejected")
-            verdict = no
-            return actions.append(.answer(caller, .failure(no)))
-        }
+        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         guard flight != nil || mayRenew(now) else {
             return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
@@ -81,6 +74,8 @@ extension SessionMachine {
     ) {
         guard !isGone else { return }
         let old = latest
+        // What they signed out is gone; a removal on its way ends before the new session is written.
+        answer(.signOut, .done, &actions)
         flight = nil
         signedOut = false
         record = new
@@ -102,6 +97,8 @@ extension SessionMachine {
 
     mutating func deleteFailed(_ error: StoreError, _ now: Moment, _ actions: inout [SessionAction]) {
         writer.deleteFailed(error, at: now.boot, using: &random)
+        // The new sign-in that waited for the removal of the former one waits for nothing else.
+        guard signedOut else { return writer.tryAgain() }
         answer(.signOut, .failure(AgentError(error)), &actions)
     }
 
@@ -121,8 +118,9 @@ extension SessionMachine {
         }
     }
 
-    /// The no that needs no look at the token.
-    private var refusal: AgentError? {
-        signedOut ? .notSignedIn(record.session) : verdict
+    /// The no that no renewal can change.
+    private func refusal(_ now: Moment) -> AgentError? {
+        if signedOut { return .notSignedIn(record.session) }
+        return verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }
 }

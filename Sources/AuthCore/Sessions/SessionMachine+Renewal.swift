@@ -31,13 +31,17 @@ extension SessionMachine {
     ) {
         guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
         switch result {
-        case .success(let stored?) where stored.tokens != record.tokens && stored.revision >= record.revision:
+        case .success(let stored?) where isAnothersWork(stored):
             self.flight = nil
-            record = stored
-            datesAreStored = true
-            writer.saved(stored.revision)
+            adopt(stored)
             takeAsFresh(sentAt: now, now: now)
-            if isLive(now) { answerRenewed(now, &actions) } else { takeOff(&actions) }
+            if isLive(now) {
+                answerRenewed(now, &actions)
+            } else if let barrier {
+                failed(barrier, retryAfter: nil, now, &actions)
+            } else {
+                takeOff(&actions)
+            }
         case .success:
             self.flight = nil
             let no = AgentError.signInRequired(record.session, cause: error.cause ?? "refused", from: error)
@@ -48,6 +52,24 @@ extension SessionMachine {
             // Whether another writer was first cannot be told: no verdict without that.
             failed(error, retryAfter: nil, now, &actions)
         }
+    }
+
+    /// Neither what is in use, nor what was written here before, nor of an earlier sign-in.
+    private func isAnothersWork(_ stored: SessionRecord) -> Bool {
+        stored.signedInAt >= record.signedInAt && !stored.tokens.areSame(as: record.tokens)
+            && !(kept.map(stored.tokens.areSame) ?? false)
+    }
+
+    private mutating func adopt(_ stored: SessionRecord) {
+        kept = stored.tokens
+        datesAreStored = true
+        guard writer.isBehind(record.revision) else {
+            record = stored
+            return writer.saved(stored.revision)
+        }
+        // What has changed here meanwhile is written together with the tokens found there, after any write under way.
+        record.tokens = stored.tokens
+        record.revision = max(record.revision, stored.revision) + 1
     }
 
     /// The store has answered for a revision, well or not: what waited for that goes on.
@@ -120,25 +142,18 @@ extension SessionMachine {
     /// Turns the record's dates into deadlines, and plans the renewal.
     mutating func takeLifetime(sentAt: Moment, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
-        guard let expiry = record.tokens.expiresAt else {
+        life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
+        // Read under a clock that is behind, how old it is cannot be told: then no more than its whole life is left.
+        let isFromTheFuture = datesAreStored && obtained > now.boot + RenewalPolicy.clockTolerance
+        if isFromTheFuture { obtained = now.boot }
+        guard let life else {
             end = nil
-            life = nil
             plan = nil
             return
         }
-        var ends = sentAt.deadline(for: expiry)
-        let life = max(.zero, ends - obtained)
-        self.life = life
-        var due: BootInstant
-        if datesAreStored, obtained > now.boot + RenewalPolicy.clockTolerance {
-            // How old it is cannot be told: it gets no more than its whole life, and a renewal soon.
-            obtained = now.boot
-            ends = now.boot + life
-            due = now.boot
-        } else {
-            due = RenewalPolicy.due(start: min(obtained, ends), end: ends, using: &random)
-        }
+        let ends = obtained + life
         end = ends
+        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: ends, using: &random)
         // An answer that brought no later end: not again at once, nor ever faster as the end comes near.
         if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
         plan = RenewalPlan(at: due, now: now)

@@ -8,6 +8,11 @@ extension SessionMachine {
         return end.map { now.boot < $0 } ?? true
     }
 
+    /// Ended, and nothing renews it. Not for ever: the profile may be mended.
+    func isOver(_ now: Moment) -> Bool {
+        !canRenew && flight == nil && verdict == nil && !signedOut && !isLive(now)
+    }
+
     /// Too young for its age to be what is wrong with it, or for a renewal to bring a better one.
     func isYoung(_ now: Moment) -> Bool {
         !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
@@ -76,6 +81,10 @@ extension SessionMachine {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).kind?.rawValue }, nil) }
         if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
         if live { return (.active, nil, nil) }
+        if !canRenew, flight == nil {
+            let end = endedWithoutRenewal()
+            return (.signInRequired, end.cause, end.message)
+        }
         guard let lastFailure = barrier ?? lastFailure else {
             return (.stale, rejected ? "token_rejected" : "renewing", nil)
         }

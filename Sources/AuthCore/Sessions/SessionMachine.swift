@@ -34,6 +34,9 @@ package struct SessionMachine: Sendable {
     var backoff = Backoff()
     var network = NetworkState.online
     var writer = RecordWriter()
+    /// The tokens that the store is known to hold, and those on their way there.
+    var kept: TokenSet?
+    private var writing: TokenSet?
     var waiters: [CallerID: Want] = [:]
     var random: SeededRandom
 
@@ -73,6 +76,7 @@ package struct SessionMachine: Sendable {
     package init(stored record: SessionRecord, canRenew: Bool, now: Moment, seed: UInt64) {
         self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, datesAreStored: true)
         writer.saved(record.revision)
+        kept = record.tokens
     }
 
     /// A session just signed in, by a request sent at `sentAt`; it has yet to be written.
@@ -102,7 +106,7 @@ package struct SessionMachine: Sendable {
         var actions: [SessionAction] = []
         switch event {
         case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, now, &actions)
-        case .renewalWanted(let caller): renewalWanted(caller, &actions)
+        case .renewalWanted(let caller): renewalWanted(caller, now, &actions)
         case .rejected(let caller, let token): rejected(caller, token, now, &actions)
         case .signOutWanted(let caller): signOut(caller, &actions)
         case .writeWanted(let caller): writeWanted(caller, &actions)
@@ -121,15 +125,18 @@ package struct SessionMachine: Sendable {
                 if let field, $0.remembered != nil { $0.remembered?[field] = password }
             }
         case .defaultChosen: update { $0.defaultSince = now.wall }
-        case .renewable(let can): renewable(can, now)
+        case .renewable(let can): canRenew = can
 
         case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
         case .storeReread(let id, let result): storeReread(id, result, now, &actions)
         case .saved(let revision):
             writer.saved(revision)
+            kept = writing
             written(revision, now, &actions)
         case .saveFailed(let revision, let error):
             writer.saveFailed(revision, error, at: now.boot, using: &random)
+            // The removal that waited for this write waits for nothing else.
+            if signedOut { writer.tryAgain() }
             written(revision, now, &actions)
         case .deleted: deleted(&actions)
         case .deleteFailed(let error): deleteFailed(error, now, &actions)
@@ -143,15 +150,6 @@ package struct SessionMachine: Sendable {
         }
         settle(now, &actions)
         return actions
-    }
-
-    /// A session that has ended only because nothing renewed it goes on when something does.
-    private mutating func renewable(_ can: Bool, _ now: Moment) {
-        if can, !canRenew, verdict != nil {
-            verdict = nil
-            planSoon(now)
-        }
-        canRenew = can
     }
 
     /// Joins the flight under way, or begins one.
@@ -199,9 +197,12 @@ package struct SessionMachine: Sendable {
         if signedOut {
             if writer.beginDelete(at: now.boot) { actions.append(.delete(record.session)) }
         } else {
-            if !canRenew, verdict == nil, !isLive(now) { verdict = endedWithoutRenewal() }
+            hurry(now)
             if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
-            if writer.beginSave(latest.revision, at: now.boot) { actions.append(.save(latest)) }
+            if writer.beginSave(latest.revision, at: now.boot) {
+                writing = latest.tokens
+                actions.append(.save(latest))
+            }
         }
         let snapshot = snapshot(now)
         if snapshot != published {
@@ -216,9 +217,18 @@ package struct SessionMachine: Sendable {
         assert(snapshot.token == nil || isLive(now), "invariant 3")
     }
 
+    /// Who has no token left is renewed soon, whatever was planned when there was one.
+    private mutating func hurry(_ now: Moment) {
+        guard canRenew, verdict == nil, flight == nil, backoff.failures == 0, !isLive(now) else { return }
+        let spread = RenewalPolicy.recoverySpread(left: .zero)
+        let soon = max(now.boot, obtained + RenewalPolicy.leastBetween) + spread.upperBound
+        if let plan, plan.at <= soon { return }
+        plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
+    }
+
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt { deadlines.append(retry) }
+        if let retry = writer.retryAt, signedOut || writer.isBehind(latest.revision) { deadlines.append(retry) }
         if !signedOut {
             if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }

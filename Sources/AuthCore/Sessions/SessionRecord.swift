@@ -66,4 +66,9 @@ package struct TokenSet: Sendable, Equatable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
     }
+
+    /// Whatever the dates say: they follow the clock when that is set.
+    package func areSame(as other: TokenSet) -> Bool {
+        accessToken == other.accessToken && refreshToken == other.refreshToken
+    }
 }
