@@ -5,6 +5,12 @@ DESTDIR ?=
 SWIFT ?= swift
 INSTALL ?= install
 
+# What make simulate plays: so many schedules, from that seed on.
+SEEDS ?= 10000000
+FIRST ?= 1
+# What make test plays of them.
+TEST_SEEDS := 100000
+
 RELEASE := .build/release
 # The Swift runtime goes into the programs: what is installed runs where no Swift is.
 RELEASE_FLAGS := -c release --static-swift-stdlib
@@ -22,12 +28,13 @@ UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
 
-.PHONY: help build demo test lint format install uninstall clean bench packages
+.PHONY: help build demo test simulate lint format install uninstall clean bench packages
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test; installs the packages that tests need'
+	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -52,6 +59,12 @@ demo: packages build
 test: packages
 	$(SWIFT) build --build-tests
 	$(SWIFT) test --skip-build --disable-xctest --no-parallel
+	$(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
+
+# Optimised: 100,000 schedules take a minute of one core then, and ten without.
+simulate:
+	$(SWIFT) build $(RELEASE_FLAGS) --product simulate
+	$(RELEASE)/simulate $(SEEDS) $(FIRST)
 
 bench: packages build
 	Tests/Benchmarks/bench $(RELEASE)

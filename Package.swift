@@ -136,6 +136,14 @@ let package = Package(
 
         // What several suites need: folders, child processes, a raw client of the socket.
         .target(name: "TestSupport", dependencies: ["AuthWire"], path: "Tests/TestSupport", swiftSettings: checked),
+        // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
+        .target(
+            name: "Simulation", dependencies: ["AuthCore", "AuthWire"], path: "Tests/Simulation",
+            swiftSettings: strict),
+        .executableTarget(
+            name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+        .testTarget(
+            name: "SimulationTests", dependencies: ["Simulation", "AuthCore", "AuthWire"], swiftSettings: checked),
 
         .testTarget(name: "AuthWireTests", dependencies: ["AuthWire"], swiftSettings: checked),
         .testTarget(

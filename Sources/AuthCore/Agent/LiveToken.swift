@@ -8,7 +8,7 @@ package struct LiveToken: Sendable {
     private let usualMinValid: Duration
 
     /// `nil` where the session gives out none.
-    init?(_ snapshot: SessionSnapshot) {
+    package init?(_ snapshot: SessionSnapshot) {
         guard let token = snapshot.token else { return nil }
         json =
             TokenResult(
@@ -20,7 +20,7 @@ package struct LiveToken: Sendable {
     }
 
     /// Whether it is good now for as long as the caller asks.
-    func isGood(minValid: Duration?, at now: BootInstant) -> Bool {
+    package func isGood(minValid: Duration?, at now: BootInstant) -> Bool {
         guard let end else { return true }
         return now < end && end - now >= minValid ?? usualMinValid
     }

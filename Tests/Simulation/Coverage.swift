@@ -1,0 +1,83 @@
+import AuthCore
+import AuthWire
+
+/// Where a machine stands, as far as its decisions differ.
+package enum MachineState: Int, Sendable, CaseIterable {
+    case signedOut, signInRequired
+    case liveIdle, liveAsking, liveRereading, liveSaving
+    case endedIdle, endedAsking, endedRereading, endedSaving
+
+    init(_ seat: Seat) {
+        if seat.machine.signedOut {
+            self = .signedOut
+        } else if seat.snapshot?.status.state == .signInRequired {
+            self = .signInRequired
+        } else {
+            let isLive = seat.snapshot?.status.state == .active
+            switch seat.machine.flight?.stage {
+            case nil: self = isLive ? .liveIdle : .endedIdle
+            case .asking: self = isLive ? .liveAsking : .endedAsking
+            case .rereading: self = isLive ? .liveRereading : .endedRereading
+            case .saving: self = isLive ? .liveSaving : .endedSaving
+            }
+        }
+    }
+}
+
+/// What can happen to a machine, results apart.
+package enum EventKind: Int, Sendable, CaseIterable {
+    case tokenWanted, renewalWanted, rejected, signOutWanted, writeWanted, callerGone
+    case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
+    case renewed, finalNo, refused, failed
+    case reread, rereadFailed
+    case saved, saveFailed, deleted, deleteFailed
+    case wake, checkDue, storeReady, networkBack, networkGone, clockSet
+}
+
+/// Which transitions of the machine were seen, and how often.
+package struct Coverage: Sendable {
+    private static let states = MachineState.allCases.count
+    private static let events = EventKind.allCases.count
+    private var seen = [UInt32](repeating: 0, count: states * events * states)
+    /// Tokens answered without asking the machine.
+    package var answeredFromMemory = 0
+    /// Calls at the provider.
+    package var calls = 0
+    /// The most calls of one session in an hour beyond what somebody wished for.
+    package var mostCalls = 0
+
+    package init() {}
+
+    mutating func count(_ before: MachineState, _ event: EventKind, _ after: MachineState) {
+        let index = (before.rawValue * Self.events + event.rawValue) * Self.states + after.rawValue
+        seen[index] &+= 1
+    }
+
+    package mutating func add(_ other: Coverage) {
+        for index in seen.indices { seen[index] &+= other.seen[index] }
+        answeredFromMemory += other.answeredFromMemory
+        calls += other.calls
+        mostCalls = max(mostCalls, other.mostCalls)
+    }
+
+    /// Distinct (state, event, state).
+    package var transitions: Int { seen.count { $0 > 0 } }
+
+    /// Distinct (state, event).
+    package var pairs: Int { MachineState.allCases.reduce(0) { sum, state in sum + missing(at: state).seen } }
+
+    /// The events that never came in a state, by that state.
+    package var neverSeen: [(state: MachineState, events: [EventKind])] {
+        MachineState.allCases.map { ($0, missing(at: $0).events) }.filter { !$0.1.isEmpty }
+    }
+
+    package var total: Int { seen.reduce(0) { $0 + Int($1) } }
+
+    private func missing(at state: MachineState) -> (seen: Int, events: [EventKind]) {
+        let missing = EventKind.allCases.filter { event in
+            let start = (state.rawValue * Self.events + event.rawValue) * Self.states
+            return seen[start..<start + Self.states].allSatisfy { $0 == 0 }
+        }
+        return (Self.events - missing.count, missing)
+    }
+}

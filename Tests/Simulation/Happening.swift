@@ -1,0 +1,62 @@
+import AuthCore
+import AuthWire
+
+/// What is going to happen by itself.
+enum Happening {
+    case reachesProvider(Int)
+    case answered(Int)
+    case timesOut(Int)
+    case storeCarriesOut(Int)
+    case storeAnswers(Int)
+    /// The network watch has noticed how things are.
+    case networkTold
+    case restart
+}
+
+/// A renewal on its way.
+struct Request {
+    let session: Int
+    let flight: FlightID
+    let tokens: TokenSet
+    let account: Int?
+    /// Who sent it: an answer to somebody who has gone is nobody's.
+    let seat: Seat?
+    let sentAt: Moment
+    /// Since the beginning of the schedule.
+    let sent: Duration
+    var result: Result<Grant, ProviderFailure>?
+
+    /// How wrong the wall clock was then.
+    var clockError: Duration { sentAt.wall - WallTime(unixSeconds: Play.begin) - sent }
+}
+
+/// A call to the store on its way.
+struct StoreCall {
+    let session: Int
+    let call: SimulatedStore.Call
+    let seat: Seat?
+    let error: StoreError?
+}
+
+/// What happens next first; of two at the same time, what was put in first.
+struct HappeningQueue {
+    private var entries: [(at: Duration, happening: Happening)] = []
+
+    var next: Duration? { entries.last?.at }
+
+    mutating func add(_ happening: Happening, at time: Duration) {
+        let index = entries.lastIndex { $0.at > time }.map { $0 + 1 } ?? 0
+        entries.insert((time, happening), at: index)
+    }
+
+    mutating func pop() -> Happening? { entries.popLast()?.happening }
+
+    /// Nothing happens before that time: what was to happen earlier happens then.
+    mutating func delay(until time: Duration) {
+        for index in entries.indices where entries[index].at < time { entries[index].at = time }
+    }
+
+    mutating func removeAll(where isGone: (Happening) -> Bool) {
+        entries.removeAll { isGone($0.happening) }
+    }
+}

@@ -1,0 +1,86 @@
+package import AuthWire
+
+/// One thing that is done to the simulated world, and when.
+package struct Move: Sendable, Equatable {
+    package var pause: Pause
+    package var deed: Deed
+
+    package init(_ pause: Pause, _ deed: Deed) {
+        self.pause = pause
+        self.deed = deed
+    }
+}
+
+/// How long the world goes on by itself before a deed.
+package enum Pause: Sendable, Equatable {
+    case time(Duration)
+    /// Until so many things have happened: the way to act between any two of them.
+    case happenings(Int)
+}
+
+/// What can be done to the world. Sessions are numbered from 0.
+package enum Deed: Sendable, Equatable {
+    case ask(Int, Ask)
+    /// The caller who has waited longest goes away.
+    case leave(Int)
+    case network(NetworkState)
+    case provider(ProviderMood)
+    case store(StoreMood)
+    /// The provider ends the session for a reason of its own.
+    case revoke(Int)
+    /// Another program renews the session from the store, and writes what it got there.
+    case otherWriter(Int)
+    /// Somebody sets the wall clock.
+    case setClock(by: Duration)
+    /// The machine sleeps: time passes and nothing happens.
+    case sleep(Duration)
+    /// The process dies after it has carried out so many more actions, and is started again later.
+    case crash(afterActions: Int, down: Duration, reboot: Bool)
+    /// The profile is reloaded; broken, nothing renews its sessions.
+    case reload(renewable: Bool)
+}
+
+/// What callers ask of a session.
+package enum Ask: Sendable, Equatable {
+    case token(minValid: Duration?)
+    case renewal
+    /// A 401 with the token in use, or with the one before.
+    case reject(current: Bool)
+    case signOut
+    case signIn
+    case write
+    case userChange
+    case setPassword
+    /// The provider is to be asked whether the session is good.
+    case check
+    case makeDefault
+}
+
+package enum ProviderMood: Sendable, Equatable {
+    case well
+    case slow(Duration)
+    /// Connections are refused.
+    case down
+    /// Nothing comes back; the request may have been carried out.
+    case silent(carriesOut: Bool)
+    /// Carried out, and the connection is lost before the answer.
+    case losesAnswers
+    /// Carried out, and the answer cannot be read.
+    case garbage
+    case html
+    case fails(retryAfter: Duration?)
+    case limits(retryAfter: Duration?)
+    /// A no that is not final.
+    case refuses
+    /// It tells another life than the token has.
+    case tells(life: Duration)
+}
+
+package enum StoreMood: Sendable, Equatable {
+    case ready
+    case locked
+    case failing
+    case slow(Duration)
+    /// No answer within the limit; the call may have been carried out.
+    case silent(carriesOut: Bool)
+}

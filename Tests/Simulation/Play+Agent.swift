@@ -1,0 +1,172 @@
+import AuthCore
+import AuthWire
+
+/// The agent: what becomes of the machine's actions, and how the process dies and comes back.
+extension Play {
+    /// An event for a session's machine; nothing where there is no such session.
+    func tell(_ session: Int, _ event: SessionEvent) {
+        guard isRunning, violation == nil, let seat = seats[session] else { return }
+        guard tampering?.swallows(event) != true else { return }
+        let before = MachineState(seat)
+        let actions = seat.machine.handle(event, at: moment)
+        note("  \(session): \(event.words)")
+        carryOut(actions, for: session)
+        if let after = seats[session].map(MachineState.init) {
+            coverage.count(before, EventKind(event), after)
+            checkSeat(session)
+        }
+    }
+
+    func begin(_ session: Int) {
+        guard let seat = seats[session] else { return }
+        let actions = seat.machine.begin(at: moment)
+        carryOut(actions, for: session)
+        checkSeat(session)
+    }
+
+    func carryOut(_ actions: [SessionAction], for session: Int) {
+        for action in tampering?.changed(actions, for: seats[session]) ?? actions {
+            if let fuse {
+                guard fuse.actions > 0 else { return die() }
+                self.fuse?.actions -= 1
+            }
+            guard violation == nil else { return }
+            note("    \(session): → \(action.words)")
+            carryOut(action, for: session)
+        }
+        if let fuse, fuse.actions <= 0 { die() }
+    }
+
+    private func carryOut(_ action: SessionAction, for session: Int) {
+        switch action {
+        case .renew(let flight, let record): send(flight, record, for: session)
+        case .reread(let flight): callStore(.load(flight), for: session)
+        case .save(let record):
+            checkGeneration(of: record.tokens, session, "written")
+            callStore(.save(record), for: session)
+        case .delete:
+            if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
+            callStore(.delete, for: session)
+        case .answer(let caller, let answer): deliver(answer, to: caller, of: session)
+        case .publish(let snapshot): publish(snapshot, for: session)
+        case .wakeAt(let deadline): seats[session]?.alarm = deadline.map { max(time(of: $0), now) }
+        case .forget:
+            checkNobodyWaits(session)
+            seats[session] = nil
+        }
+    }
+
+    private func publish(_ snapshot: SessionSnapshot, for session: Int) {
+        checkPublished(snapshot, session)
+        if let token = seats[session]?.snapshot?.token, token != snapshot.token {
+            seats[session]?.formerToken = token.reveal()
+        }
+        seats[session]?.snapshot = snapshot
+        history?[session].note(snapshot.status.state, at: now)
+    }
+
+    private func deliver(_ answer: SessionAnswer, to caller: CallerID, of session: Int) {
+        guard let index = seats[session]?.callers.firstIndex(where: { $0.id == caller }) else {
+            return report(.answers, "an answer for somebody who does not wait")
+        }
+        seats[session]?.callers.remove(at: index)
+        if case .token(let result) = answer { checkGivenOut(result.accessToken, session) }
+    }
+
+    // MARK: The store's answers
+
+    func callStore(_ call: SimulatedStore.Call, for session: Int) {
+        let usual = random.duration(in: setting.storeTime)
+        let fate = store.fate(usual: usual)
+        let number = nextNumber()
+        storeCalls[number] = StoreCall(session: session, call: call, seat: seats[session], error: fate.error)
+        if fate.carriedOut, tampering != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
+        queue.add(.storeAnswers(number), at: now + fate.after)
+    }
+
+    func takeStoreAnswer(_ number: Int) {
+        guard let call = storeCalls.removeValue(forKey: number), let seat = call.seat,
+            seat === seats[call.session]
+        else { return }
+        let session = call.session
+        switch (call.call, call.error) {
+        case (.save(let record), nil):
+            settle(record, session)
+            tell(session, .saved(revision: record.revision))
+        case (.save(let record), let error?):
+            settle(record, session)
+            tell(session, .saveFailed(revision: record.revision, error))
+        case (.delete, nil): tell(session, .deleted)
+        case (.delete, let error?): tell(session, .deleteFailed(error))
+        case (.load(let flight), nil):
+            seats[session]?.readAgain = true
+            if let tokens = store.records[session]?.tokens { adopt(tokens, session) }
+            tell(session, .storeReread(flight, .success(store.read(session))))
+        case (.load(let flight), let error?): tell(session, .storeReread(flight, .failure(error)))
+        }
+    }
+
+    private func settle(_ record: SessionRecord, _ session: Int) {
+        seats[session]?.settled.insert(record.tokens.accessToken.reveal())
+    }
+
+    /// What the store holds of another writer is settled, and read under the clock of now.
+    private func adopt(_ tokens: TokenSet, _ session: Int) {
+        seats[session]?.settled.insert(tokens.accessToken.reveal())
+        doubt(tokens, session)
+    }
+
+    // MARK: Death and return
+
+    func die() {
+        guard let fuse else { return }
+        self.fuse = nil
+        guard isRunning else { return }
+        note("† the process dies")
+        isRunning = false
+        process += 1
+        for session in seats.indices { seats[session] = nil }
+        // A call that has left the process is carried out or not; no longer is it in the dark.
+        for call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
+            if random.next() & 1 == 0 { store.carryOut(call.call, for: call.session) }
+        }
+        storeCalls = [:]
+        if fuse.reboot { bootedAt = now + fuse.down - .seconds(20) }
+        queue.add(.restart, at: now + fuse.down)
+        lastFault = max(lastFault, now + fuse.down)
+    }
+
+    func restart() {
+        guard !isRunning else { return }
+        note("† it starts again")
+        isRunning = true
+        networkTold = network
+        load()
+    }
+
+    /// As the table of sessions does it: what the store holds and memory does not, when the store is open.
+    func load() {
+        guard store.mood == .ready || store.mood.isSlow else { return }
+        for session in seats.indices where isRunning && seats[session] == nil {
+            guard let record = store.read(session), let account = provider.account(of: record.tokens) else { continue }
+            let machine = SessionMachine(
+                stored: record, canRenew: setting.canRenew && renewable, now: moment, seed: random.next())
+            seats[session] = Seat(machine: machine, account: account)
+            adopt(record.tokens, session)
+            tell(session, .networkChanged(networkTold))
+            begin(session)
+        }
+    }
+
+    func doubt(_ tokens: TokenSet, _ session: Int) {
+        let access = tokens.accessToken.reveal()
+        guard let facts = provider.issued[access], abs((facts.clockError - clockError).seconds) > 0.001 else { return }
+        seats[session]?.doubtful[access] = facts.life.map { now + $0 } ?? .seconds(1 << 40)
+    }
+
+    func networkIsTold() {
+        guard isRunning, networkTold != network else { return }
+        networkTold = network
+        for session in seats.indices { tell(session, .networkChanged(network)) }
+    }
+}

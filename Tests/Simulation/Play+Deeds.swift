@@ -1,0 +1,198 @@
+import AuthCore
+import AuthWire
+
+/// What is done to the world.
+extension Play {
+    func perform(_ deed: Deed) {
+        // A shortened schedule may have lost a session.
+        guard deed.session.map(seats.indices.contains) ?? true else { return }
+        if deed.isFault { lastFault = max(lastFault, now) }
+        switch deed {
+        case .ask(let session, let ask): perform(ask, of: session)
+        case .leave(let session):
+            guard let caller = seats[session]?.callers.first else { return }
+            seats[session]?.callers.removeFirst()
+            tell(session, .callerGone(caller.id))
+        case .network(let state):
+            network = state
+            queue.add(.networkTold, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
+        case .provider(let mood): provider.mood = mood
+        case .store(let mood): setStore(mood)
+        case .revoke(let session):
+            if let account = provider.accounts.lastIndex(where: { $0.session == session }) { provider.revoke(account) }
+        case .otherWriter(let session): renewElsewhere(session)
+        case .setClock(let jump):
+            clockError += jump
+            for session in seats.indices {
+                guard let seat = seats[session] else { continue }
+                doubt(seat.machine.record.tokens, session)
+            }
+            for session in seats.indices { tell(session, .clockSet) }
+        case .sleep(let duration):
+            now += duration
+            queue.delay(until: now)
+            for session in seats.indices { seats[session]?.sleeps(duration) }
+            lastFault = max(lastFault, now)
+        case .crash(let actions, let down, let reboot):
+            fuse = (actions, down, reboot)
+            lastFault = max(lastFault, now + down)
+            if actions == 0 { die() }
+        case .reload(let renewable):
+            self.renewable = renewable
+            for session in seats.indices { tell(session, .renewable(setting.canRenew && renewable)) }
+        }
+    }
+
+    /// The end of all faults. Whatever is under way stays so.
+    func heal() {
+        note("· all is well again")
+        fuse = nil
+        lastFault = max(lastFault, now)
+        provider.mood = .well
+        if network != .online { perform(.network(.online)) }
+        if store.mood != .ready { setStore(.ready) }
+        if !renewable { perform(.reload(renewable: true)) }
+    }
+
+    private func setStore(_ mood: StoreMood) {
+        store.mood = mood
+        guard mood == .ready, isRunning else { return }
+        load()
+        for session in seats.indices { tell(session, .storeReady) }
+    }
+
+    // MARK: Callers
+
+    private func perform(_ ask: Ask, of session: Int) {
+        guard isRunning else { return }
+        if ask == .signIn { return signIn(session) }
+        guard let seat = seats[session] else { return }
+        switch ask {
+        case .token(let minValid):
+            // As the dispatcher does: memory first, the session only where that cannot answer.
+            if let snapshot = seat.snapshot, let token = snapshot.token?.reveal(),
+                LiveToken(snapshot)?.isGood(minValid: minValid, at: moment.boot) == true
+            {
+                coverage.answeredFromMemory += 1
+                return checkGivenOut(token, session)
+            }
+            let held = goodToken(of: session)
+            let caller = wait(session)
+            tell(session, .tokenWanted(caller, minValid: minValid))
+            if minValid == nil, let held { checkServed(caller, held, session) }
+        case .renewal:
+            calls[session].wish(at: now)
+            tell(session, .renewalWanted(wait(session)))
+        case .reject(let current):
+            let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
+            guard let token else { return }
+            if current { noteRejection(of: token, session) }
+            tell(session, .rejected(wait(session), Secret(token)))
+        case .signOut:
+            seats[session]?.signOutAsked = true
+            tell(session, .signOutWanted(wait(session)))
+        case .signIn: break
+        case .write: tell(session, .writeWanted(wait(session)))
+        case .userChange:
+            tell(session, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
+        case .setPassword: tell(session, .passwordSet(Secret("secret"), rememberedAs: nil))
+        case .check: tell(session, .checkDue)
+        case .makeDefault: tell(session, .defaultChosen)
+        }
+    }
+
+    private func wait(_ session: Int) -> CallerID {
+        let caller = CallerID(UInt64(nextNumber()))
+        seats[session]?.callers.append((caller, now))
+        return caller
+    }
+
+    // MARK: Sign-in
+
+    /// A sign-in that has just succeeded, taken in as the table of sessions does it.
+    func signIn(_ session: Int) {
+        guard isRunning else { return }
+        let canRenew = setting.canRenew && renewable
+        let (account, tokens) = provider.signIn(
+            session, life: setting.life, at: now, clockError: clockError, wall: moment.wall)
+        let record = SessionRecord(
+            session: Self.names[session], provider: "example", environment: "production", method: "password",
+            tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall)
+        calls[session].wish(at: now)
+        if seats[session] != nil {
+            tell(session, .renewable(canRenew))
+            seats[session]?.begins(account: account)
+            seats[session]?.settled.insert(tokens.accessToken.reveal())
+            tell(session, .replaced(record, sentAt: moment))
+        } else {
+            let machine = SessionMachine(
+                signedIn: record, sentAt: moment, canRenew: canRenew, now: moment, seed: random.next())
+            seats[session] = Seat(machine: machine, account: account)
+            // A sign-in is in use before it is stored: there was none before it that could be lost.
+            seats[session]?.settled.insert(tokens.accessToken.reveal())
+            tell(session, .networkChanged(networkTold))
+            begin(session)
+        }
+        guard seats[session] != nil else { return }
+        tell(session, .writeWanted(wait(session)))
+    }
+
+    /// Another program does with the store's record what we do: it renews, and writes.
+    private func renewElsewhere(_ session: Int) {
+        guard var record = store.records[session], storeCalls.isEmpty, network != .offline, network != .portal,
+            provider.accepts(record.tokens, at: now)
+        else { return }
+        let result = provider.renew(
+            record.tokens, toldLife: setting.life, sentAt: now, wallAtSending: moment.wall, clockError: clockError,
+            at: now)
+        guard case .success(let grant) = result else { return }
+        if grant.accessToken == nil { provider.prolong(record.tokens, grant, sentAt: now, clockError: clockError) }
+        record.tokens.accessToken = grant.accessToken ?? record.tokens.accessToken
+        record.tokens.refreshToken = grant.refreshToken ?? record.tokens.refreshToken
+        record.tokens.issuedAt = grant.issuedAt
+        record.tokens.expiresAt = grant.expiresAt
+        record.revision += 1
+        store.carryOut(.save(record), for: session)
+    }
+
+    static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
+}
+
+extension Seat {
+    /// Who waits does not wait meanwhile.
+    func sleeps(_ duration: Duration) {
+        for index in callers.indices { callers[index].since += duration }
+    }
+
+    /// A new sign-in: what was known of the former one is of no use.
+    func begins(account: Int) {
+        self.account = account
+        signOutAsked = false
+        sawFinal = false
+        readAgain = false
+        rejected = []
+        formerToken = nil
+    }
+}
+
+extension Deed {
+    fileprivate var session: Int? {
+        switch self {
+        case .ask(let session, _), .leave(let session), .revoke(let session), .otherWriter(let session): session
+        case .network, .provider, .store, .setClock, .sleep, .crash, .reload: nil
+        }
+    }
+
+    /// Whether the time in which all has to be well begins anew after it.
+    var isFault: Bool {
+        switch self {
+        case .ask(_, .reject), .ask(_, .signOut), .ask(_, .signIn): true
+        case .ask, .leave: false
+        case .network, .provider, .store, .revoke, .otherWriter, .setClock, .sleep, .crash, .reload: true
+        }
+    }
+}
+
+extension StoreMood {
+    var isSlow: Bool { if case .slow = self { true } else { false } }
+}

@@ -1,0 +1,118 @@
+import AuthCore
+import AuthWire
+
+/// The way to the provider and back.
+extension Play {
+    func send(_ flight: FlightID, _ record: SessionRecord, for session: Int) {
+        checkGeneration(of: record.tokens, session, "sent")
+        checkSending(record, session)
+        let number = nextNumber()
+        requests[number] = Request(
+            session: session, flight: flight, tokens: record.tokens, account: provider.account(of: record.tokens),
+            seat: seats[session], sentAt: moment, sent: now)
+        guard network != .offline else {
+            requests[number]?.result = .failure(.offline)
+            return queue.add(.answered(number), at: now + .milliseconds(1))
+        }
+        queue.add(.reachesProvider(number), at: now + random.duration(in: setting.answerTime) / 2)
+        queue.add(.timesOut(number), at: now + Self.patience)
+    }
+
+    /// What the transport waits for an answer.
+    static let patience = Duration.seconds(30)
+
+    func reachProvider(_ number: Int) {
+        guard let request = requests[number], network != .offline else { return }
+        let back = now + (now - request.sent)
+        guard network != .portal else { return answer(number, .failure(.html), at: back) }
+        switch provider.mood {
+        case .well: answer(number, renew(request, told: setting.life), at: back)
+        case .slow(let time): answer(number, renew(request, told: setting.life), at: now + time)
+        case .tells(let life): answer(number, renew(request, told: life), at: back)
+        case .down: answer(number, .failure(.refusedConnection), at: back)
+        case .silent(let carriesOut):
+            if carriesOut { _ = renew(request, told: setting.life) }
+        case .losesAnswers:
+            _ = renew(request, told: setting.life)
+            answer(number, .failure(.lost), at: back)
+        case .garbage:
+            _ = renew(request, told: setting.life)
+            answer(number, .failure(.garbage), at: back)
+        case .html: answer(number, .failure(.html), at: back)
+        case .fails(let wait): answer(number, .failure(.serverError(wait)), at: back)
+        case .limits(let wait): answer(number, .failure(.tooMany(wait)), at: back)
+        case .refuses: answer(number, .failure(.refused(.notNow)), at: back)
+        }
+    }
+
+    private func renew(_ request: Request, told life: Duration?) -> Result<Grant, ProviderFailure> {
+        calls[request.session].wasTold(life: life)
+        return provider.renew(
+            request.tokens, toldLife: setting.life == nil ? nil : life, sentAt: request.sent,
+            wallAtSending: request.sentAt.wall, clockError: request.clockError, at: now)
+    }
+
+    private func answer(_ number: Int, _ result: Result<Grant, ProviderFailure>, at time: Duration) {
+        requests[number]?.result = result
+        queue.add(.answered(number), at: time)
+    }
+
+    func takeAnswer(_ number: Int) {
+        guard let request = requests[number], let result = request.result else { return }
+        // Without a network it never arrives: the transport gives up later.
+        if network == .offline, result.error != .offlineError { return }
+        requests[number] = nil
+        if case .failure(.temporary(_, let wait?)) = result {
+            provider.holdsOffUntil = max(provider.holdsOffUntil, now + wait)
+        }
+        finish(request, result)
+    }
+
+    func timeOut(_ number: Int) {
+        guard let request = requests.removeValue(forKey: number) else { return }
+        finish(request, .failure(.timedOut))
+    }
+
+    private func finish(_ request: Request, _ result: Result<Grant, ProviderFailure>) {
+        guard let seat = request.seat, seat === seats[request.session] else { return }
+        if case .failure(.final) = result, seat.account == request.account {
+            seat.sawFinal = true
+            seat.readAgain = false
+        }
+        if case .success(let grant) = result, grant.accessToken == nil {
+            provider.prolong(request.tokens, grant, sentAt: request.sent, clockError: request.clockError)
+            // What was measured in this run is beyond doubt.
+            seat.doubtful[request.tokens.accessToken.reveal()] = nil
+        }
+        tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))
+    }
+}
+
+extension Result<Grant, ProviderFailure> {
+    fileprivate var error: AgentError? {
+        if case .failure(let failure) = self { failure.error } else { nil }
+    }
+}
+
+extension AgentError {
+    fileprivate static let offlineError = AgentError(.offline, "no network")
+    fileprivate static let notNow = AgentError(.forbidden, "not now")
+}
+
+extension ProviderFailure {
+    fileprivate static let offline = temporary(.offlineError, retryAfter: nil)
+    fileprivate static let timedOut = temporary(AgentError(.timeout, "no answer"), retryAfter: nil)
+    fileprivate static let lost = temporary(AgentError(.providerUnreachable, "connection lost"), retryAfter: nil)
+    fileprivate static let garbage = temporary(AgentError(.badReply, "unreadable"), retryAfter: nil)
+    fileprivate static let html = temporary(AgentError(.badReply, "a page"), retryAfter: nil)
+    fileprivate static let refusedConnection = temporary(
+        AgentError(.providerUnreachable, "connection refused"), retryAfter: nil)
+
+    fileprivate static func serverError(_ wait: Duration?) -> ProviderFailure {
+        .temporary(AgentError(.providerError, "503", httpStatus: 503, retryAfter: wait), retryAfter: wait)
+    }
+
+    fileprivate static func tooMany(_ wait: Duration?) -> ProviderFailure {
+        .temporary(AgentError(.rateLimited, "429", httpStatus: 429, retryAfter: wait), retryAfter: wait)
+    }
+}

@@ -1,0 +1,171 @@
+import AuthCore
+import AuthWire
+
+/// Plays one schedule: the world, the agent in it, and the referee who watches.
+///
+/// The agent here is what ``Session`` and ``SessionTable`` are outside: it carries out what the real
+/// ``SessionMachine`` decides, one action after the other, and may die between any two.
+final class Play {
+    let setting: Setting
+    let tampering: Tampering?
+    var random: SeededRandom
+    var now = Duration.zero
+    var queue = HappeningQueue()
+
+    // The world
+    var provider: SimulatedProvider
+    var store = SimulatedStore()
+    var network = NetworkState.online
+    /// How wrong the wall clock is.
+    var clockError = Duration.zero
+    /// When the machine was started, as the boot clock counts.
+    var bootedAt = Duration.seconds(-5000)
+    var lastFault = Duration.zero
+
+    // The agent
+    var seats: [Seat?]
+    /// Grows with every start; results of an earlier process are nobody's.
+    var process = 0
+    var isRunning = true
+    var networkTold = NetworkState.online
+    var renewable = true
+    /// Actions left before it dies.
+    var fuse: (actions: Int, down: Duration, reboot: Bool)?
+    var requests: [Int: Request] = [:]
+    var storeCalls: [Int: StoreCall] = [:]
+    var lastNumber = 0
+
+    // What is watched
+    var violation: Violation?
+    var coverage = Coverage()
+    var calls: [CallLog]
+    var happenings = 0
+    /// What happened, in words and by session, where somebody is going to read it.
+    private(set) var trace: [String]?
+    var history: [History]?
+
+    init(_ schedule: Schedule, tampering: Tampering? = nil, traced: Bool = false) {
+        setting = schedule.setting
+        self.tampering = tampering
+        random = SeededRandom(seed: schedule.seed)
+        provider = SimulatedProvider(rotation: setting.rotation)
+        seats = Array(repeating: nil, count: setting.sessions)
+        calls = Array(repeating: CallLog(), count: setting.sessions)
+        if traced {
+            trace = []
+            history = Array(repeating: History(), count: setting.sessions)
+        }
+    }
+
+    /// Plays all of it; stops at the first rule broken.
+    func run(_ moves: [Move]) {
+        for session in seats.indices { signIn(session) }
+        go(until: .seconds(1))
+        for step in moves {
+            wait(step.pause)
+            guard violation == nil else { return }
+            note("· \(step.deed)")
+            perform(step.deed)
+        }
+        heal()
+        // An answer that is still on its way may ask for more patience.
+        while violation == nil, now < max(lastFault, provider.holdsOffUntil) + Referee.recovery {
+            go(until: max(lastFault, provider.holdsOffUntil) + Referee.recovery)
+        }
+        checkRecovered()
+        let end = now + setting.quiet
+        while violation == nil, now < end {
+            go(until: min(end, now + setting.quiet / 8))
+            checkRecovered()
+        }
+    }
+
+    // MARK: Time
+
+    var moment: Moment {
+        Moment(boot: BootInstant(sinceBoot: now - bootedAt), wall: WallTime(unixSeconds: Self.begin) + now + clockError)
+    }
+
+    /// The date of the beginning.
+    static let begin = 1_800_000_000.0
+
+    func time(of deadline: BootInstant) -> Duration { deadline.sinceBoot + bootedAt }
+
+    private func wait(_ pause: Pause) {
+        switch pause {
+        case .time(let duration): go(until: now + duration)
+        case .happenings(let count):
+            for _ in 0..<count {
+                guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
+            }
+        }
+    }
+
+    /// Lets everything happen that is due until then.
+    func go(until end: Duration) {
+        while violation == nil, happen(before: end) {}
+        now = max(now, end)
+    }
+
+    /// The next thing happens, if it is due by then.
+    private func happen(before end: Duration) -> Bool {
+        let alarm = nextAlarm()
+        let next = min(queue.next ?? .seconds(1 << 40), alarm?.at ?? .seconds(1 << 40))
+        guard next <= end else { return false }
+        now = max(now, next)
+        happenings += 1
+        guard happenings < Referee.mostHappenings else {
+            report(.thrift, "\(happenings) things happened in one schedule: somebody goes round in circles")
+            return false
+        }
+        if let alarm, alarm.at == next {
+            seats[alarm.session]?.alarm = nil
+            tell(alarm.session, .wake)
+        } else if let happening = queue.pop() {
+            take(happening)
+        }
+        return true
+    }
+
+    private func nextAlarm() -> (session: Int, at: Duration)? {
+        var first: (session: Int, at: Duration)?
+        for session in seats.indices {
+            guard let at = seats[session]?.alarm, tampering != .sleepsThroughAlarms else { continue }
+            if first.map({ at < $0.at }) ?? true { first = (session, at) }
+        }
+        return first
+    }
+
+    private func take(_ happening: Happening) {
+        switch happening {
+        case .reachesProvider(let number): reachProvider(number)
+        case .answered(let number): takeAnswer(number)
+        case .timesOut(let number): timeOut(number)
+        case .storeCarriesOut(let number):
+            guard let call = storeCalls[number] else { return }
+            store.carryOut(call.call, for: call.session)
+        case .storeAnswers(let number): takeStoreAnswer(number)
+        case .networkTold: networkIsTold()
+        case .restart: restart()
+        }
+    }
+
+    // MARK: Words
+
+    func report(_ rule: Rule, _ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        let violation = Violation(rule: rule, at: now, what: what())
+        self.violation = violation
+        note("✗ \(violation)")
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        guard trace != nil else { return }
+        trace?.append("\(now)  \(line())")
+    }
+
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+}

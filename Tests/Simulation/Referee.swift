@@ -1,0 +1,173 @@
+import AuthCore
+import AuthWire
+
+/// The bounds that the rules speak of.
+package enum Referee {
+    /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
+    /// and a request may have been on its way.
+    package static let recovery = Duration.seconds(360)
+    /// The longest that a caller waits: an answer that never comes, a write under way, one more, and a read.
+    static let patience = Duration.seconds(30 + 3 * 5 + 5)
+    /// So many things happen in no schedule that makes sense.
+    static let mostHappenings = 200_000
+
+    /// Dates are fractions of seconds since 1970: less than this is lost in them.
+    static let rounding = Duration.milliseconds(1)
+
+    /// The most calls in one hour that nobody's explicit wish asked for, by the shortest life that was told.
+    ///
+    /// Nobody gets a token renewed that is younger than 30 s or a quarter of its life, nor does one that is renewed
+    /// unasked live less than 5 s; each renewal may follow on a failed try.
+    static func mostCalls(life: Duration?) -> Int {
+        let young = min(RenewalPolicy.tooYoungToReject.seconds, (life?.seconds ?? 3600) / 4)
+        return 60 + 2 * Int(3600 / max(RenewalPolicy.leastBetween.seconds, young))
+    }
+}
+
+// MARK: Checks at each step
+
+extension Play {
+    /// Rule 1, 10, 11.
+    func checkSending(_ record: SessionRecord, _ session: Int) {
+        let account = provider.account(of: record.tokens)
+        let underWay = requests.values.count { $0.seat != nil && $0.seat === seats[session] && $0.account == account }
+        if underWay > 0 { report(.oneFlight, "a second renewal while one is under way") }
+        if networkTold == .portal { report(.portal, "credentials sent while the network is a portal") }
+        let count = calls[session].send(at: now)
+        history?[session].calls.append(now)
+        coverage.calls += 1
+        if count > Referee.mostCalls(life: calls[session].shortestLife(else: setting.life)) {
+            report(.thrift, "\(count) calls within an hour")
+        }
+    }
+
+    /// Rule 7.
+    func checkGeneration(of tokens: TokenSet, _ session: Int, _ deed: String) {
+        guard let seat = seats[session], let account = provider.account(of: tokens) else { return }
+        guard account != seat.account else { return }
+        report(.generation, "a token of sign-in \(account) is \(deed), and sign-in \(seat.account) is in force")
+    }
+
+    /// Rules 2, 3a, 7: a token on its way to a caller.
+    func checkGivenOut(_ token: String, _ session: Int) {
+        guard let seat = seats[session], let facts = provider.issued[token] else { return }
+        if facts.account != seat.account {
+            report(.generation, "\(token) given out, and sign-in \(seat.account) is in force")
+        }
+        if seat.signOutAsked { report(.generation, "\(token) given out after the sign-out") }
+        if seat.rejected.contains(token) { report(.endedToken, "\(token) given out after a 401 with it") }
+        let end = seat.doubtful[token] ?? facts.end
+        if let end, now >= end + Referee.rounding {
+            report(.endedToken, "\(token) given out at \(now), and it ended at \(end)")
+        }
+        checkSettled(token, seat)
+    }
+
+    private func checkSettled(_ token: String, _ seat: Seat) {
+        if !seat.settled.contains(token) { report(.storeFirst, "\(token) is told, and the store knows nothing of it") }
+    }
+
+    /// Rules 2 and 4.
+    func checkPublished(_ snapshot: SessionSnapshot, _ session: Int) {
+        guard let seat = seats[session] else { return }
+        if let token = snapshot.token?.reveal() {
+            checkSettled(token, seat)
+            if provider.issued[token].map({ $0.account != seat.account }) ?? false {
+                report(.generation, "\(token) published, and sign-in \(seat.account) is in force")
+            }
+        }
+        let wasLost = seat.snapshot?.status.state == .signInRequired
+        guard snapshot.status.state == .signInRequired, !wasLost, setting.canRenew, renewable else { return }
+        if !seat.sawFinal || !seat.readAgain { report(.verdict, "sign_in_required without a final answer and a look") }
+        if honours(session) { report(.lostSession, "sign_in_required, and the provider would go on") }
+    }
+
+    /// Whether the provider would take what the agent or its store has.
+    func honours(_ session: Int) -> Bool {
+        if let seat = seats[session], provider.accepts(seat.machine.record.tokens, at: now) { return true }
+        guard let record = store.records[session], provider.account(of: record.tokens) == seats[session]?.account
+        else { return false }
+        return provider.accepts(record.tokens, at: now)
+    }
+
+    /// Rule 8: nobody waits too long.
+    func checkSeat(_ session: Int) {
+        guard let first = seats[session]?.callers.first else { return }
+        if now - first.since > Referee.patience {
+            report(.answers, "caller \(first.id.number) waits since \(first.since)")
+        }
+    }
+
+    func checkNobodyWaits(_ session: Int) {
+        if let caller = seats[session]?.callers.first { report(.answers, "caller \(caller.id.number) is forgotten") }
+    }
+
+    // MARK: Rule 3b
+
+    /// The token that the agent knows to be good now.
+    func goodToken(of session: Int) -> String? {
+        guard let seat = seats[session], !seat.signOutAsked, let snapshot = seat.snapshot, let token = snapshot.token,
+            snapshot.end.map({ moment.boot < $0 }) ?? true
+        else { return nil }
+        return token.reveal()
+    }
+
+    func checkServed(_ caller: CallerID, _ token: String, _ session: Int) {
+        guard isRunning, let seat = seats[session] else { return }
+        if seat.callers.contains(where: { $0.id == caller }) {
+            report(.goodToken, "caller \(caller.number) waits, and \(token) is good")
+        }
+    }
+
+    /// A 401 with the token in use, which counts when it is old enough for that.
+    func noteRejection(of token: String, _ session: Int) {
+        guard let seat = seats[session], let facts = provider.issued[token], seat.doubtful[token] == nil,
+            setting.rotation != .sliding, seat.machine.record.tokens.accessToken.reveal() == token,
+            RenewalPolicy.canReject(age: now - facts.sentAt - Referee.rounding, life: facts.life)
+        else { return }
+        seats[session]?.rejected.insert(token)
+    }
+
+    // MARK: When all is well again
+
+    /// Rules 6 and 9, when the time for that is over.
+    func checkRecovered() {
+        guard violation == nil else { return }
+        guard isRunning else { return report(.liveness, "the agent does not run") }
+        for session in seats.indices {
+            guard let seat = seats[session] else {
+                if let record = store.records[session] {
+                    report(.liveness, "\(record.session) is in the store and nowhere else")
+                }
+                continue
+            }
+            if let caller = seat.callers.first { report(.answers, "caller \(caller.id.number) waits for ever") }
+            checkActive(seat, session)
+            checkStored(seat, session)
+        }
+    }
+
+    private func checkActive(_ seat: Seat, _ session: Int) {
+        guard !seat.signOutAsked else { return report(.liveness, "the sign-out has not come to its end") }
+        guard setting.canRenew, honours(session), let snapshot = seat.snapshot else { return }
+        let isLive = snapshot.token != nil && snapshot.end.map { moment.boot < $0 } ?? true
+        if snapshot.status.state != .active || !isLive {
+            report(
+                .liveness, "session \(session) is \(snapshot.status.state) (\(snapshot.status.cause ?? "no cause"))")
+        }
+        if setting.life != nil, seat.alarm == nil, seat.machine.flight == nil {
+            report(.liveness, "session \(session) has no deadline and nothing under way")
+        }
+    }
+
+    private func checkStored(_ seat: Seat, _ session: Int) {
+        guard seat.machine.flight == nil, !seat.signOutAsked else { return }
+        let held = seat.machine.record
+        guard let record = store.records[session] else { return report(.stored, "session \(session) is not stored") }
+        if record.tokens != held.tokens, !provider.accepts(record.tokens, at: now),
+            provider.accepts(held.tokens, at: now)
+        {
+            report(.stored, "the store holds tokens of session \(session) that are not those in use")
+        }
+    }
+}

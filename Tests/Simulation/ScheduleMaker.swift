@@ -1,0 +1,117 @@
+import AuthCore
+import AuthWire
+
+/// Makes a schedule from a seed.
+///
+/// Each schedule has a few kinds of trouble of its own rather than a little of all: so they meet often enough.
+package struct ScheduleMaker {
+    private var random: SeededRandom
+    private let seed: UInt64
+    private var setting = Setting()
+
+    package init(seed: UInt64) {
+        self.seed = seed
+        random = SeededRandom(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 7)
+    }
+
+    package mutating func schedule() -> Schedule {
+        setting = makeSetting()
+        var troubles = [Trouble.callers]
+        for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
+        let count = Int.random(in: 3...(chance(10) ? 60 : 24), using: &random)
+        let moves = (0..<count).map { _ in Move(makePause(), makeDeed(pick(troubles))) }
+        return Schedule(seed: seed, setting: setting, moves: moves)
+    }
+
+    private enum Trouble: CaseIterable {
+        case callers, ends, provider, network, store, process, clocks, others
+    }
+
+    private mutating func makeSetting() -> Setting {
+        var setting = Setting()
+        setting.sessions = chance(15) ? Int.random(in: 2...3, using: &random) : 1
+        setting.life = pick([
+            .seconds(3600), .seconds(3600), .seconds(900), .seconds(300), .seconds(60), .seconds(10), nil,
+        ])
+        setting.rotation = pick([
+            .rotating(grace: .zero, reuse: .revokes), .rotating(grace: .zero, reuse: .revokes),
+            .rotating(grace: .zero, reuse: .refuses), .rotating(grace: .seconds(30), reuse: .revokes),
+            .rotating(grace: .seconds(600), reuse: .refuses), .fixed, .fixed, .sliding, .none,
+        ])
+        setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
+        return setting
+    }
+
+    private mutating func makePause() -> Pause {
+        let life = setting.life ?? .seconds(600)
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<40: return .happenings(Int.random(in: 1...4, using: &random))
+        case 40..<55: return .time(random.duration(in: .zero...Duration.milliseconds(50)))
+        case 55..<70: return .time(random.duration(in: .zero...Duration.seconds(2)))
+        case 70..<85: return .time(random.duration(in: .seconds(1)...Duration.seconds(60)))
+        default: return .time(random.duration(in: (life / 2)...(life * 5 / 4)))
+        }
+    }
+
+    private mutating func makeDeed(_ trouble: Trouble) -> Deed {
+        let session = Int.random(in: 0..<setting.sessions, using: &random)
+        switch trouble {
+        case .callers: return chance(10) ? .leave(session) : .ask(session, makeAsk())
+        case .ends: return .ask(session, pick([.signOut, .signIn, .signIn, .reject(current: true), .write]))
+        case .provider: return .provider(makeProviderMood())
+        case .network: return .network(pick([.online, .online, .offline, .limited, .portal]))
+        case .store: return .store(makeStoreMood())
+        case .process:
+            return .crash(
+                afterActions: Int.random(in: 0...12, using: &random), down: makeDown(), reboot: chance(25))
+        case .clocks:
+            return chance(50)
+                ? .setClock(
+                    by: pick([.seconds(7200), .seconds(-7200), .seconds(-40_000_000), .seconds(90), .seconds(-5)]))
+                : .sleep(random.duration(in: .seconds(1)...Duration.seconds(20_000)))
+        case .others:
+            return pick([
+                .revoke(session), .otherWriter(session), .otherWriter(session), .reload(renewable: false),
+                .reload(renewable: true),
+            ])
+        }
+    }
+
+    private mutating func makeAsk() -> Ask {
+        let life = setting.life ?? .seconds(600)
+        return pick([
+            .token(minValid: nil), .token(minValid: nil), .token(minValid: life / 2), .token(minValid: life * 9 / 10),
+            .token(minValid: life * 2), .renewal, .reject(current: true), .reject(current: false), .write,
+            .userChange, .setPassword, .check, .makeDefault,
+        ])
+    }
+
+    private mutating func makeProviderMood() -> ProviderMood {
+        let wait: Duration? = pick([nil, .seconds(1), .seconds(20), .seconds(120), .seconds(900)])
+        return pick([
+            .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),
+            .silent(carriesOut: false), .losesAnswers, .garbage, .html, .fails(retryAfter: wait),
+            .limits(retryAfter: wait), .refuses, .tells(life: .zero), .tells(life: .seconds(1)),
+            .tells(life: (setting.life ?? .seconds(600)) * 3),
+        ])
+    }
+
+    private mutating func makeStoreMood() -> StoreMood {
+        pick([
+            .ready, .ready, .ready, .locked, .failing, .slow(.seconds(1)), .slow(.seconds(4)),
+            .silent(carriesOut: true), .silent(carriesOut: false),
+        ])
+    }
+
+    private mutating func makeDown() -> Duration {
+        pick([.milliseconds(200), .seconds(1), .seconds(100), (setting.life ?? .seconds(600)) * 2])
+    }
+
+    // MARK: Chance
+
+    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
+
+    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
+        choices[Int.random(in: choices.indices, using: &random)]
+    }
+}

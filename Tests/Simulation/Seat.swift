@@ -1,0 +1,31 @@
+import AuthCore
+import AuthWire
+
+/// One session inside the simulated agent: its machine, and what the referee has to know of it.
+final class Seat {
+    var machine: SessionMachine
+    /// The provider's account of the sign-in that is in force.
+    var account: Int
+    var snapshot: SessionSnapshot?
+    /// The deadline the machine asked for.
+    var alarm: Duration?
+    /// Who waits, since when, in the order they came.
+    var callers: [(id: CallerID, since: Duration)] = []
+    var signOutAsked = false
+    /// The provider gave a final answer in this process, and the store was read after that.
+    var sawFinal = false
+    var readAgain = false
+    /// Tokens that somebody got a 401 with, when they were old enough for that to count.
+    var rejected: Set<String> = []
+    /// Of a token that was read under another wall clock than it was written under: when it is over at the latest.
+    var doubtful: [String: Duration] = [:]
+    /// Tokens that the store has, or has refused.
+    var settled: Set<String> = []
+    /// The token before the one in use, for callers who come late.
+    var formerToken: String?
+
+    init(machine: SessionMachine, account: Int) {
+        self.machine = machine
+        self.account = account
+    }
+}

@@ -1,0 +1,36 @@
+/// What stays the same during one schedule: the provider's ways, and how quick everything is on a good day.
+package struct Setting: Sendable, Equatable {
+    package var sessions = 1
+    /// Of an access token; `nil`: the provider does not tell.
+    package var life: Duration? = .seconds(3600)
+    package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
+    /// From a request to its answer.
+    package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
+    /// Of one store call.
+    package var storeTime = Duration.milliseconds(1)...Duration.milliseconds(20)
+    /// After the last fault everything is quiet for this long, and has to stay well.
+    package var quiet = Duration.seconds(3600)
+
+    package init() {}
+
+    /// What a renewal asks with, and what becomes of that.
+    package enum Rotation: Sendable, Equatable {
+        /// The refresh token stays the same.
+        case fixed
+        /// Each renewal brings a new one; the one before is taken for `grace` more, for answers that were lost.
+        case rotating(grace: Duration, reuse: Reuse)
+        /// There is no refresh token: the access token is asked about, and lives on.
+        case sliding
+        /// Nothing renews it.
+        case none
+    }
+
+    /// What a provider does about a refresh token that was used before.
+    package enum Reuse: Sendable, Equatable {
+        case refuses
+        /// It ends the whole family: RFC 9700 §4.14.2.
+        case revokes
+    }
+
+    var canRenew: Bool { rotation != .none }
+}

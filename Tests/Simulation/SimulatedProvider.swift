@@ -1,0 +1,133 @@
+import AuthCore
+import AuthWire
+
+/// A provider with its accounts: rotation, reuse detection, grace.
+///
+/// Each sign-in is an account of its own here, so that a token tells which sign-in it belongs to.
+struct SimulatedProvider {
+    struct Account {
+        var session: Int
+        /// The number of the refresh token that is good now.
+        var current = 0
+        /// When that became so.
+        var rotatedAt: Duration
+        var revoked = false
+    }
+
+    /// What is known of an access token.
+    struct Issued {
+        var account: Int
+        /// As the provider told it; `nil` where it told none.
+        var end: Duration?
+        var life: Duration?
+        var sentAt: Duration
+        /// How wrong the wall clock was when its dates were written.
+        var clockError: Duration
+    }
+
+    let rotation: Setting.Rotation
+    var mood = ProviderMood.well
+    /// Until then it has asked not to be asked.
+    var holdsOffUntil = Duration.zero
+    private(set) var accounts: [Account] = []
+    private(set) var issued: [String: Issued] = [:]
+    private var refreshTokens: [String: (account: Int, number: Int)] = [:]
+    private var lastToken = 0
+
+    init(rotation: Setting.Rotation) {
+        self.rotation = rotation
+    }
+
+    // MARK: What it does
+
+    mutating func signIn(_ session: Int, life: Duration?, at now: Duration, clockError: Duration, wall: WallTime)
+        -> (account: Int, tokens: TokenSet)
+    {
+        accounts.append(Account(session: session, rotatedAt: now))
+        let account = accounts.count - 1
+        let access = issue(account, life: life, sentAt: now, clockError: clockError)
+        return (
+            account,
+            TokenSet(
+                accessToken: Secret(access), refreshToken: refreshToken(account).map { Secret($0) }, issuedAt: wall,
+                expiresAt: life.map { wall + $0 })
+        )
+    }
+
+    mutating func revoke(_ account: Int) {
+        accounts[account].revoked = true
+    }
+
+    /// Carries a renewal out, as it arrives.
+    mutating func renew(
+        _ tokens: TokenSet, toldLife: Duration?, sentAt: Duration, wallAtSending: WallTime, clockError: Duration,
+        at now: Duration
+    ) -> Result<Grant, ProviderFailure> {
+        guard let (account, number) = family(of: tokens), accepts(tokens, at: now) else {
+            if let (account, _) = family(of: tokens), case .rotating(_, .revokes) = rotation { revoke(account) }
+            return .failure(.final(.refusedByProvider))
+        }
+        var grant = Grant(issuedAt: wallAtSending, expiresAt: toldLife.map { wallAtSending + $0 })
+        if case .sliding = rotation {
+            return .success(grant)
+        }
+        if case .rotating = rotation, number == accounts[account].current {
+            accounts[account].current += 1
+            accounts[account].rotatedAt = now
+        }
+        grant.accessToken = Secret(issue(account, life: toldLife, sentAt: sentAt, clockError: clockError))
+        if case .rotating = rotation { grant.refreshToken = refreshToken(account).map { Secret($0) } }
+        return .success(grant)
+    }
+
+    /// An answer that left the token as it is and told a new end has arrived: before that nobody knew.
+    mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration, clockError: Duration) {
+        let access = tokens.accessToken.reveal()
+        let end = grant.expiresAt.map { sentAt + ($0 - grant.issuedAt) }
+        // A sooner end holds only when the store has answered; until then it goes by the former one.
+        if let end, let former = issued[access]?.end, end < former { return }
+        issued[access]?.life = grant.expiresAt.map { $0 - grant.issuedAt }
+        issued[access]?.end = end
+        issued[access]?.sentAt = sentAt
+        issued[access]?.clockError = clockError
+    }
+
+    // MARK: What it knows
+
+    /// Whether a renewal with these tokens would succeed.
+    func accepts(_ tokens: TokenSet, at now: Duration) -> Bool {
+        guard let (account, number) = family(of: tokens), !accounts[account].revoked else { return false }
+        guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
+        return number == accounts[account].current - 1 && now - accounts[account].rotatedAt <= grace
+    }
+
+    func account(of tokens: TokenSet) -> Int? { issued[tokens.accessToken.reveal()]?.account }
+
+    private func family(of tokens: TokenSet) -> (account: Int, number: Int)? {
+        guard let refresh = tokens.refreshToken else { return account(of: tokens).map { ($0, 0) } }
+        return refreshTokens[refresh.reveal()]
+    }
+
+    private mutating func refreshToken(_ account: Int) -> String? {
+        switch rotation {
+        case .sliding, .none: return nil
+        case .fixed, .rotating:
+            let text = "r\(account).\(accounts[account].current)"
+            refreshTokens[text] = (account, accounts[account].current)
+            return text
+        }
+    }
+
+    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration, clockError: Duration) -> String {
+        lastToken += 1
+        let text = "a\(account).\(lastToken)"
+        issued[text] = Issued(
+            account: account, end: life.map { sentAt + $0 }, life: life, sentAt: sentAt, clockError: clockError)
+        return text
+    }
+}
+
+extension AgentError {
+    static let refusedByProvider = AgentError(
+        .refused, "The provider refuses.", cause: "invalid_grant", httpStatus: 400)
+}

@@ -1,0 +1,42 @@
+import AuthCore
+
+/// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.
+struct SimulatedStore {
+    var mood = StoreMood.ready
+    /// What survives everything.
+    private(set) var records: [Int: SessionRecord] = [:]
+
+    enum Call {
+        case save(SessionRecord)
+        case delete
+        case load(FlightID)
+    }
+
+    /// How a call made now goes on: whether it is carried out, and what is answered when.
+    func fate(usual time: Duration) -> (carriedOut: Bool, error: StoreError?, after: Duration) {
+        switch mood {
+        case .ready: (true, nil, time)
+        case .slow(let time): (true, nil, time)
+        case .locked: (false, .locked, time)
+        case .failing: (false, .failed(reason: "disk full"), time)
+        case .silent(let carriesOut): (carriesOut, .notAnswering(after: Self.limit), Self.limit)
+        }
+    }
+
+    mutating func carryOut(_ call: Call, for session: Int) {
+        switch call {
+        case .save(let record): records[session] = record
+        case .delete: records[session] = nil
+        case .load: break
+        }
+    }
+
+    /// What a restart reads: through the real coding, as from a keyring.
+    func read(_ session: Int) -> SessionRecord? {
+        guard let record = records[session] else { return nil }
+        return try? SessionRecord(decoding: record.encoded())
+    }
+
+    /// What the keyring's adapter waits for an answer.
+    static let limit = Duration.seconds(5)
+}

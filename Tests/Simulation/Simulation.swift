@@ -1,0 +1,57 @@
+package import AuthWire
+
+/// What came of one schedule.
+package struct Outcome: Sendable {
+    package var violation: Violation?
+    package var coverage: Coverage
+    /// How many things happened.
+    package var happenings: Int
+    /// What happened, where it was to be traced.
+    package var trace: [String]
+    /// By session, where it was to be traced.
+    package var history: [History]
+}
+
+/// What became of one session.
+package struct History: Sendable {
+    /// When its provider was called.
+    package internal(set) var calls: [Duration] = []
+    /// Each change of its state.
+    package private(set) var states: [(at: Duration, state: SessionState)] = []
+
+    mutating func note(_ state: SessionState, at now: Duration) {
+        if states.last?.state != state { states.append((now, state)) }
+    }
+}
+
+/// Plays schedules, and makes those that break a rule short.
+package enum Simulation {
+    package static func play(_ schedule: Schedule, tampering: Tampering? = nil, traced: Bool = false) -> Outcome {
+        let play = Play(schedule, tampering: tampering, traced: traced)
+        play.run(schedule.moves)
+        play.coverage.mostCalls = play.calls.map(\.most).max() ?? 0
+        return Outcome(
+            violation: play.violation, coverage: play.coverage, happenings: play.happenings, trace: play.trace ?? [],
+            history: play.history ?? [])
+    }
+
+    /// The shortest schedule found that breaks the same rule.
+    package static func shortened(_ schedule: Schedule, tampering: Tampering? = nil) -> Schedule {
+        guard let rule = play(schedule, tampering: tampering).violation?.rule else { return schedule }
+        var shrinker = Shrinker(best: schedule) { play($0, tampering: tampering).violation?.rule == rule }
+        shrinker.run()
+        return shrinker.best
+    }
+
+    /// Of what happened the end tells most.
+    private static let mostLines = 60
+
+    /// A failure as it is told: what to type to see it again, the rule, the schedule, and what happened.
+    package static func report(_ schedule: Schedule, tampering: Tampering? = nil) -> String {
+        let short = shortened(schedule, tampering: tampering)
+        let outcome = play(short, tampering: tampering, traced: true)
+        let rule = outcome.violation.map(String.init(describing:)) ?? "no rule broken"
+        return ["Seed \(schedule.seed): \(rule)", "The shortest schedule:", "\(short)", "What happened:"]
+            .joined(separator: "\n") + "\n" + outcome.trace.suffix(mostLines).joined(separator: "\n")
+    }
+}

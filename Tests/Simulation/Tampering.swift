@@ -1,0 +1,66 @@
+import AuthCore
+import AuthWire
+
+/// A fault put between the machine and the world on purpose: that the referee sees it proves that he looks.
+package enum Tampering: String, Sendable, CaseIterable {
+    case tellsBeforeTheStoreHasIt, writesTheFormerTokens
+    /// The store says yes and keeps nothing.
+    case losesWrites
+    case sleepsThroughAlarms, sendsTwice
+    case handsOutEndedTokens, takesAnyNoForTheLast
+    case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals
+    case answersTwice, forgetsCallers
+
+    /// The rule that is broken by it.
+    package var rule: Rule {
+        switch self {
+        case .tellsBeforeTheStoreHasIt, .writesTheFormerTokens: .storeFirst
+        case .losesWrites: .stored
+        case .sleepsThroughAlarms: .liveness
+        case .sendsTwice: .oneFlight
+        case .handsOutEndedTokens: .endedToken
+        case .takesAnyNoForTheLast: .verdict
+        case .deletesOnTheLastNo: .deletion
+        case .overlooksNewSignIns: .generation
+        case .overlooksPortals: .portal
+        case .answersTwice, .forgetsCallers: .answers
+        }
+    }
+
+    /// Whether the machine does not hear of an event.
+    func swallows(_ event: SessionEvent) -> Bool {
+        switch (self, event) {
+        case (.overlooksNewSignIns, .replaced), (.overlooksPortals, .networkChanged(.portal)): true
+        default: false
+        }
+    }
+
+    /// What the world gets to see of the machine's actions.
+    func changed(_ actions: [SessionAction], for seat: Seat?) -> [SessionAction] {
+        actions.flatMap { changed($0, seat) }
+    }
+
+    private func changed(_ action: SessionAction, _ seat: Seat?) -> [SessionAction] {
+        switch (self, action) {
+        case (.tellsBeforeTheStoreHasIt, .save(let record)):
+            guard var early = seat?.snapshot, seat?.machine.flight != nil else { return [action] }
+            early.token = record.tokens.accessToken
+            return [.publish(early), action]
+        case (.writesTheFormerTokens, .save(var record)):
+            record.tokens = seat?.machine.record.tokens ?? record.tokens
+            return [.save(record)]
+        case (.handsOutEndedTokens, .publish(var snapshot)) where snapshot.status.state == .stale:
+            snapshot.token = seat?.machine.record.tokens.accessToken
+            snapshot.end = nil
+            return [.publish(snapshot)]
+        case (.takesAnyNoForTheLast, .publish(var snapshot)) where snapshot.status.lastError != nil:
+            snapshot.status.state = .signInRequired
+            return [.publish(snapshot)]
+        case (.deletesOnTheLastNo, .publish(let snapshot)) where snapshot.status.state == .signInRequired:
+            return [action, .delete(snapshot.status.session)]
+        case (.sendsTwice, .renew), (.answersTwice, .answer): return [action, action]
+        case (.forgetsCallers, .answer(_, .failure)): return []
+        default: return [action]
+        }
+    }
+}

@@ -1,0 +1,111 @@
+import AuthCore
+import AuthWire
+
+// What a trace says. Nothing of it runs unless a schedule is traced.
+
+extension SessionEvent {
+    var words: String {
+        switch self {
+        case .tokenWanted(let caller, let minValid):
+            "caller \(caller.number) wants a token" + (minValid.map { " for \($0)" } ?? "")
+        case .renewalWanted(let caller): "caller \(caller.number) wants a renewal"
+        case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
+        case .signOutWanted(let caller): "caller \(caller.number) signs out"
+        case .writeWanted(let caller): "caller \(caller.number) wants it written"
+        case .callerGone(let caller): "caller \(caller.number) has gone"
+        case .replaced(let record, _): "signed in anew with \(record.tokens.accessToken.reveal())"
+        case .flightEnded(let flight, let result, _): "flight \(flight.number) ended: \(result.words)"
+        case .storeReread(let flight, let result): "read again for flight \(flight.number): \(result.words)"
+        case .saved(let revision): "revision \(revision) is written"
+        case .saveFailed(let revision, let error): "revision \(revision) is not written: \(error)"
+        case .userReceived: "the user changed"
+        case .passwordSet: "the password is set"
+        default: "\(self)"
+        }
+    }
+}
+
+extension SessionAction {
+    var words: String {
+        switch self {
+        case .renew(let flight, let record): "ask the provider, flight \(flight.number), with \(record.tokens.words)"
+        case .reread(let flight): "read the store again for flight \(flight.number)"
+        case .save(let record): "write revision \(record.revision) with \(record.tokens.words)"
+        case .delete: "remove it from the store"
+        case .answer(let caller, let answer): "answer caller \(caller.number): \(answer.words)"
+        case .publish(let snapshot):
+            "publish \(snapshot.status.state) \(snapshot.status.cause ?? "") \(snapshot.token?.reveal() ?? "no token")"
+        case .wakeAt(let deadline): deadline.map { "wake at boot + \($0.sinceBoot)" } ?? "no deadline"
+        case .forget: "forget it"
+        }
+    }
+}
+
+extension SessionAnswer {
+    fileprivate var words: String {
+        switch self {
+        case .token(let result): result.accessToken
+        case .done: "done"
+        case .failure(let error): "\(error)"
+        }
+    }
+}
+
+extension TokenSet {
+    fileprivate var words: String { "\(accessToken.reveal()) and \(refreshToken?.reveal() ?? "no refresh token")" }
+}
+
+extension Result<Grant, ProviderFailure> {
+    fileprivate var words: String {
+        switch self {
+        case .success(let grant):
+            "\(grant.accessToken?.reveal() ?? "the same token") and \(grant.refreshToken?.reveal() ?? "the same")"
+        case .failure(.final(let error)): "finally no: \(error)"
+        case .failure(.refused(let error)): "refused: \(error)"
+        case .failure(.temporary(let error, let wait)): "\(error)" + (wait.map { ", wait \($0)" } ?? "")
+        }
+    }
+}
+
+extension Result<SessionRecord?, StoreError> {
+    fileprivate var words: String {
+        switch self {
+        case .success(let record): record.map { "revision \($0.revision) with \($0.tokens.words)" } ?? "nothing"
+        case .failure(let error): "\(error)"
+        }
+    }
+}
+
+extension EventKind {
+    init(_ event: SessionEvent) {
+        self =
+            switch event {
+            case .tokenWanted: .tokenWanted
+            case .renewalWanted: .renewalWanted
+            case .rejected: .rejected
+            case .signOutWanted: .signOutWanted
+            case .writeWanted: .writeWanted
+            case .callerGone: .callerGone
+            case .replaced: .replaced
+            case .userReceived: .userReceived
+            case .passwordSet: .passwordSet
+            case .defaultChosen: .defaultChosen
+            case .renewable(let can): can ? .renewable : .notRenewable
+            case .flightEnded(_, .success, _): .renewed
+            case .flightEnded(_, .failure(.final), _): .finalNo
+            case .flightEnded(_, .failure(.refused), _): .refused
+            case .flightEnded(_, .failure(.temporary), _): .failed
+            case .storeReread(_, .success): .reread
+            case .storeReread(_, .failure): .rereadFailed
+            case .saved: .saved
+            case .saveFailed: .saveFailed
+            case .deleted: .deleted
+            case .deleteFailed: .deleteFailed
+            case .wake: .wake
+            case .checkDue: .checkDue
+            case .storeReady: .storeReady
+            case .networkChanged(let state): state == .online ? .networkBack : .networkGone
+            case .clockSet: .clockSet
+            }
+    }
+}

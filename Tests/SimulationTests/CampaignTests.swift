@@ -1,0 +1,35 @@
+import Simulation
+import Testing
+
+@Suite("Simulated schedules", .timeLimit(.minutes(5)))
+struct CampaignTests {
+    @Test("the first five hundred break no rule, with the machine's own assertions on")
+    func noRuleBroken() {
+        let campaign = Campaign(playing: 1..<501)
+        #expect(campaign.failures.isEmpty, "\(campaign.report)")
+        #expect(campaign.played == 500)
+        #expect(campaign.coverage.transitions > 100)
+    }
+
+    @Test("from one seed everything follows", arguments: [3, 77, 1234] as [UInt64])
+    func deterministic(seed: UInt64) {
+        var maker = ScheduleMaker(seed: seed)
+        let schedule = maker.schedule()
+        let first = Simulation.play(schedule, traced: true)
+        #expect(first.trace.count > 10)
+        #expect(first.trace == Simulation.play(schedule, traced: true).trace)
+    }
+
+    @Test("a fault put in on purpose is found, and its schedule is made short", arguments: Tampering.allCases)
+    func faultsAreFound(tampering: Tampering) throws {
+        let failing = (1...2000 as ClosedRange<UInt64>).lazy.map { seed in
+            var maker = ScheduleMaker(seed: seed)
+            return maker.schedule()
+        }.first { Simulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
+        let schedule = try #require(failing, "no schedule shows it")
+        let short = Simulation.shortened(schedule, tampering: tampering)
+        #expect(Simulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
+        #expect(Simulation.play(short).violation == nil)
+        #expect(short.moves.count <= 4, "\(short)")
+    }
+}

@@ -1,0 +1,112 @@
+import AuthCore
+import AuthWire
+import Simulation
+import Testing
+
+/// What goes wrong for others, played through: each with a hundred different answer times and jitters.
+@Suite("Simulated cases", .timeLimit(.minutes(5)))
+struct CaseTests {
+    private static let seeds = 1...100 as ClosedRange<UInt64>
+    private static let life = Duration.seconds(3600)
+
+    @Test("100 callers at the moment of expiry, within 50 ms, bring one call at the provider")
+    func hundredCallers() throws {
+        for seed in Self.seeds {
+            var random = SeededRandom(seed: seed)
+            // Asleep over its deadline, so that it is the callers who meet the end.
+            var moves = [Move(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))]
+            var instants = (0..<100).map { _ in random.duration(in: .zero...Duration.milliseconds(50)) }.sorted()
+            for (index, instant) in instants.enumerated().reversed() where index > 0 {
+                instants[index] = instant - instants[index - 1]
+            }
+            moves += instants.map { Move(.time($0), .ask(0, .token(minValid: .seconds(60)))) }
+            let outcome = play(moves, seed: seed, quiet: .seconds(60))
+            #expect(outcome.history[0].calls.count == 1, "seed \(seed)")
+        }
+    }
+
+    @Test("a refused token is no sign-out when another program has put a newer one into the store")
+    func loserAdopts() {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.rotation = .rotating(grace: .zero, reuse: .refuses)
+            let moves = [Move(.time(.seconds(100)), .otherWriter(0)), Move(.time(.seconds(100)), .ask(0, .renewal))]
+            let outcome = play(moves, seed: seed, setting: setting)
+            #expect(outcome.history[0].states.map(\.state) == [.active])
+        }
+    }
+
+    @Test(
+        "whatever the network does to a renewal, the session stays",
+        arguments: [
+            .down, .silent(carriesOut: false), .html, .garbage, .losesAnswers, .fails(retryAfter: nil),
+            .limits(retryAfter: .seconds(30)), .refuses,
+        ] as [ProviderMood])
+    func blip(mood: ProviderMood) {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.rotation = .rotating(grace: .seconds(600), reuse: .revokes)
+            let moves = [
+                Move(.time(.seconds(60)), .provider(mood)), Move(.time(.zero), .ask(0, .renewal)),
+                Move(.time(.seconds(40)), .provider(.well)),
+            ]
+            let outcome = play(moves, seed: seed, setting: setting)
+            #expect(outcome.history[0].states.map(\.state) == [.active])
+            #expect(outcome.history[0].calls.count >= 2)
+        }
+    }
+
+    @Test("a provider that fails for a day is asked less than 60 times an hour, and less than 40 on average")
+    func noStorm() {
+        for seed in Self.seeds.prefix(20) {
+            let moves = [
+                Move(.time(.zero), .provider(.fails(retryAfter: nil))),
+                Move(.time(.seconds(86_400)), .provider(.well)),
+            ]
+            let outcome = play(moves, seed: seed)
+            #expect(outcome.coverage.mostCalls < 60)
+            #expect(outcome.history[0].calls.count < 24 * 40)
+        }
+    }
+
+    @Test("after sleeping past its end a session waits for the network, and is active two seconds after that")
+    func resume() throws {
+        for seed in Self.seeds {
+            let moves = [
+                Move(.time(.seconds(60)), .network(.offline)), Move(.time(.seconds(5)), .sleep(.seconds(30_000))),
+                Move(.time(.seconds(20)), .network(.online)),
+            ]
+            let outcome = play(moves, seed: seed)
+            // The watch tells within a second; then comes the jitter, then the answer.
+            let online = Duration.seconds(1 + 60 + 5 + 30_000 + 20)
+            let back = try #require(outcome.history[0].states.last)
+            #expect(back.state == .active)
+            #expect(back.at - online < .seconds(1 + 2 + 1))
+            #expect(outcome.history[0].calls.allSatisfy { $0 > online })
+        }
+    }
+
+    @Test("an hour without a network brings no call")
+    func offlineHour() throws {
+        for seed in Self.seeds {
+            var moves = [Move(.time(.seconds(3000)), .network(.offline)), Move(.time(.seconds(2)), .leave(0))]
+            moves += (1...60).map { _ in Move(.time(.seconds(60)), .ask(0, .token(minValid: nil))) }
+            moves.append(Move(.time(.zero), .network(.online)))
+            let outcome = play(moves, seed: seed)
+            let calls = outcome.history[0].calls
+            #expect(!calls.contains { $0 > .seconds(3003) && $0 < .seconds(6603) })
+            #expect(calls.contains { $0 > .seconds(6603) && $0 < .seconds(6607) })
+        }
+    }
+
+    private func play(
+        _ moves: [Move], seed: UInt64, setting: Setting = Setting(), quiet: Duration? = nil
+    ) -> Outcome {
+        var setting = setting
+        setting.quiet = quiet ?? setting.quiet
+        let schedule = Schedule(seed: seed, setting: setting, moves: moves)
+        let outcome = Simulation.play(schedule, traced: true)
+        if outcome.violation != nil { Issue.record("\(Simulation.report(schedule))") }
+        return outcome
+    }
+}
