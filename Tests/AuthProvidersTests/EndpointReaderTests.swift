@@ -1,0 +1,102 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Foundation
+import Testing
+
+@Suite("Endpoints of a profile")
+struct EndpointReaderTests {
+    private static let head = """
+        name = "library"
+        [environments]
+        local = "http://localhost:1"
+        [sign_in.card.request]
+        method = "POST"
+        path = "/sessions"
+        [sign_in.card]
+        fields = []
+        [reply]
+        access_token = "/token"
+        user = "/user"
+        [user]
+        id = "/id"
+        [renewal]
+        kind = "none"
+
+        """
+
+    private func read(_ text: String) -> Result<ProviderProfile, ProfileProblems> {
+        ProfileReader.read(Self.head + text, source: "library.toml")
+    }
+
+    private func problems(_ text: String) -> [String] {
+        guard case .failure(let failure) = read(text) else { return [] }
+        return failure.problems.map { "\($0.key): \($0.expected)" }
+    }
+
+    @Test("those of Docs/profiles.md are read as it says")
+    func documented() throws {
+        var root = URL(fileURLWithPath: #filePath)
+        for _ in 1...3 { root.deleteLastPathComponent() }
+        let page = try String(contentsOf: root.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
+        let block = try #require(
+            page.components(separatedBy: "```toml\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+                .first { $0.contains("[endpoints.books]") })
+        let endpoints = try read(block).get().endpoints
+        #expect(endpoints.map(\.name) == ["books", "lend", "cover"])
+        #expect(endpoints[0].arguments.map(\.name) == ["page", "author"])
+        #expect(endpoints[0].arguments[0].type == .integer && endpoints[0].arguments[0].optional)
+        #expect(endpoints[0].pages?.items.text == "/data/books")
+        #expect(endpoints[1].request.bearer && endpoints[1].clears == ["books"])
+        #expect(endpoints[1].arguments.first { $0.name == "reader" }?.fallback?.text == "{user.id}")
+        #expect(endpoints[1].info.args.map(\.optional) == [false, true, false, true])
+        #expect(endpoints[2].parts.count == 1 && endpoints[2].arguments[1].type == .file)
+    }
+
+    @Test(
+        "each mistake is told with its key and what was expected",
+        arguments: [
+            ("path = \"/a\"\nargs = { id = \"text\" }", "endpoints.e.args.id: an argument that the request sends"),
+            ("path = \"/a/{id}\"", "endpoints.e.path: a placeholder of"),
+            ("path = \"/a/{id}\"\nargs = { id = \"text?\" }", "endpoints.e.args.id: no optional argument in a path"),
+            ("path = \"/a/{id}\"\nargs = { id = \"list\" }", "endpoints.e.args.id: a list alone in a body"),
+            ("path = \"/a/{id}\"\nargs = { id = \"secret\" }", "endpoints.e.args.id: no secret in a path or query"),
+            ("path = \"/a/{id}\"\nargs = { id = \"file\" }", "endpoints.e.args.id: a file in a part"),
+            ("path = \"/a/{id}\"\nargs = { id = \"string\" }", "endpoints.e.args.id: one of text, integer"),
+            ("path = \"/a\"\nargs = { environment = \"text\" }", "endpoints.e.args.environment: a name of letters"),
+            ("path = \"/a\"\nclears = [\"e\"]", "endpoints.e.clears: no such key for a GET"),
+            ("path = \"/a\"\nanswer_as_read = true", "endpoints.e.answer_as_read: no such key for a GET"),
+            ("path = \"/a\"\npages = { items = \"/x\" }", "endpoints.e.pages: more"),
+            ("path = \"/a\"\npages = { more = \"/x\" }", "endpoints.e.pages.items: a JSON Pointer"),
+            ("path = \"/a\"\ncache_seconds = -1", "endpoints.e.cache_seconds: a whole number from 0"),
+            ("path = \"/a\"\ncach_seconds = 1", "endpoints.e.cach_seconds: cache_seconds (is that meant?)"),
+            (
+                "path = \"/a\"\nmultipart = [{ name = \"f\", text = \"x\" }]",
+                "endpoints.e.multipart: no parts beside a body or in a GET"
+            ),
+        ])
+    func mistakes(text: String, problem: String) {
+        let found = problems("[endpoints.e]\nmethod = \"GET\"\n" + text)
+        #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
+    }
+
+    @Test("a write's mistakes too")
+    func writes() {
+        let found = problems(
+            """
+            [endpoints.e]
+            method = "POST"
+            path = "/a"
+            cache_seconds = 5
+            clears = ["f"]
+            multipart = [{ name = "f", text = "x", file = "y" }]
+            [api]
+            waits = true
+            """)
+        for problem in [
+            "endpoints.e.cache_seconds: no such key but for a GET",
+            "endpoints.e.clears[0]: an endpoint of this profile",
+            "endpoints.e.multipart[0]: either a text or a file", "api.waits: ",
+        ] { #expect(found.contains { $0.hasPrefix(problem) }, "\(found)") }
+    }
+}
