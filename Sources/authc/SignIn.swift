@@ -37,6 +37,7 @@ struct SignIn {
             ? try given.checked(for: goal.method(session, ask: SignInAsking(agent: agent, signals: signals)))
             : given.unchecked
         let questions = Questions(options: options, signals: signals, given: Set(fields.keys))
+        if options.mayAsk { try tellOtherWays() }
         var step = try begin(goal.request(session, fields: fields), questions)
         do throws(Failure) {
             while let next = try nextRequest(after: step, questions) {
@@ -49,6 +50,15 @@ struct SignIn {
             if step.kind != .done, step.kind != .failed { cancel(step.login) }
             throw error
         }
+    }
+
+    /// Who was not asked how to sign in may not know that there is a choice.
+    private func tellOtherWays() throws(Failure) {
+        guard case .signIn(let provider, _, nil, _) = goal else { return }
+        let methods = try SignInAsking(agent: agent, signals: signals).provider(provider).methods
+        guard methods.count > 1 else { return }
+        let others = methods.dropFirst().map { "\($0.name) (\($0.label))" }.joined(separator: ", ")
+        Output.note(Visible.line("\(methods[0].label). Other ways, by --method: \(others)"))
     }
 
     private func ask<Value>(

@@ -18,7 +18,7 @@ package final class SessionTable: Sendable {
     let store: any SessionStore
     let clock: any SystemClock
     private let network: any NetworkWatch
-    private let workshop = Workshop()
+    let workshop = Workshop()
     private let alarms: Alarms
     private let entries: Mutex<Entries>
     private let firstLoad = Latch()

@@ -13,6 +13,8 @@ package actor LoginDesk {
     let table: SessionTable
     private var logins: [String: Login] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
+    /// Ends the watch over each.
+    private var watches: [String: AsyncStream<Never>.Continuation] = [:]
 
     package init(table: SessionTable) {
         self.table = table
@@ -65,7 +67,6 @@ package actor LoginDesk {
     // MARK: One sign-in
 
     private func begin(_ login: Login) async throws(AgentError) -> Step {
-        forgetAbandoned()
         guard logins.count < Self.most else {
             throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
         }
@@ -81,6 +82,7 @@ package actor LoginDesk {
                     + "or choose another name.")
         }
         logins[login.id] = login
+        watch(login.id)
         if login.purpose.signsIn { table.board.put(herald: .signingIn(login)) }
         return await advance(login.id)
     }
@@ -129,6 +131,7 @@ package actor LoginDesk {
         if let login = logins.removeValue(forKey: id) {
             table.board.removeHerald(of: login.session, in: .signingIn)
         }
+        watches.removeValue(forKey: id)?.finish()
         tell(id, step)
         return step
     }
@@ -145,11 +148,34 @@ package actor LoginDesk {
         throw .storeNotRead(store)
     }
 
-    private func forgetAbandoned() {
-        let now = table.clock.now().boot
-        for login in logins.values where now - login.lastTouched > Self.patience {
-            guard case .asking = login.stage else { continue }
-            _ = end(login.id, .failed(login.id, AgentError(.timeout, "The sign-in was left alone for too long.")))
+    /// Ends it when it was left alone; until then it keeps others out of its session.
+    private func watch(_ id: String) {
+        let (over, continuation) = AsyncStream<Never>.makeStream()
+        watches[id] = continuation
+        table.workshop.order {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in over {} }
+                group.addTask { await self.endWhenAbandoned(id) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    private func endWhenAbandoned(_ id: String) async {
+        while let login = logins[id] {
+            let now = table.clock.now().boot
+            let deadline = login.lastTouched + Self.patience
+            if now >= deadline, case .asking = login.stage {
+                _ = end(id, .failed(id, AgentError(.timeout, "The sign-in was left alone for too long.")))
+                return
+            }
+            do {
+                // One that waits for its provider is looked at again.
+                try await table.clock.sleep(until: now < deadline ? deadline : now + Self.patience)
+            } catch {
+                return
+            }
         }
     }
 

@@ -81,9 +81,12 @@ struct LoginDeskTests {
     @Test("a sign-in that nobody touches makes room after a quarter of an hour")
     func abandoned() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
-        try await example.running { _, desk in
+        try await example.running { table, desk in
             _ = try await desk.start(LoginStartParams(provider: "example"))
-            example.clock.advance(LoginDesk.patience + .seconds(1))
+            let end = example.clock.now().boot + LoginDesk.patience
+            await example.clock.somebodySleeps(until: end)
+            example.clock.advance(LoginDesk.patience)
+            for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
             #expect(try await desk.start(SessionTableTests.start).kind == .done)
         }
     }

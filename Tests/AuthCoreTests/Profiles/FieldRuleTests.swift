@@ -26,6 +26,25 @@ struct FieldRuleTests {
             ])
     }
 
+    @Test("a code is so many digits and nothing else, zeros at its beginning counted")
+    func digits() {
+        #expect(FieldRule.digits(count: 6).isMet(by: "012345"))
+        for text in ["12345", "0123456", "12 345", "12345a", "１２３４５６", ""] {
+            #expect(!FieldRule.digits(count: 6).isMet(by: text), "\(text)")
+        }
+    }
+
+    @Test("an ID token names its subject, and its issuer where the profile names some")
+    func idToken() {
+        let token = Sample.jwt(#"{"sub":"g-7","iss":"https://accounts.google.com"}"#)
+        #expect(FieldRule.idToken(issuers: []).isMet(by: token))
+        #expect(FieldRule.idToken(issuers: ["accounts.google.com", "https://accounts.google.com"]).isMet(by: token))
+        #expect(!FieldRule.idToken(issuers: ["https://login.example"]).isMet(by: token))
+        for text in ["opaque", Sample.jwt(#"{"iss":"x"}"#), Sample.jwt(#"{"sub":""}"#), Sample.jwt(#"{"sub":7}"#)] {
+            #expect(!FieldRule.idToken(issuers: []).isMet(by: text), "\(text)")
+        }
+    }
+
     @Test("a length counts what a person sees")
     func length() {
         #expect(FieldRule.minimumLength(2).isMet(by: "é👩‍👩‍👧"))
