@@ -3,6 +3,8 @@ import AuthWire
 
 /// What is going to happen by itself.
 enum Happening {
+    /// Somebody's turn at the provider has come.
+    case turn
     case reachesProvider(Int)
     case answered(Int)
     case timesOut(Int)
@@ -21,10 +23,17 @@ struct Request {
     let account: Int?
     /// Who sent it: an answer to somebody who has gone is nobody's.
     let seat: Seat?
-    let sentAt: Moment
+    var sentAt: Moment
     /// Since the beginning of the schedule.
-    let sent: Duration
+    var sent: Duration
     var result: Result<Grant, ProviderFailure>?
+    /// It never left the machine.
+    private(set) var hasStayed = false
+
+    mutating func fail(_ failure: ProviderFailure) {
+        result = .failure(failure)
+        hasStayed = true
+    }
 
     /// How wrong the wall clock was then.
     var clockError: Duration { sentAt.wall - WallTime(unixSeconds: Play.begin) - sent }

@@ -52,6 +52,7 @@ extension Play {
         case .wakeAt(let deadline): seats[session]?.alarm = deadline.map { max(time(of: $0), now) }
         case .forget:
             checkNobodyWaits(session)
+            pauses[session] = nil
             seats[session] = nil
         }
     }
@@ -62,6 +63,7 @@ extension Play {
             seats[session]?.formerToken = token.reveal()
         }
         seats[session]?.snapshot = snapshot
+        pauses[session] = snapshot.pause
         history?[session].note(snapshot.status.state, at: now)
     }
 
@@ -131,7 +133,15 @@ extension Play {
             if random.next() & 1 == 0 { store.carryOut(call.call, for: call.session) }
         }
         storeCalls = [:]
-        if fuse.reboot { bootedAt = now + fuse.down - .seconds(20) }
+        line = ProviderQueue()
+        tickets = [:]
+        heldUntil = .zero
+        lately = []
+        if fuse.reboot {
+            bootedAt = now + fuse.down - .seconds(20)
+            // Their file lies where nothing outlives the login.
+            pauses = [:]
+        }
         queue.add(.restart, at: now + fuse.down)
         lastFault = max(lastFault, now + fuse.down)
     }
@@ -150,9 +160,14 @@ extension Play {
         for session in seats.indices where isRunning && seats[session] == nil {
             guard let record = store.read(session), let account = provider.account(of: record.tokens) else { continue }
             let machine = SessionMachine(
-                stored: record, canRenew: setting.canRenew && renewable, now: moment, seed: random.next())
+                stored: record, canRenew: setting.canRenew && renewable, pause: pauses[session], now: moment,
+                seed: random.next())
             seats[session] = Seat(machine: machine, account: account)
             adopt(record.tokens, session)
+            if let pause = pauses[session], pause.isWanted {
+                // Under a clock that was set back it begins anew.
+                provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
+            }
             tell(session, .networkChanged(networkTold))
             begin(session)
         }

@@ -5,13 +5,40 @@ import AuthWire
 extension Play {
     func send(_ flight: FlightID, _ record: SessionRecord, for session: Int) {
         checkGeneration(of: record.tokens, session, "sent")
-        checkSending(record, session)
+        checkOneFlight(record, session)
         let number = nextNumber()
         requests[number] = Request(
             session: session, flight: flight, tokens: record.tokens, account: provider.account(of: record.tokens),
             seat: seats[session], sentAt: moment, sent: now)
+        let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
+        switch line.enter(urgency: urgency, at: moment.boot) {
+        case .held(let wait):
+            requests[number]?.fail(.held(for: wait))
+            queue.add(.answered(number), at: now)
+        case .waiting(let ticket, let turn):
+            tickets[ticket] = number
+            queue.add(.turn, at: max(now, time(of: turn)))
+        }
+    }
+
+    /// Whose turn it is asks now, if nothing stands in the way by now.
+    func takeTurn() {
+        guard isRunning else { return }
+        if let ticket = line.next(at: moment.boot), let number = tickets.removeValue(forKey: ticket) { launch(number) }
+        if let turn = line.turn(at: moment.boot) { queue.add(.turn, at: max(now, time(of: turn))) }
+    }
+
+    private func launch(_ number: Int) {
+        guard let request = requests[number], let seat = request.seat, seat === seats[request.session] else { return }
+        requests[number]?.sentAt = moment
+        requests[number]?.sent = now
+        if let obstacle = seat.machine.obstacle(to: request.flight) {
+            requests[number]?.fail(obstacle)
+            return queue.add(.answered(number), at: now)
+        }
+        checkCall(request.session)
         guard network != .offline else {
-            requests[number]?.result = .failure(.offline)
+            requests[number]?.fail(.offline)
             return queue.add(.answered(number), at: now + .milliseconds(1))
         }
         queue.add(.reachesProvider(number), at: now + random.duration(in: setting.answerTime) / 2)
@@ -60,12 +87,23 @@ extension Play {
     func takeAnswer(_ number: Int) {
         guard let request = requests[number], let result = request.result else { return }
         // Without a network it never arrives: the transport gives up later.
-        if network == .offline, result.error != .offlineError { return }
+        if network == .offline, !request.hasStayed { return }
         requests[number] = nil
         if case .failure(.temporary(_, let wait?)) = result {
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + wait)
+            if request.seat != nil, request.seat === seats[request.session] { sendAway(for: wait) }
         }
         finish(request, result)
+    }
+
+    /// Who waits for a turn need not wait for a provider that wants to be left alone.
+    private func sendAway(for wait: Duration) {
+        heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
+        for ticket in line.hold(for: wait, at: moment.boot) {
+            guard let number = tickets.removeValue(forKey: ticket) else { continue }
+            requests[number]?.fail(.held(for: wait))
+            queue.add(.answered(number), at: now)
+        }
     }
 
     func timeOut(_ number: Int) {
@@ -85,12 +123,6 @@ extension Play {
             seat.doubtful[request.tokens.accessToken.reveal()] = nil
         }
         tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))
-    }
-}
-
-extension Result<Grant, ProviderFailure> {
-    fileprivate var error: AgentError? {
-        if case .failure(let failure) = self { failure.error } else { nil }
     }
 }
 

@@ -32,6 +32,13 @@ final class Play {
     /// Actions left before it dies.
     var fuse: (actions: Int, down: Duration, reboot: Bool)?
     var requests: [Int: Request] = [:]
+    /// Whose turn it is at the provider, of all sessions.
+    var line = ProviderQueue()
+    var tickets: [ProviderQueue.Ticket: Int] = [:]
+    /// What the provider has told this process of when it wants to be asked again.
+    var heldUntil = Duration.zero
+    /// What outlives the process beside the store.
+    var pauses: [Int: RenewalPause] = [:]
     var storeCalls: [Int: StoreCall] = [:]
     var lastNumber = 0
 
@@ -39,6 +46,8 @@ final class Play {
     var violation: Violation?
     var coverage = Coverage()
     var calls: [CallLog]
+    /// When the provider was called, by any session, within the last second.
+    var lately: [Duration] = []
     var happenings = 0
     /// What happened, in words and by session, where somebody is going to read it.
     private(set) var trace: [String]?
@@ -138,6 +147,7 @@ final class Play {
 
     private func take(_ happening: Happening) {
         switch happening {
+        case .turn: takeTurn()
         case .reachesProvider(let number): reachProvider(number)
         case .answered(let number): takeAnswer(number)
         case .timesOut(let number): timeOut(number)

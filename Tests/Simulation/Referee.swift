@@ -11,6 +11,8 @@ package enum Referee {
     /// So many things happen in no schedule that makes sense.
     static let mostHappenings = 200_000
 
+    /// Renewals at one provider, whatever the number of sessions.
+    static let mostInASecond = 10
     /// Dates are fractions of seconds since 1970: less than this is lost in them.
     static let rounding = Duration.milliseconds(1)
 
@@ -27,11 +29,19 @@ package enum Referee {
 // MARK: Checks at each step
 
 extension Play {
-    /// Rule 1, 10, 11.
-    func checkSending(_ record: SessionRecord, _ session: Int) {
+    /// Rule 1.
+    func checkOneFlight(_ record: SessionRecord, _ session: Int) {
         let account = provider.account(of: record.tokens)
         let underWay = requests.values.count { $0.seat != nil && $0.seat === seats[session] && $0.account == account }
         if underWay > 0 { report(.oneFlight, "a second renewal while one is under way") }
+    }
+
+    /// Rules 10, 11, 12.
+    func checkCall(_ session: Int) {
+        lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)
+        lately.append(now)
+        if lately.count > Referee.mostInASecond { report(.spread, "\(lately.count) renewals within a second") }
+        if now < heldUntil { report(.hold, "asked, and the provider wanted to be left alone until \(heldUntil)") }
         if networkTold == .portal { report(.portal, "credentials sent while the network is a portal") }
         let count = calls[session].send(at: now)
         history?[session].calls.append(now)

@@ -12,6 +12,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case answers = "8: each caller is answered once, and in time"
     case stored = "9: what is in memory gets into the store"
     case thrift = "10: calls of a session in an hour have a bound"
+    case spread = "12: a provider gets at most ten renewals in any second"
+    case hold = "13: a provider that wants to be left alone is left alone"
     case portal = "11: nothing is sent into a captive portal"
 }
 

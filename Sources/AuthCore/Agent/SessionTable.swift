@@ -22,13 +22,17 @@ package final class SessionTable: Sendable {
     private let alarms: Alarms
     private let entries: Mutex<Entries>
     private let firstLoad = Latch()
+    private let gate: RenewalGate
+    private let pauses: Pauses
 
     /// - Parameters:
+    ///   - pauses: where the waits after failed tries outlive a run; `nil`: nowhere.
     ///   - seed: of all jitter.
     ///   - publish: called at each change; it must not wait.
     package init(
         store: any SessionStore, transport: any HTTPTransport, clock: any SystemClock, network: any NetworkWatch,
-        catalog: ProfileCatalog, seed: UInt64, publish: @escaping @Sendable (AgentEvent) -> Void
+        catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil, seed: UInt64,
+        publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
         self.clock = clock
@@ -37,6 +41,8 @@ package final class SessionTable: Sendable {
         provider = ProviderCalls(catalog: self.catalog, transport: transport)
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         alarms = Alarms(clock: clock)
+        gate = RenewalGate(clock: clock, workshop: workshop)
+        self.pauses = Pauses(keeper: pauses)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
@@ -142,7 +148,8 @@ package final class SessionTable: Sendable {
     private func pickUp(_ record: SessionRecord) async {
         guard session(named: record.session) == nil else { return }
         let machine = SessionMachine(
-            stored: record, canRenew: provider.canRenew(record), now: clock.now(), seed: nextSeed())
+            stored: record, canRenew: provider.canRenew(record), pause: pauses[record.session], now: clock.now(),
+            seed: nextSeed())
         let session = add(machine, named: record.session)
         await tell(session, of: board.network.state)
         await session.begin()
@@ -197,8 +204,11 @@ package final class SessionTable: Sendable {
 
     private func add(_ machine: SessionMachine, named name: SessionName) -> Session {
         let world = SessionWorld(
-            store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms,
-            publish: { [board] in board.put($0) }, forget: { [weak self] in self?.forget($0) })
+            store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms, gate: gate,
+            publish: { [board, pauses] snapshot in
+                pauses.set(snapshot.pause, for: snapshot.status.session)
+                board.put(snapshot)
+            }, forget: { [weak self] in self?.forget($0) })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
             let session = Session(name: name, machine: machine, world: world)
@@ -216,6 +226,7 @@ package final class SessionTable: Sendable {
         }
         guard isOurs else { return }
         alarms.set(nil, for: session.name)
+        pauses.set(nil, for: session.name)
         board.remove(session.name)
     }
 }

@@ -4,19 +4,23 @@
 package struct Backoff: Sendable, Equatable {
     package static let shortest = Duration.seconds(1)
     package static let longest = Duration.seconds(300)
+    /// A provider's `Retry-After` is believed so far: a wrong one must not stop a session for a day.
+    package static let longestHold = Duration.seconds(3600)
 
     /// Failures in a row.
     package private(set) var failures = 0
 
-    package init() {}
+    package init(failures: Int = 0) {
+        self.failures = failures
+    }
 
-    /// The wait after one more failure. A provider's own `Retry-After` is a lower bound, capped at an hour.
+    /// The wait after one more failure. A provider's own `Retry-After` is a lower bound.
     package mutating func next(retryAfter: Duration?, using random: inout SeededRandom) -> Duration {
         let ceiling = min(Self.longest, Self.shortest * (1 << min(failures, 16)))
         failures += 1
         let wait = random.duration(in: Self.shortest...ceiling)
         guard let retryAfter else { return wait }
-        return max(min(retryAfter, .seconds(3600)), wait)
+        return max(min(retryAfter, Self.longestHold), wait)
     }
 
     package mutating func reset() {

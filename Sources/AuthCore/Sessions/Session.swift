@@ -111,12 +111,23 @@ package actor Session {
     // MARK: Doing, each in a task of the workshop
 
     private func renew(_ flight: FlightID, _ record: SessionRecord) {
+        let urgency = machine.end ?? world.clock.now().boot
         world.workshop.order { [world] in
+            let held = await world.gate.turn(at: record.asked, urgency: urgency)
             let sentAt = world.clock.now()
+            if let held {
+                return await self.handle(.flightEnded(flight, .failure(.held(for: held)), sentAt: sentAt))
+            }
+            if let obstacle = await self.obstacle(to: flight) {
+                return await self.handle(.flightEnded(flight, .failure(obstacle), sentAt: sentAt))
+            }
             let result = await world.provider.renew(record, sentAt: sentAt)
+            if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
             await self.handle(.flightEnded(flight, result, sentAt: sentAt))
         }
     }
+
+    private func obstacle(to flight: FlightID) -> ProviderFailure? { machine.obstacle(to: flight) }
 
     private func reread(_ flight: FlightID) {
         world.workshop.order { [world, name] in
@@ -160,6 +171,7 @@ package struct SessionWorld: Sendable {
     package let clock: any SystemClock
     package let workshop: Workshop
     package let alarms: Alarms
+    package let gate: RenewalGate
     package let publish: @Sendable (SessionSnapshot) -> Void
     package let forget: @Sendable (Session) -> Void
 }

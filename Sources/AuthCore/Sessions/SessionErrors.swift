@@ -81,3 +81,13 @@ extension AgentError {
         }
     }
 }
+
+extension ProviderFailure {
+    /// The provider has told another session when it wants to be asked again.
+    package static func held(for wait: Duration) -> ProviderFailure {
+        .temporary(
+            AgentError(
+                .rateLimited, "The provider wants to be left alone for now; the next try comes by itself.",
+                cause: "retry_after", retryAfter: wait), retryAfter: wait)
+    }
+}

@@ -22,11 +22,14 @@ extension SessionMachine {
         takeOff(&actions)
     }
 
-    /// A person's wish: it does not wait for the end of a back-off.
+    /// A person's wish: it does not wait for the end of a back-off, but for a provider that wants to be left alone.
     mutating func renewalWanted(_ caller: CallerID, _ now: Moment, _ actions: inout [SessionAction]) {
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         guard flight != nil || canRenew else {
             return actions.append(.answer(caller, .failure(.cannotRenew(record.provider))))
+        }
+        if flight == nil, isHeld(now) {
+            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
         if flight == nil, let barrier { return actions.append(.answer(caller, .failure(barrier))) }
         waiters[caller] = .renewal

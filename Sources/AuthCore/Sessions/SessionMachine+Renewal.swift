@@ -93,7 +93,7 @@ extension SessionMachine {
                 cause: "ended_on_arrival")
             return failed(error, retryAfter: nil, now, &actions)
         }
-        backoff.reset()
+        resetBackoff()
         lastFailure = nil
         answerRenewed(now, &actions)
     }
@@ -106,8 +106,34 @@ extension SessionMachine {
         lastFailure = error
         let wait = backoff.next(retryAfter: retryAfter, using: &random)
         plan = RenewalPlan(at: now.boot + wait, now: now)
+        pause = RenewalPause(
+            failures: backoff.failures, from: now.wall, until: now.wall + wait, isWanted: retryAfter != nil)
         answer(.renewal, .failure(error), &actions)
         answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+    }
+
+    /// Goes on waiting where the last run left off.
+    mutating func resume(_ pause: RenewalPause, _ now: Moment) {
+        backoff = Backoff(failures: pause.failures)
+        self.pause = pause
+        plan = RenewalPlan(at: now.boot + pause.left(at: now.wall), now: now)
+    }
+
+    mutating func resetBackoff() {
+        backoff.reset()
+        pause = nil
+    }
+
+    /// The provider itself wants to be left alone for now.
+    func isHeld(_ now: Moment) -> Bool {
+        guard let pause, pause.isWanted, let plan else { return false }
+        return now.boot < plan.at
+    }
+
+    /// What stands in the way of a request that has waited for its turn; `nil` when it may be sent.
+    package func obstacle(to id: FlightID) -> ProviderFailure? {
+        guard let flight, flight.id == id else { return .temporary(.offline, retryAfter: nil) }
+        return barrier.map { .temporary($0, retryAfter: nil) }
     }
 
     /// After a new token nothing holds that was said about the old one.
@@ -115,13 +141,18 @@ extension SessionMachine {
         verdict = nil
         lastFailure = nil
         rejected = false
-        backoff.reset()
+        resetBackoff()
         takeLifetime(sentAt: sentAt, now: now)
     }
 
     /// What was measured in this run stands, whatever date it is now; what was read is read again.
     mutating func clockSet(_ now: Moment) {
-        if datesAreStored { return takeLifetime(sentAt: now, now: now) }
+        if datesAreStored {
+            let waiting = backoff.failures > 0 ? plan : nil
+            takeLifetime(sentAt: now, now: now)
+            plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
+            return
+        }
         // The dates of an answer on its way to the store belong to when it was asked for: they follow with it.
         if case .saving = flight?.stage { return }
         redate(now)

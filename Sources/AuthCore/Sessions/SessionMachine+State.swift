@@ -74,7 +74,7 @@ extension SessionMachine {
         return SessionSnapshot(
             status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,
             end: end, life: life, isEnding: live && endingNotice.map { $0 <= now.boot } ?? false,
-            defaultSince: record.defaultSince)
+            defaultSince: record.defaultSince, pause: pause)
     }
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {

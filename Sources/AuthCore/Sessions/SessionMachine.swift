@@ -32,6 +32,9 @@ package struct SessionMachine: Sendable {
     var rejected = false
     var plan: RenewalPlan?
     var backoff = Backoff()
+    /// Since the last failed try; the next run goes on with it.
+    var pause: RenewalPause?
+    private var earlyTries = EarlyTries()
     var network = NetworkState.online
     var writer = RecordWriter()
     /// The tokens that the store is known to hold, and those on their way there.
@@ -73,10 +76,13 @@ package struct SessionMachine: Sendable {
     }
 
     /// A session read from the store.
-    package init(stored record: SessionRecord, canRenew: Bool, now: Moment, seed: UInt64) {
+    package init(
+        stored record: SessionRecord, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
+    ) {
         self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, datesAreStored: true)
         writer.saved(record.revision)
         kept = record.tokens
+        if let pause { resume(pause, now) }
     }
 
     /// A session just signed in, by a request sent at `sentAt`; it has yet to be written.
@@ -143,7 +149,7 @@ package struct SessionMachine: Sendable {
 
         case .wake: break
         case .checkDue:
-            if canRenew, flight == nil { planSoon(now) }
+            if canRenew, flight == nil, backoff.failures == 0 { planSoon(now) }
         case .storeReady: writer.tryAgain()
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
@@ -181,8 +187,10 @@ package struct SessionMachine: Sendable {
     private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
         let wasOnline = network == .online
         network = state
-        guard state == .online, !wasOnline else { return }
-        backoff.reset()
+        guard state == .online, !wasOnline, !isHeld(now) else { return }
+        // A network that comes and goes all the time is no reason to ask all the time.
+        guard lastFailure == nil || earlyTries.take(at: now.boot) else { return }
+        resetBackoff()
         if let plan, lastFailure != nil || plan.at <= now.boot { planSoon(now) }
     }
 

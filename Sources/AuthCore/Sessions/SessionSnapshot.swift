@@ -11,4 +11,5 @@ package struct SessionSnapshot: Sendable, Equatable {
     /// The end is near and nothing renews it.
     package var isEnding = false
     package var defaultSince: WallTime?
+    package var pause: RenewalPause?
 }

@@ -23,7 +23,7 @@ package struct Agent: Sendable {
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
                 store: store, transport: transport, clock: clock, network: network, catalog: configuration.catalog,
-                seed: .random(in: .min ... .max),
+                pauses: PauseFile(beside: socket.path), seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)
                     outlet.publish(event)

@@ -1,0 +1,24 @@
+/// How long a session is not renewed after failed tries: what has to outlive a restart, or each one would be a try.
+///
+/// Dates, not deadlines: it may be read after a reboot.
+package struct RenewalPause: Sendable, Equatable {
+    /// In a row.
+    package let failures: Int
+    /// When it began and when it ends.
+    package let from: WallTime
+    package let until: WallTime
+    /// The provider itself asked for it: then a change of network does not end it.
+    package let isWanted: Bool
+
+    package init(failures: Int, from: WallTime, until: WallTime, isWanted: Bool) {
+        self.failures = failures
+        self.from = from
+        self.until = until
+        self.isWanted = isWanted
+    }
+
+    /// What is left of it: whatever the clock was set to meanwhile, no more than there was.
+    package func left(at now: WallTime) -> Duration {
+        min(max(.zero, until - now), max(.zero, until - from))
+    }
+}
