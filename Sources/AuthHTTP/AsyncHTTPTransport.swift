@@ -76,12 +76,19 @@ package final class AsyncHTTPTransport: HTTPTransport {
             attempt: Attempt(origin: origin, route: route, limits: limits))
         let outcome = await exchange.outcome()
         await shelf.giveBack(loan)
+        if case .failure(.cancelled) = outcome, !Task.isCancelled, shelf.isAbandoned(loan) {
+            throw .connectionLost(host: origin.host, reason: "the machine's network is another one now")
+        }
         return try outcome.get()
     }
 
     /// Requests under way keep their connections.
     package func dropConnections() async {
         await shelf.renew()
+    }
+
+    package func abandonConnections() async {
+        await shelf.abandon()
     }
 
     /// Closes all connections; requests under way and later ones end as cancelled.

@@ -29,8 +29,8 @@ struct Attempt {
         case let error as HTTPParserError:
             error == .invalidEOFState ? lost("it ended in mid-answer") : lost("what came back is not HTTP")
         case let error as NIOSSLError: meaning(of: error)
-        case is NIOSSLExtraError: tls("the certificate is not for this host name")
-        case let error as BoringSSLError: tls(Self.reason(error))
+        case is NIOSSLExtraError: certificate("the certificate is not for this host name")
+        case let error as BoringSSLError: handshake(error)
         default: lost("it failed (\(type(of: error)))")
         }
     }
@@ -92,8 +92,8 @@ struct Attempt {
 
     private func meaning(of error: NIOSSLError) -> TransportError {
         switch error {
-        case .handshakeFailed(let inner): tls(Self.reason(inner))
-        case .unableToValidateCertificate, .noCertificateToValidate: tls(Self.unverified)
+        case .handshakeFailed(let inner): handshake(inner)
+        case .unableToValidateCertificate, .noCertificateToValidate: certificate(Self.unverified)
         case .uncleanShutdown: lost("it was cut without a goodbye")
         default: tls("the handshake failed")
         }
@@ -103,6 +103,11 @@ struct Attempt {
         "the certificate is not signed by an authority this machine trusts, or is out of date (is the clock right?)"
 
     /// The library knows its reasons only as text, `CERTIFICATE_VERIFY_FAILED` among others.
+    private func handshake(_ error: BoringSSLError) -> TransportError {
+        let reason = Self.reason(error)
+        return reason == Self.unverified ? certificate(reason) : tls(reason)
+    }
+
     private static func reason(_ error: BoringSSLError) -> String {
         let stack =
             switch error {
@@ -137,6 +142,7 @@ struct Attempt {
 
     private func timedOut(after limit: Duration) -> TransportError { .timedOut(host: origin.host, after: limit) }
     private func lost(_ reason: String) -> TransportError { .connectionLost(host: origin.host, reason: reason) }
+    private func certificate(_ reason: String) -> TransportError { .certificate(host: origin.host, reason: reason) }
     private func tls(_ reason: String) -> TransportError { .tls(host: origin.host, reason: reason) }
 
     private func throughProxy(_ reason: String) -> TransportError { .proxy(reason: "\(peer): \(reason)") }

@@ -5,7 +5,7 @@ import Synchronization
 /// The pools of connections, one a route.
 ///
 /// Invariant: a request is given a pool of the present generation only; a pool of an earlier generation lives as long
-/// as requests use it, and whoever gives it back last closes it. So every pool is closed exactly once.
+/// as requests use it, and whoever gives it back last closes it, or it is abandoned. So every pool is closed once.
 final class ClientShelf: Sendable {
     /// A pool lent to one request.
     struct Loan: Sendable {
@@ -25,6 +25,8 @@ final class ClientShelf: Sendable {
 
     private struct State {
         var generation = 0
+        /// Pools of earlier generations than this were closed under their requests.
+        var firstKept = 0
         var entries: [Key: Entry] = [:]
         var closed = false
     }
@@ -74,6 +76,21 @@ final class ClientShelf: Sendable {
             return unused.values.map(\.client)
         }
         await Self.shutDown(unused)
+    }
+
+    /// Begins a new generation and closes every pool of before; requests under way end with an error.
+    func abandon() async {
+        let all = state.withLock { state in
+            state.generation += 1
+            state.firstKept = state.generation
+            defer { state.entries = [:] }
+            return state.entries.values.map(\.client)
+        }
+        await Self.shutDown(all)
+    }
+
+    func isAbandoned(_ loan: Loan) -> Bool {
+        state.withLock { loan.key.generation < $0.firstKept }
     }
 
     /// Closes every pool; requests under way end with an error.

@@ -14,12 +14,13 @@ struct Exchange: Sendable {
 
     /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
     func outcome() async -> Result<HTTPReply, TransportError> {
-        await withTaskGroup { group in
+        let limit = request.limit.map { min($0, attempt.limits.total) } ?? attempt.limits.total
+        return await withTaskGroup { group in
             group.addTask { await attempted() }
             group.addTask {
                 // Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
-                try? await Task.sleep(for: attempt.limits.total, clock: .continuous)
-                return .failure(.timedOut(host: attempt.origin.host, after: attempt.limits.total))
+                try? await Task.sleep(for: limit, clock: .continuous)
+                return .failure(.timedOut(host: attempt.origin.host, after: limit))
             }
             let first = await group.next()
             group.cancelAll()
@@ -45,7 +46,9 @@ struct Exchange: Sendable {
             let next = try RedirectPolicy.next(
                 after: (response.status.code, response.headers.first(name: "Location")),
                 method: request.method, at: url, origin: attempt.origin)
-            guard let next, redirects < attempt.limits.redirects else { return try await reply(from: response) }
+            guard let next, request.followsRedirects, redirects < attempt.limits.redirects else {
+                return try await reply(from: response)
+            }
             // The connection is of use again only when this body has been read.
             _ = try await body(of: response)
             redirects += 1

@@ -50,7 +50,7 @@ package struct RetryPlan: Sendable {
     private static func mayPass(_ error: TransportError) -> Bool {
         switch error {
         case .offline, .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .proxy: true
-        case .tls, .tooLarge, .redirected, .badURL, .cancelled: false
+        case .certificate, .tls, .portal, .tooLarge, .redirected, .badURL, .cancelled: false
         }
     }
 }

@@ -5,6 +5,15 @@ package protocol HTTPTransport: Sendable {
 
     /// Closes idle connections so that the next request begins on a new one (network change, resume, failed try).
     func dropConnections() async
+
+    /// The same, and requests under way end too: no address is left that their answers could come to.
+    func abandonConnections() async
+}
+
+extension HTTPTransport {
+    package func abandonConnections() async {
+        await dropConnections()
+    }
 }
 
 package struct HTTPRequest: Sendable {
@@ -13,6 +22,10 @@ package struct HTTPRequest: Sendable {
     package var url: String
     package var headers: [HTTPField]
     package var body: Secret?
+    /// Only ever to the same origin.
+    package var followsRedirects = true
+    /// For the whole exchange; `nil` is the transport's own.
+    package var limit: Duration?
 
     package init(method: String, url: String, headers: [HTTPField] = [], body: Secret? = nil) {
         self.method = method
@@ -53,12 +66,14 @@ package struct HTTPReply: Sendable {
 
 /// Why there was no whole answer. Texts name the host, never a path or a query.
 package enum TransportError: Error, Sendable, Equatable {
-    /// No route: the machine is offline as far as the request could tell.
+    /// No route: the machine is offline as far as the request, or the system, could tell.
     case offline(reason: String)
     case nameNotResolved(host: String)
     case connectionRefused(host: String)
     case timedOut(host: String, after: Duration)
-    /// Certificate or handshake.
+    /// Whoever answered has no good certificate for that host.
+    case certificate(host: String, reason: String)
+    /// The handshake.
     case tls(host: String, reason: String)
     /// The connection ended in mid-answer, or before one.
     case connectionLost(host: String, reason: String)
@@ -68,5 +83,7 @@ package enum TransportError: Error, Sendable, Equatable {
     case redirected(toOrigin: String)
     case proxy(reason: String)
     case badURL(reason: String)
+    /// The network wants a sign-in of its own first; nothing was sent.
+    case portal
     case cancelled
 }

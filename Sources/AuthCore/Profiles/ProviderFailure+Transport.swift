@@ -18,8 +18,12 @@ extension ProviderFailure {
         case .timedOut(let host, let limit):
             AgentError(
                 .timeout, "\(host) did not answer within \(Int(limit.seconds.rounded(.up))) s.", cause: "timed_out")
+        case .portal: .captivePortal
+        case .certificate(let host, let reason):
+            unreachable(
+                "No secure connection to \(host): \(reason). Check the clock and the trusted CAs.", "certificate")
         case .tls(let host, let reason):
-            unreachable("No secure connection to \(host): \(reason). Check the clock and the trusted CAs.", "tls")
+            unreachable("No secure connection to \(host): \(reason).", "tls")
         case .connectionLost(let host, let reason):
             unreachable("The connection to \(host) was lost: \(reason).", "connection_lost")
         case .proxy(let reason): unreachable("The proxy did not help: \(reason). Check its setting.", "proxy")

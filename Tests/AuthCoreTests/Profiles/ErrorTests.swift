@@ -153,6 +153,7 @@ struct ErrorTests {
             (.connectionRefused(host: "h"), .providerUnreachable),
             (.timedOut(host: "h", after: .seconds(30)), .timeout),
             (.tls(host: "h", reason: "r"), .providerUnreachable),
+            (.certificate(host: "h", reason: "r"), .providerUnreachable), (.portal, .captivePortal),
             (.connectionLost(host: "h", reason: "r"), .providerUnreachable), (.tooLarge(limit: 8 << 20), .badReply),
             (.redirected(toOrigin: "https://portal.example"), .badReply), (.proxy(reason: "407"), .providerUnreachable),
             (.badURL(reason: "r"), .providerUnreachable), (.cancelled, .timeout),
