@@ -60,7 +60,10 @@ let package = Package(
             name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
         .target(name: "AuthKeyring", dependencies: ["AuthCore", "GLibRuntime", "CSecret"], swiftSettings: checked),
-        .target(name: "AuthNetwork", dependencies: ["AuthCore", "GLibRuntime", "CSecret"], swiftSettings: checked),
+        .systemLibrary(name: "CLinux"),
+        .target(
+            name: "AuthNetwork", dependencies: ["AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
+            swiftSettings: checked),
         .target(
             name: "AuthHTTP",
             dependencies: [
@@ -160,7 +163,9 @@ let package = Package(
             swiftSettings: checked),
         .testTarget(
             name: "AuthNetworkTests",
-            dependencies: ["network-probe", .product(name: "Subprocess", package: "swift-subprocess")],
+            dependencies: [
+                "AuthNetwork", "AuthCore", "network-probe", .product(name: "Subprocess", package: "swift-subprocess"),
+            ],
             swiftSettings: checked),
         // Prints what the network watch tells; the tests run it in network namespaces of its own.
         .executableTarget(

@@ -6,6 +6,8 @@
 #define SECRET_API_SUBJECT_TO_CHANGE 1
 #include <libsecret/secret.h>
 #include <gio/gio.h>
+#include <gio/gunixfdlist.h>
+#include <glib-unix.h>
 
 // What Swift cannot say itself: functions with variable arguments, and macros.
 

@@ -61,6 +61,29 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
+    /// A method call that is answered with one file descriptor (`(h)`), which the caller closes.
+    package func callingForDescriptor(_ method: BusMethod, arguments: BusVariant) -> GIOCall<Int32> {
+        GIOCall { [self] cancellable, callback, data in
+            arguments.withRaw { arguments in
+                withVariantType("(h)") { type in
+                    g_dbus_connection_call_with_unix_fd_list(
+                        raw, method.destination, method.path, method.interface, method.member, arguments, type,
+                        G_DBUS_CALL_FLAGS_NO_AUTO_START, .max, nil, cancellable, callback, data)
+                }
+            }
+        } finish: { [self] result, error in
+            var list: UnsafeMutablePointer<GUnixFDList>?
+            guard let reply = g_dbus_connection_call_with_unix_fd_list_finish(raw, &list, result, error) else {
+                return nil
+            }
+            g_variant_unref(reply)
+            guard let list else { return nil }
+            defer { g_object_unref(list) }
+            let descriptor = g_unix_fd_list_get(list, 0, error)
+            return descriptor >= 0 ? descriptor : nil
+        }
+    }
+
     /// Calls `received` for each such signal until the subscription is dropped.
     ///
     /// - Parameters:

@@ -194,6 +194,10 @@ extension GLibThread {
         operations[ObjectIdentifier(operation)] = operation
     }
 
+    func attach(_ source: UnsafeMutablePointer<GSource>?) {
+        g_source_attach(source, context)
+    }
+
     func remove(_ operation: any GLibOperation) {
         assertOwned()
         operations[ObjectIdentifier(operation)] = nil

@@ -11,6 +11,8 @@ struct Watch {
 
     private let options: Options
     private let session: SessionName?
+    /// `nil` for all of them.
+    private let topic: Topic?
     private let signals: Signals
     private var view: any WatchView
 
@@ -21,7 +23,20 @@ struct Watch {
         let signals = try Signals(isLive ? TerminalInput.signals + [SIGWINCH] : [])
         let view: any WatchView =
             if options.json { EventLines() } else if isLive { LiveView() } else { ChangeLines() }
-        var watch = Watch(options: options, session: try options.chosenSession(), signals: signals, view: view)
+        return try run(options, topic: nil, signals, view)
+    }
+
+    /// One topic only.
+    /// - Parameter view: `nil` for programs.
+    static func run(_ options: Options, topic: Topic, view: (any WatchView)?) throws(Failure) -> ExitStatus {
+        try run(options, topic: topic, try Signals([]), view ?? EventLines())
+    }
+
+    private static func run(
+        _ options: Options, topic: Topic?, _ signals: Signals, _ view: any WatchView
+    ) throws(Failure) -> ExitStatus {
+        var watch = Watch(
+            options: options, session: try options.chosenSession(), topic: topic, signals: signals, view: view)
         let deadline = options.timeout.map { Deadline.after($0) } ?? .never
         do throws(Failure) {
             try watch.run(until: deadline)
@@ -54,7 +69,7 @@ struct Watch {
 
     private func subscribed() throws(Failure) -> AgentConnection {
         let connection = try options.connect().connection
-        let params = SubscribeParams(session: session)
+        let params = SubscribeParams(topics: topic.map { [$0] }, session: session)
         do throws(ClientError) {
             _ = try connection.begin(.eventsSubscribe(params), deadline: .after(Self.subscribeTime))
         } catch {

@@ -28,13 +28,15 @@ let parts = AgentParts(
         }
     },
     desktop: {
-        let thread = try GLibThread()
+        // GIO's network monitor may wait for NetworkManager; nobody is to wait for it.
+        let (thread, monitors) = (try GLibThread(), try GLibThread(name: "glib-monitor"))
         let bus = SessionBus.address(environment: Environment.value)
         return AgentParts.Desktop(
             secretService: { catalog in
                 SecretServiceStore(on: thread, address: bus, providerTitle: { catalog[$0]?.title })
             },
-            network: { GIONetworkWatch(on: thread) })
+            network: { SystemNetworkWatch(on: thread, monitors: monitors) },
+            sleep: { SystemSleepWatch(on: thread, systemBus: SystemBus.address(environment: Environment.value)) })
     },
     transport: { settings, group in
         let client = try AsyncHTTPTransport(

@@ -16,7 +16,7 @@ struct AlarmsTests {
 
     @Test("ring one after the other, and sleep in between")
     func inTurn() async {
-        let alarms = Alarms(clock: clock)
+        let alarms = Alarms<SessionName>(clock: clock)
         let start = clock.now().boot
         let (rung, ring) = AsyncStream.makeStream(of: [SessionName].self)
         await withTaskGroup(of: Void.self) { group in
@@ -38,7 +38,7 @@ struct AlarmsTests {
 
     @Test("an earlier deadline is taken over, a later one and one taken away wake nobody")
     func sooner() async {
-        let alarms = Alarms(clock: clock)
+        let alarms = Alarms<SessionName>(clock: clock)
         let start = clock.now().boot
         let (rung, ring) = AsyncStream.makeStream(of: [SessionName].self)
         await withTaskGroup(of: Void.self) { group in

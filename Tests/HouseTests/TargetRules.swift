@@ -24,7 +24,8 @@ struct TargetRules: Sendable {
             imports: standard.union(["CSecret"]),
             forbiddenWords: ["OAuth", "oauth", "bearer", "token", "Token"]),
         "AuthKeyring": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CSecret"])),
-        "AuthNetwork": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CSecret"])),
+        "AuthNetwork": TargetRules(
+            imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
                 "AuthCore", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1", "NIOHTTPCompression",
@@ -54,5 +55,5 @@ struct TargetRules: Sendable {
     ]
 
     /// The targets that are C.
-    static let bridges: Set<String> = ["CIdle", "CSecret", "CSystemd"]
+    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd"]
 }

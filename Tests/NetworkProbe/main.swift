@@ -4,9 +4,9 @@ import AuthWire
 import GLibRuntime
 import Glibc
 
-let thread = try GLibThread()
-let watch = GIONetworkWatch(on: thread)
-for await state in watch.states() {
-    print(state.rawValue)
+let (thread, monitors) = (try GLibThread(), try GLibThread())
+let watch = SystemNetworkWatch(on: thread, monitors: monitors)
+for await reading in watch.readings() {
+    print("\(reading.reach) \(reading.monitor.rawValue) \(reading.generation) \(reading.move)")
     fflush(nil)
 }

@@ -24,11 +24,20 @@ package struct ProviderCalls: Sendable {
 
     /// Whether what the network is like says anything about this session's provider: not if that is on this machine.
     package func needsNetwork(_ record: SessionRecord) -> Bool {
+        probe(record)?.origin.isLoopback != true
+    }
+
+    /// What asks for this session's provider without credentials; `nil` when its profile is gone.
+    package func probe(_ record: SessionRecord) -> Probe? {
         guard let profile = catalog.profiles[record.provider],
             let environment = profile.environments.first(where: { $0.name == record.environment }),
-            let base = try? BaseURL(environment.baseURL)
-        else { return true }
-        return !base.isLoopback
+            let origin = ProviderOrigin(of: environment.baseURL)
+        else { return nil }
+        // The request for the user: known to be answered with JSON, if only with a 401.
+        let request = profile.userRequest?.request ?? profile.validation
+        let path = request.flatMap { $0.method == "GET" ? $0.path.fill(TemplateValues(standIn: "", for: [])) : nil }
+        let base = String(environment.baseURL.dropFirst(origin.text.count))
+        return Probe(origin, path: path.map { base + $0 })
     }
 
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {

@@ -17,9 +17,11 @@ package final class SessionTable: Sendable {
     let provider: ProviderCalls
     let store: any SessionStore
     let clock: any SystemClock
-    private let network: any NetworkWatch
+    /// Every request to a provider goes through it.
+    package let transport: any HTTPTransport
+    private let network: NetworkKeeper
     let workshop = Workshop()
-    private let alarms: Alarms
+    private let alarms: Alarms<SessionName>
     private let entries: Mutex<Entries>
     private let firstLoad = Latch()
     private let gate: RenewalGate
@@ -31,14 +33,15 @@ package final class SessionTable: Sendable {
     ///   - publish: called at each change; it must not wait.
     package init(
         store: any SessionStore, transport: any HTTPTransport, clock: any SystemClock, network: any NetworkWatch,
-        catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil, seed: UInt64,
+        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
         self.clock = clock
-        self.network = network
+        self.network = NetworkKeeper(watch: network, sleep: sleep, transport: transport, clock: clock)
+        self.transport = GuardedTransport(transport, network: self.network)
         self.catalog = CurrentCatalog(catalog)
-        provider = ProviderCalls(catalog: self.catalog, transport: transport)
+        provider = ProviderCalls(catalog: self.catalog, transport: self.transport)
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         alarms = Alarms(clock: clock)
         gate = RenewalGate(clock: clock, workshop: workshop)
@@ -54,7 +57,7 @@ package final class SessionTable: Sendable {
             group.addTask { await self.workshop.run() }
             group.addTask { await self.alarms.run { await self.wake($0) } }
             group.addTask { await self.watchStore() }
-            group.addTask { await self.watchNetwork() }
+            group.addTask { await self.followNetwork() }
         }
         for session in sessions { await session.close() }
         firstLoad.open()
@@ -81,22 +84,35 @@ package final class SessionTable: Sendable {
         for session in sessions {
             await session.handle(.renewable(provider.canRenew(await session.record)))
         }
+        await tellPlaces()
     }
 
     private func wake(_ names: [SessionName]) async {
         for name in names { await session(named: name)?.handle(.wake) }
     }
 
-    private func watchNetwork() async {
-        for await state in network.states() {
-            board.put(network: state)
-            for session in sessions { await tell(session, of: state) }
-        }
+    private func followNetwork() async {
+        await network.run(
+            NetworkKeeper.Reactions(
+                publish: { [board] in board.put(network: $0, providers: $1) },
+                tell: { for session in self.sessions { await self.tellNetwork(session) } },
+                prepareForSleep: { await self.drain() },
+                clockSet: { for session in self.sessions { await session.handle(.clockSet) } }))
     }
 
-    private func tell(_ session: Session, of network: NetworkState) async {
-        let concerned = provider.needsNetwork(await session.record)
-        await session.handle(.networkChanged(concerned ? network : .online))
+    private func tellNetwork(_ session: Session) async {
+        let state = await network.state(of: provider.probe(await session.record)?.origin)
+        await session.handle(.networkChanged(state))
+    }
+
+    /// Where the providers of all sessions are, for the network to look after.
+    private func tellPlaces() async {
+        var places: [String: Set<Probe>] = [:]
+        for session in sessions {
+            let record = await session.record
+            if let probe = provider.probe(record) { places[record.provider, default: []].insert(probe) }
+        }
+        await network.use(places)
     }
 
     private func watchStore() async {
@@ -122,6 +138,7 @@ package final class SessionTable: Sendable {
             }
             entries.withLock { $0.loaded = true }
             board.removeHeralds(in: .keyringLocked)
+            await tellPlaces()
             board.put(store: .ready, message: nil)
         } catch {
             board.put(store: StoreState(error), message: AgentError(error).message)
@@ -151,7 +168,7 @@ package final class SessionTable: Sendable {
             stored: record, canRenew: provider.canRenew(record), pause: pauses[record.session], now: clock.now(),
             seed: nextSeed())
         let session = add(machine, named: record.session)
-        await tell(session, of: board.network.state)
+        await tellNetwork(session)
         await session.begin()
         // Such a session is good only as long as the provider says so: it is asked, and serves meanwhile.
         if catalog.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
@@ -182,7 +199,8 @@ package final class SessionTable: Sendable {
     /// Takes a session that was just signed in; returns when it is in the store, or the store has refused it.
     func signedIn(_ record: SessionRecord, sentAt: Moment) async throws(AgentError) -> SessionStatus {
         let session = await install(record, sentAt: sentAt)
-        await tell(session, of: board.network.state)
+        await tellPlaces()
+        await tellNetwork(session)
         try await session.write()
         return try status(record.session)
     }
@@ -228,6 +246,7 @@ package final class SessionTable: Sendable {
         alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
         board.remove(session.name)
+        workshop.order { await self.tellPlaces() }
     }
 }
 

@@ -155,12 +155,14 @@ package final class StateBoard: Sendable {
         if changed { announce(.store, "changed") }
     }
 
-    package func put(network state: NetworkState) {
+    /// - Parameter providers: how each was reached last, by its name.
+    package func put(network state: NetworkState, providers: [String: String]) {
         let now = clock.now().wall.unixSeconds
         let changed = known.withLock { known in
-            guard known.network.state != state else { return false }
-            known.network = NetworkStatus(state: state, since: now, providers: known.network.providers)
-            return true
+            let since = known.network.state == state ? known.network.since : now
+            let new = NetworkStatus(state: state, since: since, providers: providers)
+            defer { known.network = new }
+            return known.network != new
         }
         if changed { announce(.network, "changed") }
     }

@@ -1,12 +1,11 @@
-package import AuthWire
 internal import Synchronization
 
-/// The next deadline of each session, kept by one sleeping task for all of them.
+/// The next deadline of each of several things, such as sessions, kept by one sleeping task for all of them.
 ///
 /// Invariant: it wakes for deadlines and for earlier ones being set, and for nothing else.
-package final class Alarms: Sendable {
+package final class Alarms<Key: Hashable & Sendable>: Sendable {
     private struct State {
-        var deadlines: [SessionName: BootInstant] = [:]
+        var deadlines: [Key: BootInstant] = [:]
         /// Of the present wait; each has its own, because an abandoned stream never waits again.
         var bell: AsyncStream<Void>.Continuation?
 
@@ -20,25 +19,25 @@ package final class Alarms: Sendable {
         self.clock = clock
     }
 
-    /// Replaces the deadline of a session; `nil` takes it away.
-    package func set(_ deadline: BootInstant?, for session: SessionName) {
+    /// Replaces the deadline of one of them; `nil` takes it away.
+    package func set(_ deadline: BootInstant?, for key: Key) {
         let bell: AsyncStream<Void>.Continuation? = state.withLock { state in
             let first = state.first
-            state.deadlines[session] = deadline
+            state.deadlines[key] = deadline
             guard let deadline, first.map({ deadline < $0 }) ?? true else { return nil }
             return state.bell
         }
         bell?.yield()
     }
 
-    /// Calls `ring` with each session whose deadline has come, until it is cancelled.
-    package func run(ring: @Sendable ([SessionName]) async -> Void) async {
+    /// Calls `ring` with each of those whose deadline has come, until it is cancelled.
+    package func run(ring: @Sendable ([Key]) async -> Void) async {
         while !Task.isCancelled {
             await waitForDeadline()
             let now = clock.now().boot
             let due = state.withLock { state in
                 let due = state.deadlines.filter { $0.value <= now }.map(\.key)
-                for session in due { state.deadlines[session] = nil }
+                for key in due { state.deadlines[key] = nil }
                 return due
             }
             if !due.isEmpty { await ring(due) }

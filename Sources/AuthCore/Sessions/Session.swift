@@ -170,7 +170,7 @@ package struct SessionWorld: Sendable {
     package let provider: ProviderCalls
     package let clock: any SystemClock
     package let workshop: Workshop
-    package let alarms: Alarms
+    package let alarms: Alarms<SessionName>
     package let gate: RenewalGate
     package let publish: @Sendable (SessionSnapshot) -> Void
     package let forget: @Sendable (Session) -> Void

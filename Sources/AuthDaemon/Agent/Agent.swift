@@ -13,8 +13,8 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, transport: any HTTPTransport,
-        network: any NetworkWatch, clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog,
-        fixedLevel: Bool, notifier: ServiceNotifier
+        network: any NetworkWatch, sleep: any SleepWatch, clock: any SystemClock, socket: SocketFile,
+        loop: any EventLoop, log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
     ) {
         let logger = log.logger()
         self.logger = logger
@@ -22,8 +22,9 @@ package struct Agent: Sendable {
             let outlet = EventOutlet(loop: loop)
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
-                store: store, transport: transport, clock: clock, network: network, catalog: configuration.catalog,
-                pauses: PauseFile(beside: socket.path), seed: .random(in: .min ... .max),
+                store: store, transport: transport, clock: clock, network: network, sleep: sleep,
+                catalog: configuration.catalog, pauses: PauseFile(beside: socket.path),
+                seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)
                     outlet.publish(event)
@@ -37,7 +38,8 @@ package struct Agent: Sendable {
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table),
                 api: APIDesk(
-                    table: table, transport: transport, clock: clock, kept: kept, seed: .random(in: .min ... .max)),
+                    table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max)
+                ),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { () async throws(AgentError) in try await reloader.reload() }))

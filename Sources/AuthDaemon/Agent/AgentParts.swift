@@ -7,13 +7,16 @@ package struct AgentParts: Sendable {
     package struct Desktop: Sendable {
         package var secretService: @Sendable (ProfileCatalog) -> any SessionStore
         package var network: @Sendable () -> any NetworkWatch
+        package var sleep: @Sendable () -> any SleepWatch
 
         package init(
             secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore,
-            network: @escaping @Sendable () -> any NetworkWatch
+            network: @escaping @Sendable () -> any NetworkWatch,
+            sleep: @escaping @Sendable () -> any SleepWatch
         ) {
             self.secretService = secretService
             self.network = network
+            self.sleep = sleep
         }
     }
 

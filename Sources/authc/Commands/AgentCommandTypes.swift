@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthWire
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -48,12 +49,19 @@ struct Provider: ParsableCommand {
 }
 
 struct Network: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show how far the network reaches.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show how far the network reaches, and how each provider was reached last.")
 
     @OptionGroup var common: CommonOptions
 
+    @Flag(help: "A line for each change, until it is ended.")
+    var watch = false
+
     func run() throws {
-        try common.run { options throws(Failure) in try AgentCommands.network(options) }
+        try common.run { options throws(Failure) in
+            if watch { return try Watch.run(options, topic: .network, view: options.json ? nil : NetworkLines()) }
+            return try AgentCommands.network(options)
+        }
     }
 }
 

@@ -35,9 +35,9 @@ final class StillNetwork: NetworkWatch {
     let state: Mutex<NetworkState>
     init(_ state: NetworkState = .online) { self.state = Mutex(state) }
 
-    func states() -> AsyncStream<NetworkState> {
+    func readings() -> AsyncStream<NetworkReading> {
         AsyncStream { continuation in
-            continuation.yield(state.withLock { $0 })
+            continuation.yield(NetworkReading(reach: .everywhere, monitor: state.withLock { $0 }))
         }
     }
 }

@@ -93,7 +93,7 @@ private struct NoTransport: HTTPTransport {
 }
 
 private struct StillNetwork: NetworkWatch {
-    func states() -> AsyncStream<NetworkState> {
-        AsyncStream { $0.yield(.online) }
+    func readings() -> AsyncStream<NetworkReading> {
+        AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) }
     }
 }

@@ -1,0 +1,40 @@
+internal import AuthWire
+
+/// A transport whose requests wait for the network's word, and whose answers teach it.
+///
+/// Every call that carries credentials goes through here: nothing is sent where somebody else answers.
+package struct GuardedTransport: HTTPTransport {
+    private let transport: any HTTPTransport
+    private let network: NetworkKeeper
+
+    package init(_ transport: any HTTPTransport, network: NetworkKeeper) {
+        self.transport = transport
+        self.network = network
+    }
+
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+        guard let origin = ProviderOrigin(of: request.url) else { return try await transport.send(request) }
+        let round: Int
+        switch await network.clearance(for: origin) {
+        case .go(let number): round = number
+        case .no(.portal): throw .portal
+        case .no, .wait: throw .offline(reason: "no link leads out of it")
+        }
+        do throws(TransportError) {
+            let reply = try await transport.send(request)
+            await network.heard(Reachability(reply, from: origin), from: origin, round: round)
+            return reply
+        } catch {
+            if let word = Reachability(error) { await network.heard(word, from: origin, round: round) }
+            throw error
+        }
+    }
+
+    package func dropConnections() async {
+        await transport.dropConnections()
+    }
+
+    package func abandonConnections() async {
+        await transport.abandonConnections()
+    }
+}

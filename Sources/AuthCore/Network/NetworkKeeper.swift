@@ -1,0 +1,167 @@
+package import AuthWire
+
+/// Follows the machine's network and sleep, and carries out what ``NetworkMachine`` decides.
+///
+/// Invariant: the machine is touched only between two awaits, so each event meets a settled state.
+package actor NetworkKeeper {
+    /// What the rest of the agent does when something changes.
+    package struct Reactions: Sendable {
+        /// The network as others may see it.
+        package var publish: @Sendable (_ state: NetworkState, _ providers: [String: String]) -> Void
+        /// Sessions are to be told anew what ``NetworkKeeper/state(of:)`` is; never called twice at once.
+        package var tell: @Sendable () async -> Void
+        /// The machine is about to sleep: what is unwritten is to be written, within ``NetworkKeeper/longestHold``.
+        package var prepareForSleep: @Sendable () async -> Void
+        /// The wall clock was set.
+        package var clockSet: @Sendable () async -> Void
+    }
+
+    /// logind waits 5 s by default (logind.conf(5), InhibitDelayMaxSec).
+    package static let longestHold = Duration.seconds(3)
+
+    private enum Due {
+        case probes
+    }
+
+    private let watch: any NetworkWatch
+    private let sleep: any SleepWatch
+    private let transport: any HTTPTransport
+    private let clock: any SystemClock
+    private let workshop = Workshop()
+    /// One deadline for all origins: the machine knows which are due.
+    private let alarms: Alarms<Due>
+    private let news: AsyncStream<Void>
+    private let bell: AsyncStream<Void>.Continuation
+    private var machine = NetworkMachine()
+    private var reactions: Reactions?
+    /// Of each provider with a session: where it is.
+    private var uses: [String: Set<ProviderOrigin>] = [:]
+    private var probes: [ProviderOrigin: Probe] = [:]
+    private var waiting: [ProviderOrigin: [CheckedContinuation<Void, Never>]] = [:]
+
+    package init(
+        watch: any NetworkWatch, sleep: any SleepWatch, transport: any HTTPTransport, clock: any SystemClock
+    ) {
+        self.watch = watch
+        self.sleep = sleep
+        self.transport = transport
+        self.clock = clock
+        alarms = Alarms(clock: clock)
+        (news, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Follows until it is cancelled.
+    package func run(_ reactions: Reactions) async {
+        self.reactions = reactions
+        await withDiscardingTaskGroup { [watch, sleep, alarms, workshop, news] group in
+            group.addTask { await workshop.run() }
+            group.addTask { await alarms.run { _ in await self.handle(.wake) } }
+            group.addTask {
+                for await reading in watch.readings() { await self.handle(.reading(reading)) }
+            }
+            group.addTask {
+                for await event in sleep.events() { await self.take(event) }
+            }
+            group.addTask {
+                for await _ in news { await reactions.tell() }
+            }
+        }
+        self.reactions = nil
+        for continuation in waiting.values.joined() { continuation.resume() }
+        waiting = [:]
+    }
+
+    /// The providers that sessions are at now, each with what asks it.
+    package func use(_ providers: [String: Set<Probe>]) {
+        uses = providers.mapValues { Set($0.map(\.origin)) }
+        probes = [:]
+        for probe in providers.values.joined() { probes[probe.origin] = probe }
+        handle(.inUse(Set(probes.keys)))
+    }
+
+    package func state(of origin: ProviderOrigin?) -> NetworkState {
+        origin.map(machine.state) ?? machine.picture.state
+    }
+
+    /// Returns when it is known whether a call may go there; a probe takes ``Probe/limit`` at most.
+    func clearance(for origin: ProviderOrigin) async -> Clearance {
+        while true {
+            handle(.wanted(origin))
+            let clearance = machine.clearance(for: origin)
+            guard clearance == .wait, reactions != nil else { return clearance }
+            await withCheckedContinuation { waiting[origin, default: []].append($0) }
+        }
+    }
+
+    func heard(_ word: Reachability, from origin: ProviderOrigin, round: Int) {
+        handle(.heard(origin, round: round, word))
+    }
+
+    // MARK: Doing
+
+    private func handle(_ event: NetworkEvent) {
+        for action in machine.handle(event, at: clock.now()) {
+            switch action {
+            case .dropConnections(let abandoning): drop(abandoning: abandoning)
+            case .probe(let origin, let round): probe(origin, round)
+            case .publish(let picture): reactions?.publish(picture.state, words(picture))
+            case .tell: bell.yield()
+            case .wakeAt(let deadline): alarms.set(deadline, for: .probes)
+            }
+        }
+        for origin in waiting.keys where machine.clearance(for: origin) != .wait || !machine.isProbing(origin) {
+            for continuation in waiting.removeValue(forKey: origin) ?? [] { continuation.resume() }
+        }
+    }
+
+    private func drop(abandoning: Bool) {
+        workshop.order { [transport] in
+            if abandoning { await transport.abandonConnections() } else { await transport.dropConnections() }
+        }
+    }
+
+    private func probe(_ origin: ProviderOrigin, _ round: Int) {
+        let probe = probes[origin] ?? Probe(origin)
+        workshop.order { [transport] in
+            let word: Reachability
+            do throws(TransportError) {
+                word = probe.reading(try await transport.send(probe.request))
+            } catch {
+                word = probe.reading(error)
+            }
+            await self.handle(.probed(origin, round: round, word))
+        }
+    }
+
+    /// A provider at several places is as well reached as the worst of them.
+    private func words(_ picture: NetworkPicture) -> [String: String] {
+        uses.compactMapValues { origins in
+            let words = origins.compactMap { picture.origins[$0] }
+            return words.sorted().first { $0 != "reachable" } ?? words.first
+        }
+    }
+
+    // MARK: Sleep
+
+    private func take(_ event: SleepEvent) async {
+        switch event {
+        case .preparing(let hold):
+            handle(.goingToSleep)
+            await prepare()
+            hold.letGo()
+        case .resumed: handle(.resumed)
+        case .clockSet: await reactions?.clockSet()
+        }
+    }
+
+    private func prepare() async {
+        guard let reactions else { return }
+        let end = clock.now().boot + Self.longestHold
+        await withTaskGroup(of: Void.self) { [clock] group in
+            group.addTask { await reactions.prepareForSleep() }
+            group.addTask { try? await clock.sleep(until: end) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+}

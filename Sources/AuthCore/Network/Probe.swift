@@ -1,0 +1,43 @@
+internal import AuthWire
+
+/// One cheap question to an origin, without credentials, to learn who answers there.
+package struct Probe: Sendable, Hashable {
+    package let origin: ProviderOrigin
+    package let url: String
+
+    /// A longer wait is no network to work with.
+    package static let limit = Duration.seconds(3)
+
+    /// - Parameter path: one that the provider answers with JSON; over HTTPS the certificate says who answers, and the
+    ///   shortest will do.
+    package init(_ origin: ProviderOrigin, path: String? = nil) {
+        self.origin = origin
+        url = origin.text + (origin.isSecure ? "/" : path ?? "/")
+    }
+
+    package var request: HTTPRequest {
+        var request = HTTPRequest(method: "GET", url: url, headers: [HTTPField("Accept", "application/json")])
+        request.followsRedirects = false
+        request.limit = Self.limit
+        return request
+    }
+
+    package func reading(_ reply: HTTPReply) -> Reachability {
+        if !origin.isSecure, leadsElsewhere(reply) { return .page }
+        return Reachability(reply, from: origin)
+    }
+
+    package func reading(_ error: TransportError) -> Reachability {
+        if case .redirected(let target) = error {
+            // The same host, mostly by https in place of http: its own doing.
+            return ProviderOrigin(of: target)?.host == origin.host ? .reached(isProven: false) : .page
+        }
+        return Reachability(error) ?? .unreached(.providerUnreachable, cause: "cancelled")
+    }
+
+    private func leadsElsewhere(_ reply: HTTPReply) -> Bool {
+        guard (300..<400).contains(reply.status), let location = reply.header("Location") else { return false }
+        guard let target = ProviderOrigin(of: location) else { return false }
+        return target.host != origin.host
+    }
+}

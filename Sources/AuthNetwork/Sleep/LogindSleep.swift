@@ -1,0 +1,93 @@
+import AuthCore
+import GLibRuntime
+import Glibc
+import Synchronization
+
+/// logind's word that the machine is about to sleep, or awake again, and the lock that delays it (Inhibitor Locks,
+/// systemd's interface description). Used on its GLib thread only; no call waits.
+final class LogindSleep {
+    private let thread: GLibThread
+    private let address: String
+    private let told: (_ isGoing: Bool, SleepHold?) -> Void
+    private var bus: BusConnection?
+    private var closing: GLibSubscription?
+    private var ownership: GLibSubscription?
+    private var signal: GLibSubscription?
+    private var inhibitor: SleepHold?
+
+    private static let name = "org.freedesktop.login1"
+    private static let path = "/org/freedesktop/login1"
+    private static let interface = "org.freedesktop.login1.Manager"
+    /// A bus on this machine answers in milliseconds or not at all.
+    private static let patience = Duration.seconds(5)
+    /// The system bus is restarted by hand, if ever.
+    private static let pauseBeforeReconnecting = Duration.seconds(10)
+
+    /// - Parameter told: going to sleep, with what delays it where logind gave that; or awake again.
+    init(
+        on thread: GLibThread, address: String, told: @escaping (_ isGoing: Bool, SleepHold?) -> Void
+    ) {
+        self.thread = thread
+        self.address = address
+        self.told = told
+        connect()
+    }
+
+    /// Where there is no system bus, the clocks alone tell of sleep.
+    private func connect() {
+        thread.begin(BusConnection.opening(address, on: thread), limit: Self.patience) { [weak self] result in
+            guard let self, case .success(let bus) = result else { return }
+            self.bus = bus
+            closing = bus.whenClosed { [weak self] in self?.lost() }
+            ownership = bus.watch(name: Self.name) { [weak self] owner in self?.appeared(owner) }
+        }
+    }
+
+    private func lost() {
+        (bus, closing, ownership, signal, inhibitor) = (nil, nil, nil, nil, nil)
+        thread.after(Self.pauseBeforeReconnecting) { [weak self] in self?.connect() }
+    }
+
+    private func appeared(_ owner: String?) {
+        signal = nil
+        inhibitor = nil
+        guard owner != nil, let bus else { return }
+        signal = bus.subscribe(to: "PrepareForSleep", of: Self.interface, from: Self.name, path: Self.path) {
+            [weak self] arguments in
+            guard let self, let isGoing = arguments.members.first?.bool else { return }
+            let hold = inhibitor
+            inhibitor = nil
+            told(isGoing, isGoing ? hold : nil)
+            if !isGoing { inhibit() }
+        }
+        inhibit()
+    }
+
+    private func inhibit() {
+        guard let bus else { return }
+        let words = ["sleep", "authd", "Sessions are written before the machine sleeps.", "delay"]
+        let method = BusMethod(
+            destination: Self.name, path: Self.path, interface: Self.interface, member: "Inhibit")
+        let call = bus.callingForDescriptor(method, arguments: BusVariant(tuple: words.map(BusVariant.init(string:))))
+        thread.begin(call, limit: Self.patience) { [weak self] result in
+            // Refused, sleep is still told of; only nothing delays it.
+            guard case .success(let descriptor) = result else { return }
+            let lock = DescriptorLock(descriptor)
+            self?.inhibitor = SleepHold { lock.close() }
+        }
+    }
+}
+
+/// logind's lock: held while the descriptor is open.
+private final class DescriptorLock: Sendable {
+    private let descriptor: Atomic<Int32>
+
+    init(_ descriptor: Int32) {
+        self.descriptor = Atomic(descriptor)
+    }
+
+    func close() {
+        let open = descriptor.exchange(-1, ordering: .acquiringAndReleasing)
+        if open >= 0 { Glibc.close(open) }
+    }
+}

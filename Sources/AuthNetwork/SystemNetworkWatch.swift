@@ -1,0 +1,76 @@
+package import AuthCore
+import AuthWire
+package import GLibRuntime
+
+/// The network as the kernel and the desktop's own monitor tell it.
+///
+/// The kernel says whether packets can go anywhere, a link without carrier included; NetworkManager, where it runs, says
+/// whether the Internet is behind it, or a portal before it. A reading is told within milliseconds of the start and then
+/// at most once a `settling` time. The monitor is one of the whole process: make one watch.
+// @unchecked Sendable: what changes is used on `thread` only.
+package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
+    /// How long changes are gathered: a change of network takes a route away and brings another within a second.
+    package static let settling = Duration.seconds(1)
+
+    private let thread: GLibThread
+    private let settling: Duration
+    private let broadcast = StateBroadcast<NetworkReading>(nil)
+    private var kernel: KernelNetwork?
+    private var monitor: DesktopMonitor?
+    private var picture = KernelPicture()
+    /// The last there were.
+    private var addresses: Set<KernelPicture.Address> = []
+    private var isSettling = false
+
+    /// - Parameters:
+    ///   - thread: where nothing ever waits; the kernel is listened to there.
+    ///   - monitors: for GIO's monitor, which may wait for NetworkManager.
+    package init(
+        on thread: GLibThread, monitors: GLibThread, settling: Duration = SystemNetworkWatch.settling
+    ) {
+        self.thread = thread
+        self.settling = settling
+        thread.perform { [weak self] in self?.start(monitors) }
+    }
+
+    package func readings() -> AsyncStream<NetworkReading> {
+        broadcast.states()
+    }
+
+    private func start(_ monitors: GLibThread) {
+        kernel = KernelNetwork(on: thread) { [weak self] in self?.changed() }
+        tell()
+        monitor = DesktopMonitor(on: monitors) { [weak self, thread] in
+            thread.perform { [weak self] in self?.changed() }
+        }
+    }
+
+    private func changed() {
+        guard !isSettling else { return }
+        isSettling = true
+        thread.after(settling) { [weak self] in
+            self?.isSettling = false
+            self?.tell()
+        }
+    }
+
+    private func tell() {
+        let word = monitor?.word ?? .online
+        guard let new = RouteSocket.picture() else {
+            // Without the kernel's word: the monitor's alone.
+            return broadcast.tell(NetworkReading(reach: word == .offline ? .nothing : .everywhere, monitor: word))
+        }
+        let old = picture
+        picture = new
+        var reading = broadcast.current ?? NetworkReading(reach: new.reach)
+        reading.reach = new.reach
+        reading.monitor = word
+        if (new.waysOut, new.ownAddresses) != (old.waysOut, old.ownAddresses) { reading.generation += 1 }
+        let own = new.ownAddresses
+        if !own.isEmpty {
+            if !addresses.isEmpty, own.isDisjoint(with: addresses) { reading.move += 1 }
+            addresses = own
+        }
+        broadcast.tell(reading)
+    }
+}

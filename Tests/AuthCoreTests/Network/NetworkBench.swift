@@ -1,0 +1,82 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// A network machine on a table: events in, actions out, and a clock that only the test turns.
+struct NetworkBench {
+    static let secure = origin("https://api.example.org")
+    static let plain = origin("http://api.example.net")
+    static let own = origin("http://127.0.0.1:8080")
+
+    private(set) var machine = NetworkMachine()
+    private(set) var elapsed = Duration.zero
+    private(set) var actions: [NetworkAction] = []
+    private(set) var picture: NetworkPicture?
+
+    /// A machine that is online, with providers there that have not been heard of.
+    init(_ origins: ProviderOrigin..., reach: NetworkReading.Reach = .everywhere, monitor: NetworkState = .online) {
+        send(.reading(NetworkReading(reach: reach, monitor: monitor)))
+        send(.inUse(Set(origins)))
+    }
+
+    static func origin(_ url: String) -> ProviderOrigin {
+        guard let origin = ProviderOrigin(of: url) else { preconditionFailure("a valid origin is refused") }
+        return origin
+    }
+
+    mutating func send(_ event: NetworkEvent) {
+        let now = ManualClock.moment(elapsed)
+        let new = machine.handle(event, at: now)
+        actions += new
+        for case .publish(let picture) in new { self.picture = picture }
+    }
+
+    /// Another network: other addresses, another gateway.
+    mutating func roam(_ reach: NetworkReading.Reach = .everywhere, monitor: NetworkState = .online, move: Bool = true)
+    {
+        let old = machine.reading
+        send(
+            .reading(
+                NetworkReading(
+                    reach: reach, monitor: monitor, generation: old.generation + 1, move: old.move + (move ? 1 : 0))))
+    }
+
+    /// What the probes under way bring.
+    mutating func answer(_ word: Reachability, for origin: ProviderOrigin) throws {
+        let round = try #require(probes(of: origin).last)
+        send(.probed(origin, round: round, word))
+    }
+
+    /// Goes to the next deadline that the machine asked for.
+    mutating func sleepUntilWake() throws -> Duration {
+        let deadline = try #require(wakeAt)
+        elapsed = max(elapsed, deadline - ManualClock.moment(.zero).boot)
+        send(.wake)
+        return elapsed
+    }
+
+    mutating func advance(_ duration: Duration) {
+        elapsed += duration
+        send(.wake)
+    }
+
+    mutating func forgetActions() { actions = [] }
+
+    var wakeAt: BootInstant? {
+        var last: BootInstant?
+        for case .wakeAt(let deadline) in actions { last = deadline }
+        return last
+    }
+
+    /// The rounds in which an origin was probed.
+    func probes(of origin: ProviderOrigin) -> [Int] {
+        actions.compactMap { if case .probe(origin, let round) = $0 { round } else { nil } }
+    }
+
+    var drops: [Bool] {
+        actions.compactMap { if case .dropConnections(let abandoning) = $0 { abandoning } else { nil } }
+    }
+}
+
+/// So that an action can be looked for by its origin.
+private func ~= (pattern: ProviderOrigin, value: ProviderOrigin) -> Bool { pattern == value }
