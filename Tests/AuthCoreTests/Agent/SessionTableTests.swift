@@ -31,8 +31,8 @@ struct SessionTableTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(Self.start)
+            // The alarm may renew it before they come, or with them.
             example.clock.advance(.seconds(2000))
-            #expect(table.liveToken(Self.get) == nil)
             let tokens = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 1...200 { group.addTask { try await table.token(Self.get).accessToken } }
                 return try await group.reduce(into: Set()) { $0.insert($1) }
