@@ -45,10 +45,10 @@ struct DocumentationTests {
 
     @Test("its settings are settings")
     func settings() throws {
-        let text = try #require(try Self.blocks().first { $0.contains("default_session") })
+        let text = try #require(try Self.blocks().first { $0.contains("allowed_user_ids") })
         let settings = try SettingsReader.read(text, source: "authd.toml").get()
         #expect(settings.environments["aws-lambda"]?.count == 1)
-        #expect(settings.folders.count == 1)
+        #expect(settings.http.proxy == "http://proxy.example:3128")
     }
 
     @Test("its broken profile has the problems it shows")
