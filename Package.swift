@@ -209,6 +209,10 @@ let package = Package(
             ],
             swiftSettings: checked
         ),
+        // The real agent in network namespaces; lab.py has the servers of those.
+        .testTarget(
+            name: "RealNetworkTests", dependencies: ["AuthWire", "TestSupport"], exclude: ["lab.py"],
+            swiftSettings: checked),
         .testTarget(
             name: "HouseTests",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],

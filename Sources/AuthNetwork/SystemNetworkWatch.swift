@@ -11,6 +11,8 @@ package import GLibRuntime
 package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     /// How long changes are gathered: a change of network takes a route away and brings another within a second.
     package static let settling = Duration.seconds(1)
+    /// The same while nothing leads anywhere: no connection can be disturbed by telling early, and somebody waits.
+    private static let settlingFromNothing = Duration.milliseconds(250)
 
     private let thread: GLibThread
     private let settling: Duration
@@ -48,7 +50,8 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private func changed() {
         guard !isSettling else { return }
         isSettling = true
-        thread.after(settling) { [weak self] in
+        let wait = broadcast.current?.reach == .nothing ? min(settling, Self.settlingFromNothing) : settling
+        thread.after(wait) { [weak self] in
             self?.isSettling = false
             self?.tell()
         }

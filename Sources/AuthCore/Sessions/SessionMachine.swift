@@ -191,7 +191,7 @@ package struct SessionMachine: Sendable {
         // A network that comes and goes all the time is no reason to ask all the time.
         guard lastFailure == nil || earlyTries.take(at: now.boot) else { return }
         resetBackoff()
-        if let plan, lastFailure != nil || plan.at <= now.boot { planSoon(now) }
+        if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
     }
 
     private mutating func planSoon(_ now: Moment) {

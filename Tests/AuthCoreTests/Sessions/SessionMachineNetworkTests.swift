@@ -39,4 +39,17 @@ struct SessionMachineNetworkTests {
         let second = try live.sleepUntilWake() - .seconds(900)
         #expect(first <= .milliseconds(500) && second >= .milliseconds(500) && second <= .seconds(2))
     }
+
+    @Test("a token that ended while offline is renewed within half a second of the network's return", arguments: 1...20)
+    func endedWhileOffline(seed: UInt64) throws {
+        // So short a life that its renewal is planned for after its end.
+        var bench = MachineBench(life: .seconds(2), seed: seed)
+        bench.send(.networkChanged(.offline))
+        bench.advance(.milliseconds(2100))
+        bench.send(.wake)
+        #expect(bench.snapshot?.status.state == .stale)
+        bench.send(.networkChanged(.online))
+        #expect(try bench.sleepUntilWake() <= .milliseconds(2600))
+        #expect(bench.flights.count == 1)
+    }
 }

@@ -1,0 +1,151 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// The real agent on a laptop whose cable, routes, addresses and names come and go.
+@Suite("Networks that come and go", .serialized, .timeLimit(.minutes(2)))
+struct NetworkChangeTests {
+    @Test(
+        "case 3: a network that was away longer than the token lives is no sign-out, and the session is back in seconds"
+    )
+    func linkDownAndUp() async throws {
+        try await Lab.play { lab, _ in
+            var times: [Duration] = []
+            for _ in 1...3 {
+                try lab.setLife(seconds: 2)
+                let refreshed = try await lab.authc("refresh")
+                try #require(refreshed.status == 0, "\(refreshed.err) \(lab.provider.out.text)")
+                try await lab.onGateway("ip link set far down")
+                let away = try await lab.watch()
+                #expect(await away.out.wait(for: #""state":"stale","cause":"offline""#))
+                await away.end()
+                try lab.setLife(seconds: 3600)
+                let back = try await lab.watch()
+                try await lab.onGateway("ip link set far up")
+                let start = ContinuousClock.now
+                #expect(await back.out.wait(for: #""state":"active""#))
+                times.append(ContinuousClock.now - start)
+                await back.end()
+            }
+            print("network back to active:", times.sorted())
+            // A second of settling, a probe, at most half a second of jitter, a renewal; the rest is a busy machine's.
+            #expect(times.sorted()[1] < .seconds(6))
+            #expect(!lab.provider.out.text.contains("REUSED"))
+        }
+    }
+
+    @Test("case 19: while offline who asks is told so at once, with 75, and no packet leaves")
+    func offline() async throws {
+        try await Lab.play { lab, _ in
+            try lab.setLife(seconds: 2)
+            #expect(try await lab.authc("refresh").status == 0)
+            let watch = try await lab.watch()
+            try await lab.onGateway("ip link set far down")
+            #expect(await watch.out.wait(for: #""state":"stale","cause":"offline""#))
+            try await lab.onLaptop(
+                "nft 'add table inet t; add chain inet t o { type filter hook output priority 0; }; "
+                    + "add rule inet t o oifname \"near\" meta l4proto { tcp, udp } counter'")
+            for command in ["token", "refresh", "token"] {
+                let output = try await lab.authc(command)
+                #expect(output.status == 75 && output.err.contains("no network"), "\(output.err)")
+            }
+            let login = try await lab.authc(
+                "login", "lab", "-s", "other", "--field", "email=ada@example.org", "--password-stdin",
+                input: "Correct-horse1")
+            #expect(login.status == 75, "\(login.err)")
+            #expect(try await lab.network().state == .offline)
+            #expect(try await lab.onLaptop("nft list ruleset").contains("counter packets 0 bytes 0"))
+            await watch.end()
+        }
+    }
+
+    @Test("case 4: after a change of address the next call is on a connection of its own")
+    func addressChanges() async throws {
+        try await Lab.play { lab, _ in
+            let watch = try await lab.watch()
+            try await lab.onLaptop(
+                "ip addr flush dev near && ip addr add 10.2.0.1/24 dev near && ip route add default via 10.2.0.2")
+            // The probe of the new network comes from the new address, and carries nothing.
+            #expect(await lab.provider.out.wait(for: "GET /me 401 bare from 10.2.0.1"))
+            #expect(try await lab.authc("refresh").status == 0)
+            #expect(await lab.provider.out.wait(for: "POST /refresh 200 full from 10.2.0.1"))
+            #expect(try await lab.network().providers["lab"] == "reachable")
+            await watch.end()
+        }
+    }
+
+    @Test("a default route that is gone is told, and nothing is lost when it is back")
+    func routeGone() async throws {
+        try await Lab.play { lab, _ in
+            let gone = try await lab.watch()
+            try await lab.onLaptop("ip route del default")
+            #expect(await gone.out.wait(for: #""providers":{"lab":"offline"}"#))
+            #expect(try await lab.network().state == .limited)
+            #expect(try await lab.authc("token").status == 0)
+            let back = try await lab.watch()
+            try await lab.onLaptop("ip route add default via 10.1.0.2")
+            #expect(await back.out.wait(for: #""providers":{"lab":"reachable"}"#))
+            #expect(try await lab.network().state == .online)
+            for watch in [gone, back] { await watch.end() }
+        }
+    }
+
+    @Test("a provider that only a VPN reaches is unreachable while the rest is online")
+    func behindVPN() async throws {
+        try await Lab.play { lab, agent in
+            try await lab.onGateway("ip addr add 10.88.0.1/32 dev lo")
+            let life = lab.folder.path + "/life"
+            let inner = try await lab.serve("provider", "10.88.0.1", life)
+            try lab.addProvider("inner", at: "http://10.88.0.1:\(inner.port)")
+            agent.kill(SIGHUP)
+            #expect(await agent.err.wait(for: "provider inner is new"))
+            try await lab.signIn("inner")
+            let down = try await lab.watch()
+            // The VPN ends: its address is not routed any more, and the machine's route changes with it.
+            try await lab.onGateway("ip addr del 10.88.0.1/32 dev lo")
+            try await lab.onLaptop(
+                "ip route replace default via 10.1.0.2 src 10.1.0.1 && ip addr add 10.1.0.9/24 dev near")
+            #expect(await down.out.wait(for: #""inner":"provider_unreachable","lab":"reachable""#))
+            #expect(try await lab.network().state == .online)
+            #expect(try await lab.authc("refresh", "-s", "lab").status == 0)
+            await down.end()
+            await inner.server.end()
+        }
+    }
+
+    @Test("thirty of a hundred packets lost: renewals are slower, and none is lost")
+    func loss() async throws {
+        try await Lab.play { lab, _ in
+            let lossy =
+                "add table inet t; add chain inet t h { type filter hook HOOK priority 0; }; "
+                + "add rule inet t h meta l4proto tcp numgen random mod 10 < 3 drop"
+            try await lab.onLaptop("nft '\(lossy.replacing("HOOK", with: "output"))'")
+            for _ in 1...4 {
+                let refresh = try await lab.authc("refresh", "--timeout", "60s")
+                #expect([0, 75].contains(refresh.status), "\(refresh.err)")
+            }
+            try await lab.onLaptop("nft flush ruleset")
+            #expect(try await lab.authc("refresh", "--timeout", "60s").status == 0)
+            #expect(!lab.provider.out.text.contains("REUSED"))
+        }
+    }
+
+    @Test("case 16: a provider that is two seconds late delays only those who ask for it")
+    func slow() async throws {
+        try await Lab.play { lab, agent in
+            let slow = try await lab.serve("slow", Lab.address, "\(lab.port)", "2")
+            try lab.addProvider("slow", at: "http://\(Lab.address):\(slow.port)")
+            agent.kill(SIGHUP)
+            #expect(await agent.err.wait(for: "provider slow is new"))
+            try await lab.signIn("slow")
+            async let late = lab.authc("refresh", "-s", "slow")
+            let start = ContinuousClock.now
+            for _ in 1...3 { #expect(try await lab.authc("refresh", "-s", "lab").status == 0) }
+            let prompt = ContinuousClock.now - start
+            #expect(try await late.status == 0)
+            #expect(prompt < ContinuousClock.now - start)
+            await slow.server.end()
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import AuthWire
+import TestSupport
+import Testing
+
+@Suite("Captive portals", .serialized, .timeLimit(.minutes(2)))
+struct PortalTests {
+    @Test("a portal gets nothing but probes, is told as such, and is passed without anybody asking")
+    func portal() async throws {
+        try await Lab.play { lab, _ in
+            let portal = try await lab.serve("portal", "0.0.0.0")
+            try lab.setLife(seconds: 2)
+            #expect(try await lab.authc("refresh").status == 0)
+            // Another network: whatever goes to the provider comes to the portal.
+            try await lab.onGateway(
+                "ip link set far down && nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
+                    + "add rule ip n p ip daddr \(Lab.address) tcp dport \(lab.port) redirect to :\(portal.port)' && "
+                    + "ip addr add 10.1.0.4/24 dev far && ip link set far up")
+            let met = try await lab.watch()
+            try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
+            #expect(await met.out.wait(for: #""state":"portal""#))
+            #expect(await met.out.wait(for: #""cause":"captive_portal""#))
+            for command in ["token", "refresh"] {
+                let output = try await lab.authc(command)
+                #expect(output.status == 75 && output.err.contains("wants a sign-in of its own"), "\(output.err)")
+            }
+            await met.end()
+            try lab.setLife(seconds: 3600)
+            let passed = try await lab.watch()
+            // The person signs in to the portal: no link, address or route of the laptop changes.
+            try await lab.onGateway("nft flush ruleset")
+            #expect(await passed.out.wait(for: #""state":"active""#))
+            #expect(try await lab.network().state == .online)
+            await passed.end()
+            await portal.server.end()
+            let seen = portal.server.out.text
+            #expect(seen.contains("carried nothing") && !seen.contains("SECRETS"), "\(seen)")
+        }
+    }
+}
