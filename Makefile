@@ -8,7 +8,10 @@ INSTALL ?= install
 # What make simulate plays: so many schedules, from that seed on.
 SEEDS ?= 10000000
 FIRST ?= 1
-# What make test plays of them.
+# How often make crash kills the agent, by the seeds from CRASH_FIRST on.
+KILLS ?= 300
+CRASH_FIRST ?= 1
+# What make test plays of make simulate.
 TEST_SEEDS := 100000
 
 RELEASE := .build/release
@@ -28,13 +31,14 @@ UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
 
-.PHONY: help build demo test simulate lint format install uninstall clean bench packages
+.PHONY: help build demo test simulate crash lint format install uninstall clean bench packages
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test; installs the packages that tests need'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
+	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -65,6 +69,11 @@ test: packages
 simulate:
 	$(SWIFT) build $(RELEASE_FLAGS) --product simulate
 	$(RELEASE)/simulate $(SEEDS) $(FIRST)
+
+# The debug build: it is there after make test, and its slower renewals are more moments to be killed at.
+crash: packages
+	$(SWIFT) build --product crash
+	.build/debug/crash $(KILLS) $(CRASH_FIRST)
 
 bench: packages build
 	Tests/Benchmarks/bench $(RELEASE)

@@ -145,6 +145,13 @@ let package = Package(
             swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
+        // Kills the real agent around its renewals (Docs/decisions/crash.md).
+        .target(
+            name: "CrashTrial", dependencies: ["AuthCore", "AuthWire", "StandInBackends", "TestSupport"],
+            path: "Tests/CrashTrial", swiftSettings: checked),
+        .executableTarget(
+            name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
+        .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "AuthCore", "AuthWire"], swiftSettings: checked),
 

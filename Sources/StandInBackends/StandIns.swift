@@ -10,6 +10,8 @@ package final class StandIns: Sendable {
         package var tokenLifetime = Duration.seconds(3600)
         /// How long a refreshed token is still taken, for the answer that was lost on its way.
         package var grace = Duration.seconds(5)
+        /// Whether renewing by a token whose grace is over ends every token of the account (RFC 9700 §4.14.2).
+        package var endsFamilyOnReuse = false
 
         package init() {}
     }
@@ -17,6 +19,7 @@ package final class StandIns: Sendable {
     let secretLog = SecretLog()
     private let clock = ServerClock()
     private let callCounts = Watched(CallCounts())
+    private let renewalLog = Watched<[TokenRenewal]>([])
     private let servers: [Backend: BackendServer]
     private let listeners: [Backend: Listener]
     // Written once, at the end of `init`, before anybody else has the stand-ins.
@@ -29,7 +32,8 @@ package final class StandIns: Sendable {
         for backend in Backend.allCases {
             let accounts = await Accounts(
                 backend: backend, seed: configuration.seed, lifetime: configuration.tokenLifetime.inSeconds,
-                grace: configuration.grace.inSeconds, secrets: secretLog, clock: clock)
+                grace: configuration.grace.inSeconds, endsFamilyOnReuse: configuration.endsFamilyOnReuse,
+                secrets: secretLog, clock: clock, renewals: renewalLog)
             let server = BackendServer(backend: backend, accounts: accounts, counts: callCounts)
             servers[backend] = server
             listeners[backend] = try Listener(host: configuration.host, respond: server.respond)
@@ -148,6 +152,14 @@ extension StandIns {
     /// Every token, password and code that was given out or received.
     package var secrets: [String] {
         SecretLog.Kind.allCases.flatMap { secretLog.all($0) }
+    }
+
+    /// Every renewal there was, oldest first.
+    package var renewals: [TokenRenewal] { renewalLog.value }
+
+    /// Returns once the renewals are as asked for. One is noted when it is done, before its answer goes out.
+    package func waitForRenewals(_ isMet: @escaping @Sendable ([TokenRenewal]) -> Bool) async throws {
+        try await renewalLog.wait(until: isMet)
     }
 
     /// The last code that was sent to an address.

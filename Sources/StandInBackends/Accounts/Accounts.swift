@@ -28,6 +28,8 @@ actor Accounts {
     private let secrets: SecretLog
     private let clock: ServerClock
     private let grace: Double
+    private let endsFamilyOnReuse: Bool
+    private let renewals: Watched<[TokenRenewal]>
     private var lifetime: Double
     private var accounts: [String: Account] = [:]
     private var tokens: [String: Issued] = [:]
@@ -35,11 +37,14 @@ actor Accounts {
     private var misses: [String: Int] = [:]
 
     init(
-        backend: Backend, seed: SeedUser, lifetime: Double, grace: Double, secrets: SecretLog, clock: ServerClock
+        backend: Backend, seed: SeedUser, lifetime: Double, grace: Double, endsFamilyOnReuse: Bool, secrets: SecretLog,
+        clock: ServerClock, renewals: Watched<[TokenRenewal]>
     ) async {
         self.backend = backend
         self.lifetime = lifetime
         self.grace = grace
+        self.endsFamilyOnReuse = endsFamilyOnReuse
+        self.renewals = renewals
         self.secrets = secrets
         self.clock = clock
         mint = await TokenMint(issuer: "urn:stand-in:\(backend.rawValue)")
@@ -146,7 +151,20 @@ extension Accounts {
         let new = try await issue(to: account, whole: whole)
         // The first replacement counts: a late second one does not prolong the old token's life.
         if tokens[old.id]?.replacedAt == nil { tokens[old.id]?.replacedAt = clock.now }
+        renewals.update { $0.append(TokenRenewal(former: old.token, token: new.token, at: .now)) }
         return new
+    }
+
+    /// As ``authenticate(_:)``; an account whose replaced token comes back may lose all of them.
+    func authenticateForRenewal(_ token: String) async throws(Refusal) -> (account: Account, token: Issued) {
+        do {
+            return try await authenticate(token)
+        } catch {
+            if endsFamilyOnReuse, let claims = await mint.read(token), tokens[claims.jti]?.replacedAt != nil {
+                tokens = tokens.filter { $0.value.account != claims.sub }
+            }
+            throw error
+        }
     }
 
     /// - Throws: 401 with the reason.

@@ -5,7 +5,7 @@ extension Misbehaviour {
             "behaviour", [],
             optional: [
                 "delay_ms", "status", "retry_after", "body", "html", "cut", "slow_body_ms_per_byte",
-                "date_offset_seconds", "revoke_tokens", "lost_answer", "headers",
+                "date_offset_seconds", "revoke_tokens", "lost_answer", "late_answer_ms", "headers",
             ])
         self.init(
             path: try fields.optionalText("path"), method: try fields.optionalText("method"),
@@ -33,6 +33,7 @@ extension Behaviour {
         slowBody = try fields.optionalNumber("slow_body_ms_per_byte").map { .milliseconds($0) }
         dateOffset = try fields.optionalNumber("date_offset_seconds").map { .seconds($0) }
         revokeTokens = try fields.optionalBool("revoke_tokens")
+        lateAnswer = try fields.optionalNumber("late_answer_ms").map { .milliseconds($0) }
         lostAnswer = try fields.optionalBool("lost_answer")
         if case .object(let members)? = fields.members["headers"] {
             headers = members.compactMapValues(\.string)

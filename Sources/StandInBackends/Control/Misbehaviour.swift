@@ -41,6 +41,8 @@ package struct Behaviour: Sendable {
     package var revokeTokens = false
     /// The call is done, its answer never goes out.
     package var lostAnswer = false
+    /// The call is done, and its answer waits.
+    package var lateAnswer: Duration?
     /// Further header fields of the answer.
     package var headers: [String: String] = [:]
 
@@ -59,6 +61,7 @@ package struct Behaviour: Sendable {
     package static func slowBody(perByte: Duration) -> Behaviour { make { $0.slowBody = perByte } }
     package static func date(offBy offset: Duration) -> Behaviour { make { $0.dateOffset = offset } }
     package static var revokeTokens: Behaviour { make { $0.revokeTokens = true } }
+    package static func lateAnswer(_ length: Duration) -> Behaviour { make { $0.lateAnswer = length } }
     package static var lostAnswer: Behaviour { make { $0.lostAnswer = true } }
 
     private static func make(_ set: (inout Behaviour) -> Void) -> Behaviour {
@@ -70,6 +73,6 @@ package struct Behaviour: Sendable {
     /// Whether it says something about calls, beside what it did at once.
     var concernsCalls: Bool {
         delay != nil || status != nil || html || cut != nil || slowBody != nil || dateOffset != nil || lostAnswer
-            || !headers.isEmpty
+            || lateAnswer != nil || !headers.isEmpty
     }
 }

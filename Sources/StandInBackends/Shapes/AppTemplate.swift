@@ -31,7 +31,7 @@ struct AppTemplate: Shape {
     }
 
     private func refresh(_ call: Call) async throws(Refusal) -> Answer {
-        let (_, token) = try await accounts.authenticate(call.bearer())
+        let (_, token) = try await accounts.authenticateForRenewal(call.bearer())
         let issued = try await accounts.replace(token)
         return .json([
             "token": .string(issued.token), "expiresAt": Dates.utc(Dates.unixSeconds(issued.endsAt)),

@@ -36,7 +36,7 @@ struct Envelope: Shape {
     }
 
     private func refresh(_ call: Call) async throws(Refusal) -> Answer {
-        let (account, token) = try await accounts.authenticate(call.bearer())
+        let (account, token) = try await accounts.authenticateForRenewal(call.bearer())
         return granted(try await accounts.replace(token), account)
     }
 

@@ -47,7 +47,7 @@ struct ForkInTheRoad: Shape {
     }
 
     private func refresh(_ call: Call) async throws(Refusal) -> Answer {
-        let (account, token) = try await accounts.authenticate(call.bearer())
+        let (account, token) = try await accounts.authenticateForRenewal(call.bearer())
         return try await granted(accounts.replace(token), account)
     }
 

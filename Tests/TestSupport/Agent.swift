@@ -1,13 +1,12 @@
-import AuthWire
-import TestSupport
+package import AuthWire
 
 /// A running authd, started as systemd would: with a socket that hears when it is ready.
-final class Agent: Sendable {
-    let child: Child
-    let notifications: NotifySocket
+package final class Agent: Sendable {
+    package let child: Child
+    package let notifications: NotifySocket
     private let desktop: Desktop
 
-    init(on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:]) async throws {
+    package init(on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:]) async throws {
         self.desktop = desktop
         notifications = try NotifySocket(at: desktop.folder.path + "/notify")
         var environment = desktop.environment.merging(more) { $1 }
@@ -20,16 +19,16 @@ final class Agent: Sendable {
     }
 
     /// Runs `authc` as a person would in a script.
-    func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
+    package func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
         try await authc(arguments, input: input)
     }
 
-    func authc(_ arguments: [String], input: String? = nil) async throws -> Child.Output {
+    package func authc(_ arguments: [String], input: String? = nil) async throws -> Child.Output {
         try await desktop.run([Programs.authc] + arguments, input: input)
     }
 
     /// What `authc --json` answered.
-    func json(_ arguments: String...) async throws -> JSON {
+    package func json(_ arguments: String...) async throws -> JSON {
         let output = try await desktop.run([Programs.authc] + arguments + ["--json"])
         // 3 tells of a session that must be signed in again, and shows it all the same.
         guard [0, 3].contains(output.status) else {
@@ -38,7 +37,7 @@ final class Agent: Sendable {
         return try JSON(parsing: Array(output.out.utf8))
     }
 
-    func status(_ session: String) async throws -> SessionStatus {
+    package func status(_ session: String) async throws -> SessionStatus {
         try SessionStatus(await json("status", "-s", session))
     }
 }

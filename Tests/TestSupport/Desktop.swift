@@ -1,14 +1,13 @@
 import Foundation
-import TestSupport
 
 /// A home, a bus and a keyring of a test's own: what a signed-in person's session gives a program.
-final class Desktop: Sendable {
-    static let keyringPassword = "pw"
-    let folder: TemporaryFolder
-    let environment: [String: String]
+package final class Desktop: Sendable {
+    package static let keyringPassword = "pw"
+    package let folder: TemporaryFolder
+    package let environment: [String: String]
     private let bus: Child
 
-    init() async throws {
+    package init() async throws {
         folder = try TemporaryFolder()
         var environment = [
             "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"),
@@ -26,7 +25,7 @@ final class Desktop: Sendable {
     }
 
     /// A keyring that is unlocked and owns its name on the bus.
-    func startKeyring(replacing: Bool = false) async throws -> Child {
+    package func startKeyring(replacing: Bool = false) async throws -> Child {
         let keyring = try await Child(
             ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
                 + (replacing ? ["--replace"] : []), environment: environment, input: .text(Self.keyringPassword))
@@ -36,7 +35,7 @@ final class Desktop: Sendable {
     }
 
     /// As a screen lock does, or a start without the password: what the keyring holds is there and cannot be read.
-    func lockKeyring() async throws {
+    package func lockKeyring() async throws {
         let lock = try await run([
             "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
             "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.Lock",
@@ -46,11 +45,11 @@ final class Desktop: Sendable {
     }
 
     /// The keyring again, unlocked, in place of the one that runs.
-    func unlockKeyring() async throws -> Child {
+    package func unlockKeyring() async throws -> Child {
         try await startKeyring(replacing: true)
     }
 
-    func run(
+    package func run(
         _ command: [String], input: String? = nil, with more: [String: String] = [:]
     ) async throws -> Child.Output {
         let input = input.map(Child.Input.text) ?? .none
@@ -58,13 +57,13 @@ final class Desktop: Sendable {
     }
 
     /// The attributes and labels of what authd keeps in the keyring, as another program sees them.
-    func keyringItems() async throws -> [String] {
+    package func keyringItems() async throws -> [String] {
         let found = try await run(["secret-tool", "search", "--all", "application", "authd"])
         return (found.out + found.err).split(separator: "\n").map(String.init).filter { $0.hasPrefix("label = ") }
     }
 
     /// Ends what was started here; the keyring ends with its bus.
-    func end() async {
+    package func end() async {
         await bus.end()
     }
 }
