@@ -4,6 +4,7 @@ package import AuthWire
 package struct ProviderCalls: Sendable {
     let catalog: CurrentCatalog
     private let transport: any HTTPTransport
+    let servers = ServerDirectory()
 
     package init(catalog: CurrentCatalog, transport: any HTTPTransport) {
         self.catalog = catalog
@@ -15,6 +16,7 @@ package struct ProviderCalls: Sendable {
         // Without its profile, or with one that makes no request now, it may be renewed when that is mended: the tries
         // will tell, and only a provider ends a session.
         guard let profile = catalog.profiles[record.provider] else { return true }
+        if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
             return try ProviderExchange(profile: profile).renewalRequest(record) != nil
         } catch {
@@ -33,6 +35,12 @@ package struct ProviderCalls: Sendable {
             let environment = profile.environments.first(where: { $0.name == record.environment }),
             let origin = ProviderOrigin(of: environment.baseURL)
         else { return nil }
+        // A server that tells of itself tells it to everybody.
+        if let issuer = profile.oauth?.issuer, let place = OAuthServer.places(of: issuer).first,
+            let origin = ProviderOrigin(of: issuer)
+        {
+            return Probe(origin, path: String(place.dropFirst(origin.text.count)))
+        }
         // The request for the user: known to be answered with JSON, if only with a 401.
         let request = profile.userRequest?.request ?? profile.validation
         let path = request.flatMap { $0.method == "GET" ? $0.path.fill(TemplateValues(standIn: "", for: [])) : nil }
@@ -41,7 +49,10 @@ package struct ProviderCalls: Sendable {
     }
 
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        await call(record) { exchange throws(AgentError) in
+        if let profile = catalog.profiles[record.provider], profile.oauth != nil {
+            return await renewOAuth(record, at: profile, sentAt: sentAt)
+        }
+        return await call(record) { exchange throws(AgentError) in
             try exchange.renewalRequest(record)
         } read: {
             $0.readRenewal($1, record: record, sentAt: sentAt.wall)
@@ -60,9 +71,13 @@ package struct ProviderCalls: Sendable {
 
     /// `nil` where the provider has no request for it.
     package func fetchUser(
-        _ record: SessionRecord
+        _ record: SessionRecord, sentAt: Moment
     ) async -> Result<(raw: JSON, summary: UserSummary), ProviderFailure>? {
-        guard catalog.profiles[record.provider]?.userRequest != nil else { return nil }
+        guard let profile = catalog.profiles[record.provider] else { return nil }
+        guard profile.userRequest != nil else {
+            guard profile.oauth != nil else { return nil }
+            return await userInfo(record.tokens.accessToken, at: profile, sentAt: sentAt)
+        }
         return await call(record) { exchange throws(AgentError) in
             try exchange.userRequest(record)
         } read: { exchange, reply in

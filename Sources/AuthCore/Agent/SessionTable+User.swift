@@ -26,7 +26,7 @@ extension SessionTable {
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
         let fetched = try await withToken(of: session) { record in
-            await provider.fetchUser(record)
+            await provider.fetchUser(record, sentAt: clock.now())
                 ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
         }
         return await received(fetched, of: session)

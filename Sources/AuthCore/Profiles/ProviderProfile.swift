@@ -29,6 +29,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package var userUpdate: UserUpdate?
     /// Tells the provider of a sign-out. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
+    /// Where signing in and renewal are OAuth's; then ``reply``, ``validation`` and ``signOut`` say nothing.
+    package var oauth: OAuthProfile?
     /// Calls of its API, in the order of the file.
     package var endpoints: [Endpoint]
     package var api: APIRules
@@ -39,7 +41,8 @@ package struct ProviderProfile: Sendable, Equatable {
         password: [PasswordAction: SignInMethod] = [:], reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(),
         user: UserMap = UserMap(), renewal: Renewal,
         validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdate? = nil,
-        signOut: RequestTemplate? = nil, endpoints: [Endpoint] = [], api: APIRules = APIRules()
+        signOut: RequestTemplate? = nil, oauth: OAuthProfile? = nil, endpoints: [Endpoint] = [],
+        api: APIRules = APIRules()
     ) {
         self.name = name
         self.title = title
@@ -58,6 +61,7 @@ package struct ProviderProfile: Sendable, Equatable {
         self.userRequest = userRequest
         self.userUpdate = userUpdate
         self.signOut = signOut
+        self.oauth = oauth
         self.endpoints = endpoints
         self.api = api
     }

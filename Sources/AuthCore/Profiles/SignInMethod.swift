@@ -11,7 +11,10 @@ package struct SignInMethod: Sendable, Equatable {
     package var challenge: Challenge?
     /// Sent before ``request``, which may turn out not to be needed.
     package var first: FirstRequest?
-    package var request: RequestTemplate
+    /// `nil` where ``flow`` says what is sent.
+    package var request: RequestTemplate?
+    /// How OAuth signs in, where it does.
+    package var flow: OAuthFlow?
     /// Overrides the profile's own map where it says something.
     package var reply: ReplyMap?
     /// Whether the account lacks a password afterwards; `nil`: whoever signs in this way may have one or not.
@@ -19,8 +22,9 @@ package struct SignInMethod: Sendable, Equatable {
 
     package init(
         name: String, label: String, fields: [StepField], rules: [String: [FieldRule]] = [:],
-        challenge: Challenge? = nil, first: FirstRequest? = nil, request: RequestTemplate, reply: ReplyMap? = nil,
-        needsPassword: Bool? = nil
+        challenge: Challenge? = nil, first: FirstRequest? = nil, request: RequestTemplate? = nil,
+        flow: OAuthFlow? = nil,
+        reply: ReplyMap? = nil, needsPassword: Bool? = nil
     ) {
         self.name = name
         self.label = label
@@ -29,6 +33,7 @@ package struct SignInMethod: Sendable, Equatable {
         self.challenge = challenge
         self.first = first
         self.request = request
+        self.flow = flow
         self.reply = reply
         self.needsPassword = needsPassword
     }

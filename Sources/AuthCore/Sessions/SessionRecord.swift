@@ -19,6 +19,8 @@ package struct SessionRecord: Sendable, Equatable {
     package var signedInAt: WallTime
     /// What a new sign-in needs, kept only when the person said so.
     package var remembered: [String: Secret]?
+    /// What we are known by at an authorization server besides our name (RFC 6749 §2.3.1).
+    package var clientSecret: Secret?
     /// Grows by one at every write, so that of two records the newer is known.
     package var revision: UInt64
     /// When it was made the default: of all records the latest is, so that a change of default is one write.
@@ -27,7 +29,8 @@ package struct SessionRecord: Sendable, Equatable {
     package init(
         session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
-        signedInAt: WallTime, remembered: [String: Secret]? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
+        signedInAt: WallTime, remembered: [String: Secret]? = nil, clientSecret: Secret? = nil,
+        revision: UInt64 = 1, defaultSince: WallTime? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -40,6 +43,7 @@ package struct SessionRecord: Sendable, Equatable {
         self.needsPassword = needsPassword
         self.signedInAt = signedInAt
         self.remembered = remembered
+        self.clientSecret = clientSecret
         self.revision = revision
         self.defaultSince = defaultSince
     }

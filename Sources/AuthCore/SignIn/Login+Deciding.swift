@@ -24,7 +24,11 @@ extension Login {
                 return !ProviderExchange.uses(challenge.request, field: field.name)
             }
         }
-        stage = .finishing
+        if let flow = method.flow, grant == nil {
+            stage = .authorizing(flow)
+        } else {
+            stage = .finishing
+        }
     }
 
     /// Asks for what is missing, and with it for what may be given; what was wrong is asked for alone.

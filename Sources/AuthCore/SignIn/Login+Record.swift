@@ -13,7 +13,8 @@ extension Login {
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
                 issuedAt: grant.issuedAt, expiresAt: grant.expiresAt),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
-            needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil)
+            needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil,
+            clientSecret: method.flow == nil ? nil : fields[OAuthField.clientSecret])
     }
 
     /// The provider's word, then the profile's; who signs in by a password has one; else what was known stays.
@@ -28,6 +29,14 @@ extension Login {
 
     /// The step that the stage is for a client.
     package func step(at now: Moment) -> Step? {
+        if case .away(let device, let endsAt) = stage {
+            var step = Step(login: id, kind: .device)
+            step.verificationURI = device.verificationURI
+            step.verificationURIComplete = device.completeURI
+            step.userCode = device.userCode
+            step.expiresAt = now.date(of: endsAt).unixSeconds
+            return step
+        }
         guard case .asking(let question) = stage else { return nil }
         var step = Step(
             login: id, kind: .fields, fields: question.fields, message: question.message, error: question.error)

@@ -17,6 +17,10 @@ package struct Login: Sendable {
         case asking(Question)
         /// The provider is being asked to send the challenge.
         case challenging(Challenge)
+        /// The authorization server is asked for what this flow needs.
+        case authorizing(OAuthFlow)
+        /// A person is at another device, until then; the server is asked again and again.
+        case away(DeviceAuthorization, until: BootInstant)
         /// Everything is there; the provider is being asked.
         case finishing
     }
@@ -49,6 +53,8 @@ package struct Login: Sendable {
     package internal(set) var fields: [String: Secret] = [:]
     package internal(set) var stage = Stage.finishing
     package internal(set) var sent: Sent?
+    /// What an authorization server gave.
+    package private(set) var grant: Grant?
     package private(set) var lastTouched: BootInstant
     /// How often the provider refused what the person was sent.
     private var refusals = 0
@@ -136,6 +142,19 @@ package struct Login: Sendable {
         stage = .asking(
             Question(fields: again, message: error.providerMessage ?? error.message, error: error))
         return true
+    }
+
+    /// The person has gone to another device with what the server gave for that.
+    package mutating func sendAway(_ device: DeviceAuthorization, at now: Moment) {
+        lastTouched = now.boot
+        stage = .away(device, until: now.boot + device.lifetime)
+    }
+
+    /// The authorization server has said yes.
+    package mutating func authorized(_ grant: Grant, at now: Moment) {
+        lastTouched = now.boot
+        self.grant = grant
+        stage = .finishing
     }
 
     /// Has the challenge sent once more.

@@ -15,13 +15,23 @@ extension LoginDesk {
     }
 
     private func signIn(_ login: Login) async throws(AgentError) -> Step {
-        let sentAt = table.clock.now()
-        let result = await table.provider.signIn(
-            login.method, at: login.profile, environment: login.environment, fields: login.fields, sentAt: sentAt)
-        let grant = try result.mapError(\.error).get()
+        let sentAt: Moment
+        var grant: Grant
+        if let given = login.grant {
+            // Its life began when it was asked for, however long the person took.
+            let now = table.clock.now()
+            sentAt = Moment(boot: now.deadline(for: given.issuedAt), wall: given.issuedAt)
+            grant = await withUser(given, login)
+        } else {
+            sentAt = table.clock.now()
+            let result = await table.provider.signIn(
+                login.method, at: login.profile, environment: login.environment, fields: login.fields, sentAt: sentAt)
+            grant = try result.mapError(\.error).get()
+        }
         // Cancelled meanwhile: the session does not come to be.
         guard isUnderWay(login.id) else { throw AgentError(.denied, "The sign-in was cancelled.") }
         let former = table.board.status(login.session)
+        try refuseStranger(grant, former, login)
         let record = try login.record(from: grant, former: former, now: table.clock.now())
         let status = try await table.signedIn(record, sentAt: sentAt)
         let words = [grant.message, login.note].compactMap(\.self)

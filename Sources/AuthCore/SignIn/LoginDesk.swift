@@ -15,6 +15,8 @@ package actor LoginDesk {
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
     /// Ends the watch over each.
     private var watches: [String: AsyncStream<Never>.Continuation] = [:]
+    /// Ends what is done for each while its person is away.
+    private var journeys: [String: AsyncStream<Never>.Continuation] = [:]
 
     package init(table: SessionTable) {
         self.table = table
@@ -44,7 +46,7 @@ package actor LoginDesk {
     /// The step this sign-in is at; one that works on is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         guard let login = logins[params.login] else { throw .unknownLogin }
-        if let step = login.step(at: table.clock.now()) { return step }
+        if case .asking = login.stage, let step = login.step(at: table.clock.now()) { return step }
         let (steps, continuation) = AsyncStream<Step>.makeStream()
         joined[params.login, default: []].append(continuation)
         for await step in steps { return step }
@@ -108,6 +110,16 @@ package actor LoginDesk {
                     logins[id] = login
                 case .failure(let failure): return end(id, .failed(id, failure.error))
                 }
+            case .authorizing(let flow):
+                let result = await authorize(login, flow)
+                guard logins[id] != nil else { break }
+                switch result {
+                case .success(let login): logins[id] = login
+                case .failure(let error): return end(id, .failed(id, error))
+                }
+            case .away:
+                guard let step = login.step(at: table.clock.now()) else { break }
+                return step
             case .finishing:
                 let result = await finish(login)
                 guard var login = logins[id] else { break }
@@ -124,6 +136,33 @@ package actor LoginDesk {
         return .failed(id, .cancelledLogin)
     }
 
+    /// Goes on with what an authorization server gave while a person was away.
+    func came(_ id: String, _ result: Result<Grant, AgentError>) async {
+        guard var login = logins[id], case .away = login.stage else { return }
+        switch result {
+        case .success(let grant):
+            login.authorized(grant, at: table.clock.now())
+            logins[id] = login
+            _ = await advance(id)
+        case .failure(let error): _ = end(id, .failed(id, error))
+        }
+    }
+
+    /// Works on for a sign-in until that ends; then the work is cancelled.
+    func work(for id: String, _ work: @escaping @Sendable () async -> Void) {
+        let (over, continuation) = AsyncStream<Never>.makeStream()
+        journeys.removeValue(forKey: id)?.finish()
+        journeys[id] = continuation
+        table.workshop.order {
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { for await _ in over {} }
+                group.addTask { await work() }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+    }
+
     /// Whether it was not cancelled.
     func isUnderWay(_ id: String) -> Bool { logins[id] != nil }
 
@@ -132,6 +171,7 @@ package actor LoginDesk {
             table.board.removeHerald(of: login.session, in: .signingIn)
         }
         watches.removeValue(forKey: id)?.finish()
+        journeys.removeValue(forKey: id)?.finish()
         tell(id, step)
         return step
     }

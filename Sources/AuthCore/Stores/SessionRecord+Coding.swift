@@ -33,6 +33,7 @@ extension SessionRecord {
         ]
         object["refresh_token"] = tokens.refreshToken.map { .string($0.reveal()) }
         object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
+        object["client_secret"] = clientSecret.map { .string($0.reveal()) }
         object["user"] = user?.json
         object["raw_user"] = rawUser
         object["user_received_at"] = userReceivedAt.map { .number($0.unixSeconds) }
@@ -74,6 +75,7 @@ extension SessionRecord {
             needsPassword: members.required("needs_password", "true or false", \.boolValue),
             signedInAt: members.required("signed_in_at", "a date in Unix seconds", \.date),
             remembered: members.optional("remembered", "an object of texts", \.secrets),
+            clientSecret: members.optional("client_secret", "text", \.stringValue).map { Secret($0) },
             revision: members.required("revision", "a whole number", \.revision),
             defaultSince: members.optional("default_since", "a date in Unix seconds", \.date))
     }

@@ -8,7 +8,7 @@ package enum ProfileReader {
     /// - Returns: the profile, or all that is wrong with it at once.
     package static func read(_ text: String, source: String) -> Result<ProviderProfile, ProfileProblems> {
         TOMLDocument.read(text, file: source).flatMap { root in
-            let profile = profile(root, source: source)
+            let profile = isOAuth(root) ? oauthProfile(root, source: source) : profile(root, source: source)
             guard let profile, root.problems.problems.isEmpty else {
                 return .failure(ProfileProblems(root.problems.problems))
             }
@@ -21,10 +21,7 @@ package enum ProfileReader {
             "name", "title", "allow_insecure_http", "environments", "default_environment", "headers", "sign_in",
             "password", "reply", "errors", "user", "renewal", "validation", "user_request", "user_update", "sign_out",
             "api", "endpoints")
-        let name = root.required("name", "the provider's name, \(SessionName.rule)") ?? ""
-        if !name.isEmpty, (try? SessionName(name)) == nil {
-            root.problems.add("name", expected: "the provider's name, \(SessionName.rule)", found: name)
-        }
+        let name = name(root)
         let insecure = root.bool("allow_insecure_http") ?? false
         let environments = environments(root, insecure: insecure)
         let methods = signInMethods(root)
@@ -49,9 +46,17 @@ package enum ProfileReader {
         return renewal == nil ? nil : profile
     }
 
+    static func name(_ root: TOMLSection) -> String {
+        let name = root.required("name", "the provider's name, \(SessionName.rule)") ?? ""
+        if !name.isEmpty, (try? SessionName(name)) == nil {
+            root.problems.add("name", expected: "the provider's name, \(SessionName.rule)", found: name)
+        }
+        return name
+    }
+
     // MARK: Environments
 
-    private static func environments(_ root: TOMLSection, insecure: Bool) -> [ProviderEnvironment] {
+    static func environments(_ root: TOMLSection, insecure: Bool) -> [ProviderEnvironment] {
         guard let section = root.requiredTable("environments", "a table of names and base URLs") else { return [] }
         return section.keysInOrder.compactMap { name in
             section.string(name).flatMap { url in
@@ -84,7 +89,7 @@ package enum ProfileReader {
         }
     }
 
-    private static func defaultEnvironment(_ root: TOMLSection, of environments: [ProviderEnvironment]) -> String {
+    static func defaultEnvironment(_ root: TOMLSection, of environments: [ProviderEnvironment]) -> String {
         guard let name = root.string("default_environment") else { return environments.first?.name ?? "" }
         if !environments.contains(where: { $0.name == name }) {
             root.problems.add(
@@ -143,7 +148,7 @@ package enum ProfileReader {
         return name
     }
 
-    private static func userUpdate(_ root: TOMLSection, names: PlaceholderNames) -> UserUpdate? {
+    static func userUpdate(_ root: TOMLSection, names: PlaceholderNames) -> UserUpdate? {
         guard let section = root.section("user_update") else { return nil }
         section.allow("user", "fields", "request")
         let fields = section.strings("fields") ?? []
@@ -154,7 +159,7 @@ package enum ProfileReader {
         return requiredRequest(section, names: names).map { UserUpdate(request: $0, fields: fields, user: user) }
     }
 
-    private static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {
+    static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {
         guard let section = root.section("user_request") else { return nil }
         section.allow("user", "request")
         let user = pointer(section, "user") ?? .whole

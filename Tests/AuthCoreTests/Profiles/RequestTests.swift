@@ -31,7 +31,7 @@ struct RequestTests {
     @Test("fields that the method does not know never reach the provider")
     func unknownFields() throws {
         var method = try Sample.password()
-        method.request.body = .object([("admin", .text(try Template(parsing: "{admin}")))])
+        method.request?.body = .object([("admin", .text(try Template(parsing: "{admin}")))])
         var fields = answers
         fields["admin"] = Secret("true")
         let request = try Sample.exchange().signInRequest(method: method, environment: "local", fields: fields)

@@ -7,7 +7,7 @@ extension ProviderExchange {
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
         try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
-        return try request(method.request, method, environment, fields)
+        return try request(ownRequest(method), method, environment, fields)
     }
 
     /// What goes before the sign-in's own request. Throws as that does.
@@ -35,7 +35,12 @@ extension ProviderExchange {
             profile: profile, environment: try environment(named: record.environment),
             values: TemplateValues(record, fields: fields, method: method)
         )
-        .build(method.request)
+        .build(ownRequest(method))
+    }
+
+    private func ownRequest(_ method: SignInMethod) throws(AgentError) -> RequestTemplate {
+        if let request = method.request { return request }
+        throw AgentError(.unsupported, "\(method.label) at \(profile.title) has no request of its own.")
     }
 
     private func refuseUnmet(

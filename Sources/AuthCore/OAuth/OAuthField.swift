@@ -1,0 +1,39 @@
+import AuthWire
+
+/// The fields that OAuth asks a person for.
+package enum OAuthField {
+    package static let clientSecret = "client_secret"
+}
+
+extension OAuthProfile {
+    /// What the agent says in requests itself; a profile cannot say it in its stead.
+    package static let ownParameters = [
+        "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "device_code",
+        "grant_type", "nonce", "redirect_uri", "refresh_token", "request", "request_uri", "response_mode",
+        "response_type", "scope", "state",
+    ]
+
+    /// The ways to sign in that OAuth has, the first of which is taken when none is asked for.
+    package var methods: [SignInMethod] {
+        let secret =
+            clientAuthentication == .none
+            ? [] : [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
+        var methods = [
+            SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device)
+        ]
+        if clientAuthentication != .none {
+            methods.append(
+                SignInMethod(name: "service", label: "As the client itself", fields: secret, flow: .service))
+        }
+        return methods
+    }
+
+    /// Where an ID token and UserInfo keep the common user (OpenID Connect Core 1.0 §5.1).
+    package static let user = UserMap(
+        id: claim("sub"), email: claim("email"),
+        name: [[claim("name")], [claim("given_name"), claim("family_name")], [claim("preferred_username")]]
+            .map { $0.compactMap(\.self) },
+        verified: claim("email_verified"))
+
+    private static func claim(_ name: String) -> JSONPointer? { try? JSONPointer("/" + name) }
+}

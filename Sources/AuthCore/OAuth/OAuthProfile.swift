@@ -1,0 +1,85 @@
+/// What a profile says of a provider that speaks OAuth 2.0: who we are there, and where it is.
+package struct OAuthProfile: Sendable, Equatable {
+    /// Its own name for itself, compared exactly (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3); `nil` for a
+    /// provider without discovery.
+    package var issuer: String?
+    package var clientID: String
+    package var scopes: [String]
+    package var clientAuthentication: ClientAuthentication
+    /// What the profile says of them goes before what is discovered.
+    package var endpoints: OAuthEndpoints
+    /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
+    package var parameters: [FormField]
+
+    package init(
+        issuer: String?, clientID: String, scopes: [String] = [],
+        clientAuthentication: ClientAuthentication = .none, endpoints: OAuthEndpoints = OAuthEndpoints(),
+        parameters: [FormField] = []
+    ) {
+        self.issuer = issuer
+        self.clientID = clientID
+        self.scopes = scopes
+        self.clientAuthentication = clientAuthentication
+        self.endpoints = endpoints
+        self.parameters = parameters
+    }
+}
+
+/// How the token endpoint knows that it is us (RFC 6749 §2.3.1). The secret is with the session, in the store.
+package enum ClientAuthentication: String, Sendable, Equatable, CaseIterable {
+    /// A public client: its name is all there is.
+    case none
+    case basic
+    case post
+}
+
+/// The addresses of an authorization server (RFC 8414 §2).
+package struct OAuthEndpoints: Sendable, Equatable {
+    package var authorization: String?
+    package var token: String?
+    package var deviceAuthorization: String?
+    package var userInfo: String?
+    package var revocation: String?
+    package var endSession: String?
+    /// Of the keys that sign ID tokens.
+    package var keys: String?
+
+    package init(
+        authorization: String? = nil, token: String? = nil, deviceAuthorization: String? = nil,
+        userInfo: String? = nil, revocation: String? = nil, endSession: String? = nil, keys: String? = nil
+    ) {
+        self.authorization = authorization
+        self.token = token
+        self.deviceAuthorization = deviceAuthorization
+        self.userInfo = userInfo
+        self.revocation = revocation
+        self.endSession = endSession
+        self.keys = keys
+    }
+
+    /// These, and the others' where these say nothing.
+    package func completed(by other: OAuthEndpoints) -> OAuthEndpoints {
+        OAuthEndpoints(
+            authorization: authorization ?? other.authorization, token: token ?? other.token,
+            deviceAuthorization: deviceAuthorization ?? other.deviceAuthorization,
+            userInfo: userInfo ?? other.userInfo, revocation: revocation ?? other.revocation,
+            endSession: endSession ?? other.endSession, keys: keys ?? other.keys)
+    }
+
+    /// Each with its name in metadata (RFC 8414 §2, RFC 8628 §4, OpenID Connect Discovery 1.0 §3) and in profiles.
+    package static var names: [(name: String, path: WritableKeyPath<OAuthEndpoints, String?>)] {
+        [
+            ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),
+            ("device_authorization_endpoint", \.deviceAuthorization), ("userinfo_endpoint", \.userInfo),
+            ("revocation_endpoint", \.revocation), ("end_session_endpoint", \.endSession), ("jwks_uri", \.keys),
+        ]
+    }
+}
+
+/// A way to sign in by OAuth.
+package enum OAuthFlow: String, Sendable, Equatable {
+    /// With a code that a person types on any device (RFC 8628).
+    case device
+    /// As the client itself, without a person (RFC 6749 §4.4).
+    case service
+}

@@ -1,0 +1,77 @@
+import AuthWire
+
+/// Builds what is sent to an authorization server: forms, as RFC 6749 has them, and never a secret in an address.
+struct OAuthRequests {
+    let profile: ProviderProfile
+    let oauth: OAuthProfile
+    let server: OAuthServer
+    /// What the client has at the token endpoint besides its name.
+    let clientSecret: Secret?
+
+    /// RFC 8628 §3.1.
+    func deviceAuthorization() throws(AgentError) -> HTTPRequest {
+        try post(server.endpoints.deviceAuthorization, "the device grant", scoped(oauth.parameters))
+    }
+
+    /// RFC 8628 §3.4.
+    func deviceToken(_ device: DeviceAuthorization) throws(AgentError) -> HTTPRequest {
+        try token("urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())])
+    }
+
+    /// RFC 6749 §6. Without `scope`: what was granted stays.
+    func refresh(_ refreshToken: Secret) throws(AgentError) -> HTTPRequest {
+        try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())])
+    }
+
+    /// RFC 6749 §4.4.
+    func clientCredentials() throws(AgentError) -> HTTPRequest {
+        try token("client_credentials", scoped([]))
+    }
+
+    /// OpenID Connect Core 1.0 §5.3.
+    func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
+        guard let url = server.endpoints.userInfo else { throw offers("user info") }
+        return HTTPRequest(
+            method: "GET", url: url,
+            headers: [
+                HTTPField("Authorization", "Bearer " + accessToken.reveal()), HTTPField("Accept", "application/json"),
+            ])
+    }
+
+    private func token(_ grant: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
+        try post(server.endpoints.token, "tokens", [FormField("grant_type", grant)] + fields)
+    }
+
+    private func scoped(_ fields: [FormField]) -> [FormField] {
+        oauth.scopes.isEmpty ? fields : fields + [FormField("scope", oauth.scopes.joined(separator: " "))]
+    }
+
+    private func post(_ url: String?, _ what: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
+        guard let url else { throw offers(what) }
+        var fields = fields
+        var request = HTTPRequest(
+            method: "POST", url: url,
+            headers: [
+                HTTPField("Content-Type", "application/x-www-form-urlencoded"),
+                HTTPField("Accept", "application/json"),
+            ])
+        // Whoever answers a redirect would be sent what is meant for this address alone.
+        request.followsRedirects = false
+        switch (oauth.clientAuthentication, clientSecret) {
+        case (.none, _): fields.append(FormField("client_id", oauth.clientID))
+        case (_, nil): throw AgentError(.validation, "\(profile.title) wants a client secret, and there is none.")
+        case (.basic, let secret?):
+            // Encoded before they are joined, as either may have a colon (RFC 6749 §2.3.1).
+            let pair = Form.encode(oauth.clientID) + ":" + Form.encode(secret.reveal())
+            request.headers.append(HTTPField("Authorization", "Basic " + Base64.encode(Array(pair.utf8))))
+        case (.post, let secret?):
+            fields += [FormField("client_id", oauth.clientID), FormField("client_secret", secret.reveal())]
+        }
+        request.body = Secret(Form.encode(fields))
+        return request
+    }
+
+    private func offers(_ what: String) -> AgentError {
+        AgentError(.unsupported, "\(profile.title) does not offer \(what).")
+    }
+}

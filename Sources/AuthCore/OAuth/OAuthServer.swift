@@ -1,0 +1,69 @@
+package import AuthWire
+
+/// An authorization server as it is used: what the profile says of it, completed by what it says of itself.
+package struct OAuthServer: Sendable, Equatable {
+    package var issuer: String?
+    package var endpoints: OAuthEndpoints
+    /// Its authorization answers name it (RFC 9207 §3).
+    package var namesItself: Bool
+    /// The ways it takes challenges for codes (RFC 7636); `nil`: it does not say.
+    package var challengeMethods: [String]?
+
+    package init(
+        issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil
+    ) {
+        self.issuer = issuer
+        self.endpoints = endpoints
+        self.namesItself = namesItself
+        self.challengeMethods = challengeMethods
+    }
+
+    /// Reads metadata (RFC 8414 §3.2).
+    /// - Parameter mayBeInsecure: whether an endpoint may be reached by plain `http` beyond this machine.
+    /// - Throws: what is wrong with it, in words.
+    package init(metadata: JSON, of profile: OAuthProfile, mayBeInsecure: Bool) throws(MetadataError) {
+        guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it names no issuer") }
+        // Mix-ups begin with a document that speaks for somebody else (RFC 8414 §3.3): no trimming, no case.
+        guard issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
+            throw MetadataError(reason: "it speaks for the issuer \(ProviderText.clean(issuer) ?? "of no name")")
+        }
+        var found = OAuthEndpoints()
+        for (name, path) in OAuthEndpoints.names {
+            guard let text = metadata[name]?.stringValue else { continue }
+            guard Self.isEndpoint(text, mayBeInsecure: mayBeInsecure) else {
+                throw MetadataError(reason: "its \(name) is no https address")
+            }
+            found[keyPath: path] = text
+        }
+        self.init(
+            issuer: issuer, endpoints: profile.endpoints.completed(by: found),
+            namesItself: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
+            challengeMethods: metadata["code_challenge_methods_supported"]?.arrayValue?.compactMap(\.stringValue))
+    }
+
+    /// Where metadata is looked for, in this order (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
+    package static func places(of issuer: String) -> [String] {
+        guard let origin = ProviderOrigin(of: issuer) else { return [] }
+        var path = issuer.dropFirst(origin.text.count)
+        while path.last == "/" { path.removeLast() }
+        return [
+            origin.text + path + "/.well-known/openid-configuration",
+            origin.text + "/.well-known/oauth-authorization-server" + path,
+        ]
+    }
+
+    /// An endpoint may have a query (RFC 6749 §3.1), never a fragment.
+    package static func isEndpoint(_ text: String, mayBeInsecure: Bool) -> Bool {
+        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count == 2 ? parts[1] : ""
+        guard let base = try? BaseURL(String(parts[0])),
+            query.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+        else { return false }
+        return base.isSecure || base.isLoopback || mayBeInsecure
+    }
+}
+
+/// What a server's word about itself lacks.
+package struct MetadataError: Error, Sendable, Equatable {
+    package let reason: String
+}

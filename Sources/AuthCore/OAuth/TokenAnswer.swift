@@ -1,0 +1,68 @@
+import AuthWire
+
+/// Reads an answer of the token endpoint (RFC 6749 §5), as the RFC has it and as providers really send it: a form
+/// instead of JSON, an error inside a success, a lifetime as text, a kind of token in lower case or none at all.
+struct TokenAnswer {
+    let profile: ProviderProfile
+    let purpose: ErrorReader.Purpose
+    let sentAt: WallTime
+
+    static let map = ReplyMap(
+        accessToken: known("/access_token"), tokenType: known("/token_type"), refreshToken: known("/refresh_token"),
+        expiresIn: known("/expires_in"))
+    static let errors = ErrorMap(
+        message: [known("/error_description"), known("/error")].compactMap(\.self), code: known("/error"))
+    /// The only word that ends a session (RFC 6749 §5.2): every other one is the client's or the server's own trouble.
+    static let finalCode = "invalid_grant"
+
+    /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal; the provider's own
+    ///   word for what went wrong is the error's `cause`.
+    func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
+        let reader = GrantReader(
+            errors: ErrorReader(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
+            needsToken: true)
+        return reader.read(plain(reply)).flatMap { grant in
+            var grant = grant
+            // What is no bearer token is none to us (RFC 6749 §7.1).
+            guard (grant.tokenType ?? "bearer").lowercased() == "bearer" else {
+                return .failure(
+                    reader.errors.badReply(
+                        "its token is of the kind \(grant.tokenType ?? "")", cause: "token_type", status: reply.status))
+            }
+            grant.tokenType = "Bearer"
+            grant.message = nil
+            return .success(grant)
+        }
+    }
+
+    /// The profile, as far as it concerns errors of the token endpoint.
+    private var spoken: ProviderProfile {
+        var profile = profile
+        profile.errors = Self.errors
+        profile.renewal = Renewal(kind: .refresh, finalStatuses: [], finalCodes: [Self.finalCode])
+        return profile
+    }
+
+    /// The answer as RFC 6749 has it.
+    private func plain(_ reply: HTTPReply) -> HTTPReply {
+        var object: JSONObject
+        switch ReplyBody(reply) {
+        case .json(.object(let members)): object = members
+        case .text(let text):
+            // Only a form that says something of a token is one; any other text stays what it is.
+            guard let fields = Form.decode(text), fields["access_token"] != nil || fields["error"] != nil else {
+                return reply
+            }
+            object = JSONObject()
+            for field in fields { object[field.name] = .string(field.value) }
+        case .empty, .json, .page, .undecodable: return reply
+        }
+        let isError = object["error"]?.stringValue != nil && object["access_token"] == nil
+        let status = isError && reply.status == 200 ? 400 : reply.status
+        return HTTPReply(
+            status: status, headers: reply.headers.filter { $0.name.lowercased() != "content-type" },
+            body: JSON.object(object).serialized())
+    }
+
+    private static func known(_ text: String) -> JSONPointer? { try? JSONPointer(text) }
+}

@@ -1,0 +1,107 @@
+internal import AuthCore
+internal import AuthWire
+
+/// Profiles of providers that speak OAuth 2.0: who we are there and where it is; the rest follows from the RFCs.
+extension ProfileReader {
+    /// What says how to sign in and renew elsewhere, and has no meaning beside OAuth.
+    private static let strangers = ["sign_in", "password", "reply", "renewal", "validation", "sign_out"]
+
+    /// - Returns: `nil` for a profile of another kind.
+    static func isOAuth(_ root: TOMLSection) -> Bool { root.has("client_id") || root.has("issuer") }
+
+    static func oauthProfile(_ root: TOMLSection, source: String) -> ProviderProfile? {
+        root.allow(
+            ["name", "title", "issuer", "client_id", "scopes", "oauth", "allow_insecure_http", "environments"]
+                + [
+                    "default_environment", "headers", "errors", "user", "user_request", "user_update", "api",
+                    "endpoints",
+                ]
+                + strangers)
+        for key in strangers where root.has(key) {
+            root.problems.add(key, expected: "nothing, as a client_id makes this a profile of OAuth", found: "one")
+        }
+        let name = self.name(root)
+        let insecure = root.bool("allow_insecure_http") ?? false
+        guard let oauth = oauth(root, insecure: insecure) else { return nil }
+        let user = root.section("user").map(userMap) ?? OAuthProfile.user
+        let names = PlaceholderNames.session(
+            replies: [ReplyMap(refreshToken: .whole, user: .whole)], user: user)
+        let environments =
+            root.has("environments")
+            ? environments(root, insecure: insecure) : ownEnvironment(oauth)
+        return ProviderProfile(
+            name: name, title: root.string("title") ?? name, source: source, environments: environments,
+            defaultEnvironment: defaultEnvironment(root, of: environments), allowInsecureHTTP: insecure,
+            headers: headers(root, names: names), signIn: oauth.methods,
+            errors: root.section("errors").map(errorMap) ?? ErrorMap(), user: user, renewal: Renewal(kind: .refresh),
+            userRequest: userRequest(root, names: names), userUpdate: userUpdate(root, names: names), oauth: oauth,
+            endpoints: endpoints(root, names: names), api: apiRules(root))
+    }
+
+    private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
+        let section = root.section("oauth")
+        section?.allow(["client_auth", "parameters"] + OAuthEndpoints.names.map(\.name))
+        var endpoints = OAuthEndpoints()
+        for (name, path) in OAuthEndpoints.names {
+            guard let section, let text = section.string(name) else { continue }
+            guard OAuthServer.isEndpoint(text, mayBeInsecure: insecure) else {
+                section.problems.add(section.path(name), expected: "an https address, without a fragment", found: text)
+                continue
+            }
+            endpoints[keyPath: path] = text
+        }
+        let issuer = issuer(root, endpoints, insecure: insecure)
+        guard let clientID = root.required("client_id", "the name that the provider gave this client") else {
+            return nil
+        }
+        let scopes = root.strings("scopes") ?? []
+        for (index, scope) in scopes.enumerated() where !isScope(scope) {
+            root.problems.add(
+                TOMLPath.element("scopes", index), expected: "one scope, without a space (RFC 6749 §3.3)", found: scope)
+        }
+        let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
+        return OAuthProfile(
+            issuer: issuer, clientID: clientID, scopes: scopes,
+            clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none, endpoints: endpoints,
+            parameters: section.map(parameters) ?? [])
+    }
+
+    /// Exactly as written: the provider's own word for itself is compared with it byte by byte.
+    private static func issuer(_ root: TOMLSection, _ endpoints: OAuthEndpoints, insecure: Bool) -> String? {
+        guard let text = root.string("issuer") else {
+            if endpoints.token == nil, !root.has("issuer") {
+                root.problems.add(
+                    "issuer", expected: "the provider's issuer, or a token_endpoint in [oauth] where it has none",
+                    found: "nothing")
+            }
+            return nil
+        }
+        if text.contains("?") || !OAuthServer.isEndpoint(text, mayBeInsecure: insecure) {
+            root.problems.add("issuer", expected: "an https address, without a query or fragment", found: text)
+        }
+        return text
+    }
+
+    /// Further words of an authorization request.
+    private static func parameters(_ section: TOMLSection) -> [FormField] {
+        guard let table = section.section("parameters") else { return [] }
+        return table.keysInOrder.compactMap { name in
+            if OAuthProfile.ownParameters.contains(name) {
+                table.problems.add(table.path(name), expected: "none that the agent sets itself", found: name)
+            }
+            return table.string(name).map { FormField(name, $0) }
+        }
+    }
+
+    private static func ownEnvironment(_ oauth: OAuthProfile) -> [ProviderEnvironment] {
+        guard let place = oauth.issuer ?? oauth.endpoints.token, let origin = ProviderOrigin(of: place) else {
+            return []
+        }
+        return [ProviderEnvironment(name: "production", baseURL: origin.text)]
+    }
+
+    /// RFC 6749 §3.3.
+    private static func isScope(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+    }
+}

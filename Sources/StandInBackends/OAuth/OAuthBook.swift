@@ -1,0 +1,187 @@
+import Synchronization
+
+/// What an authorization server remembers: what it gave out, and what it was told to do wrong.
+final class OAuthBook: Sendable {
+    /// A person's yes to a client, and all tokens that came of it: they end together (RFC 9700 §4.14.2).
+    struct Family: Sendable {
+        var person: OAuthStandIn.Person?
+        var refreshToken: String?
+        var isOver = false
+    }
+
+    struct Device: Sendable {
+        enum Answer: Sendable { case none, yes, no }
+        var userCode: String
+        var endsAt: Double
+        var interval: Double
+        var lastAsked: Double?
+        var answer = Answer.none
+    }
+
+    private struct State {
+        var issuer = ""
+        var person: OAuthStandIn.Person
+        var lifetime: Double
+        var families: [Int: Family] = [:]
+        var accessTokens: [String: (family: Int, endsAt: Double)] = [:]
+        /// Used ones stay, so that their second use is seen.
+        var refreshTokens: [String: Int] = [:]
+        var devices: [String: Device] = [:]
+        var faults: [OAuthStandIn.Fault: Int] = [:]
+        var lastNumber = 0
+    }
+
+    let configuration: OAuthStandIn.Configuration
+    let secrets = SecretLog()
+    let counts = Watched(OAuthStandIn.Counts())
+    private let clock = ServerClock()
+    private let state: Mutex<State>
+
+    init(_ configuration: OAuthStandIn.Configuration) {
+        self.configuration = configuration
+        state = Mutex(State(person: configuration.person, lifetime: configuration.tokenLifetime.inSeconds))
+    }
+
+    var issuer: String { state.withLock { $0.issuer } }
+    var now: Double { clock.now }
+
+    func use(issuer: String) { state.withLock { $0.issuer = issuer } }
+    func use(_ person: OAuthStandIn.Person) { state.withLock { $0.person = person } }
+    func setTokenLifetime(_ length: Duration) { state.withLock { $0.lifetime = length.inSeconds } }
+    func order(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
+    func clearOrders() { state.withLock { $0.faults = [:] } }
+
+    /// Whether that is to go wrong now; counts it.
+    func takes(_ fault: OAuthStandIn.Fault) -> Bool {
+        state.withLock { state in
+            guard let left = state.faults[fault], left > 0 else { return false }
+            state.faults[fault] = left == .max ? left : left - 1
+            return true
+        }
+    }
+
+    func endSessions() {
+        state.withLock { state in
+            for number in state.families.keys { state.families[number]?.isOver = true }
+        }
+    }
+
+    // MARK: Devices
+
+    func newDevice() -> (code: String, device: Device) {
+        let code = Self.token("dc")
+        secrets.note(.code, code)
+        let device = state.withLock { state in
+            let device = Device(
+                userCode: Self.userCode(), endsAt: now + configuration.deviceLifetime.inSeconds,
+                interval: configuration.deviceInterval.inSeconds)
+            state.devices[code] = device
+            return device
+        }
+        return (code, device)
+    }
+
+    func decide(userCode: String, approve: Bool) throws(Refusal) {
+        let found = state.withLock { state in
+            guard let code = state.devices.first(where: { $0.value.userCode == userCode })?.key else { return false }
+            state.devices[code]?.answer = approve ? .yes : .no
+            return true
+        }
+        guard found else { throw .notFound("No such code: \(userCode)") }
+    }
+
+    /// One poll (RFC 8628 §3.5): the family that came of it, or why there is none.
+    func poll(_ code: String) throws(Refusal) -> Int {
+        let outcome = state.withLock { state -> Result<Int, Refusal> in
+            guard var device = state.devices[code] else { return .failure(.oauth("invalid_grant")) }
+            let soonest = (device.lastAsked ?? -.infinity) + device.interval
+            let isTooSoon = now < soonest - 0.05
+            device.lastAsked = now
+            if isTooSoon { device.interval += 5 }
+            state.devices[code] = device
+            if now >= device.endsAt { return .failure(.oauth("expired_token")) }
+            if isTooSoon { return .failure(.oauth("slow_down")) }
+            switch device.answer {
+            case .none: return .failure(.oauth("authorization_pending"))
+            case .no: return .failure(.oauth("access_denied"))
+            case .yes:
+                state.devices[code] = nil
+                return .success(Self.newFamily(&state, person: state.person))
+            }
+        }
+        if case .failure(let refusal) = outcome, refusal.code == "slow_down" { note { $0.deviceSlowDowns += 1 } }
+        return try outcome.get()
+    }
+
+    // MARK: Tokens
+
+    func serviceFamily() -> Int { state.withLock { Self.newFamily(&$0, person: nil) } }
+
+    /// An access token, and a refresh token in the place of the former one.
+    func issue(_ family: Int, withRefreshToken: Bool) -> (access: String, refresh: String?, lifetime: Double) {
+        let access = Self.token("at")
+        let refresh = withRefreshToken ? Self.token("rt") : nil
+        for secret in [access, refresh].compactMap(\.self) { secrets.note(.token, secret) }
+        return state.withLock { state in
+            state.accessTokens[access] = (family, now + state.lifetime)
+            if let refresh {
+                state.refreshTokens[refresh] = family
+                state.families[family]?.refreshToken = refresh
+            }
+            return (access, refresh, state.lifetime)
+        }
+    }
+
+    /// The family of a refresh token that may be used now. One that comes again ends its whole family.
+    func use(refreshToken: String) throws(Refusal) -> Int {
+        let outcome = state.withLock { state -> (family: Int?, isReuse: Bool) in
+            guard let number = state.refreshTokens[refreshToken], let family = state.families[number] else {
+                return (nil, false)
+            }
+            guard family.refreshToken == refreshToken, !family.isOver else {
+                state.families[number]?.isOver = true
+                return (nil, !family.isOver)
+            }
+            return (number, false)
+        }
+        if outcome.isReuse { note { $0.reuses += 1 } }
+        guard let family = outcome.family else { throw .oauth("invalid_grant") }
+        return family
+    }
+
+    func person(of accessToken: String) throws(Refusal) -> OAuthStandIn.Person {
+        let person = state.withLock { state -> OAuthStandIn.Person? in
+            guard let token = state.accessTokens[accessToken], token.endsAt > now,
+                let family = state.families[token.family], !family.isOver
+            else { return nil }
+            return family.person
+        }
+        guard let person else { throw .oauth("invalid_token", status: 401) }
+        return person
+    }
+
+    func note(_ change: (inout OAuthStandIn.Counts) -> Void) { counts.update(change) }
+
+    private static func newFamily(_ state: inout State, person: OAuthStandIn.Person?) -> Int {
+        state.lastNumber += 1
+        state.families[state.lastNumber] = Family(person: person)
+        return state.lastNumber
+    }
+
+    private static func token(_ kind: String) -> String {
+        kind + "-" + (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
+    }
+
+    /// Without vowels, so that it is no word (RFC 8628 §6.1).
+    private static func userCode() -> String {
+        let letters = (0..<8).map { _ in String("BCDFGHJKLMNPQRSTVWXZ".randomElement() ?? "B") }.joined()
+        return letters.prefix(4) + "-" + letters.suffix(4)
+    }
+}
+
+extension Refusal {
+    /// RFC 6749 §5.2.
+    static func oauth(_ code: String, status: Int = 400, _ words: String? = nil) -> Refusal {
+        Refusal(status: status, message: words ?? "Refused: \(code)", code: code)
+    }
+}

@@ -1,0 +1,145 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// The calls of an authorization server.
+struct OAuthServing: Shape {
+    let book: OAuthBook
+
+    @concurrent func respond(
+        _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
+    ) async throws {
+        let context = CallContext(
+            source: .init(
+                channel: channel, logger: Logger(label: "oauth", factory: { _ in SwiftLogNoOpLogHandler() })))
+        let responder = Routes(basePath: "", shape: self).responder()
+        try await Answer(collecting: responder.respond(to: request, context: context)).send(writer)
+    }
+
+    func add(to routes: Routes) {
+        routes.get("/.well-known/openid-configuration") { _ throws(Refusal) in try metadata() }
+        routes.post("/device_authorization", deviceAuthorization)
+        routes.post("/token", token)
+        routes.get("/userinfo", userInfo)
+        routes.get("/api/hello", hello)
+    }
+
+    func body(of refusal: Refusal) -> Answer {
+        if book.takes(.emptyErrors) { return Answer(status: refusal.status) }
+        return .json(
+            ["error": .string(refusal.code ?? "invalid_request"), "error_description": .string(refusal.message)],
+            status: book.takes(.errorsAsSuccess) ? 200 : refusal.status)
+    }
+
+    private func metadata() throws(Refusal) -> Answer {
+        book.note { $0.discoveries += 1 }
+        if book.takes(.noMetadata) { throw .notFound("Nothing here") }
+        let issuer = book.issuer
+        return .json([
+            "issuer": .string(book.takes(.wrongIssuer) ? "https://somebody-else.example" : issuer),
+            "device_authorization_endpoint": .string(issuer + "/device_authorization"),
+            "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
+        ])
+    }
+
+    // MARK: Grants
+
+    private func deviceAuthorization(_ call: Call) throws(Refusal) -> Answer {
+        _ = try client(call.form(), call)
+        let (code, device) = book.newDevice()
+        let page = book.issuer + "/device"
+        return .json([
+            "device_code": .string(code), "user_code": .string(device.userCode), "verification_uri": .string(page),
+            "verification_uri_complete": .string(page + "?user_code=" + device.userCode),
+            "expires_in": .number(book.configuration.deviceLifetime.inSeconds),
+            "interval": .number(book.configuration.deviceInterval.inSeconds),
+        ])
+    }
+
+    private func token(_ call: Call) throws(Refusal) -> Answer {
+        if book.takes(.page) {
+            return Answer(
+                headers: [("content-type", "text/html")], body: Array("<html><body>Please pay</body></html>".utf8))
+        }
+        let form = try client(call.form(), call)
+        switch form["grant_type"] {
+        case "urn:ietf:params:oauth:grant-type:device_code":
+            book.note { $0.devicePolls += 1 }
+            if book.takes(.slowDown) { throw .oauth("slow_down") }
+            return granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true)
+        case "refresh_token":
+            book.note { $0.refreshes += 1 }
+            if book.takes(.slowDown) { throw .oauth("slow_down") }
+            let family = try book.use(refreshToken: form["refresh_token"] ?? "")
+            return granted(family, withRefreshToken: !book.takes(.looseTypes))
+        case "client_credentials":
+            book.note { $0.services += 1 }
+            guard book.configuration.clientSecret != nil else { throw .oauth("unauthorized_client") }
+            return granted(book.serviceFamily(), withRefreshToken: false)
+        default: throw .oauth("unsupported_grant_type")
+        }
+    }
+
+    private func granted(_ family: Int, withRefreshToken: Bool) -> Answer {
+        let issued = book.issue(family, withRefreshToken: withRefreshToken)
+        let isLoose = book.takes(.looseTypes)
+        let type = book.takes(.unknownTokenType) ? "mac" : isLoose ? "bearer" : "Bearer"
+        if book.takes(.formAnswers) {
+            let refresh = issued.refresh.map { "&refresh_token=\($0)" } ?? ""
+            let text = "access_token=\(issued.access)&scope=a%2Cb&token_type=bearer&expires_in=900" + refresh
+            return Answer(
+                headers: [("content-type", "application/x-www-form-urlencoded; charset=utf-8")],
+                body: Array(text.utf8))
+        }
+        var members: [String: JSONValue] = [
+            "access_token": .string(issued.access), "token_type": .string(type),
+            "expires_in": isLoose ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
+        ]
+        if let refresh = issued.refresh { members["refresh_token"] = .string(refresh) }
+        var answer = Answer.json(.object(members))
+        answer.headers.append(("cache-control", "no-store"))
+        return answer
+    }
+
+    private func userInfo(_ call: Call) throws(Refusal) -> Answer {
+        book.note { $0.userInfos += 1 }
+        let person = try book.person(of: try call.bearer())
+        return .json([
+            "sub": .string(person.subject), "name": .string(person.name), "email": .string(person.email),
+            "email_verified": true,
+        ])
+    }
+
+    /// A resource behind the tokens.
+    private func hello(_ call: Call) throws(Refusal) -> Answer {
+        .json(["hello": .string(try book.person(of: try call.bearer()).name)])
+    }
+
+    /// RFC 6749 §2.3.1; a client with a secret that sends none, or a public one that sends some, is wrong.
+    private func client(_ form: [String: String], _ call: Call) throws(Refusal) -> [String: String] {
+        let configuration = book.configuration
+        let presented: (id: String?, secret: String?)
+        if let header = call.header("authorization") {
+            guard form["client_id"] == nil, form["client_secret"] == nil else {
+                throw .oauth("invalid_request", "two ways to say who it is")
+            }
+            presented = Self.basic(header)
+        } else {
+            presented = (form["client_id"], form["client_secret"])
+        }
+        guard presented.id == configuration.clientID, presented.secret == configuration.clientSecret else {
+            throw .oauth("invalid_client", status: 401)
+        }
+        return form
+    }
+
+    private static func basic(_ header: String) -> (id: String?, secret: String?) {
+        guard header.hasPrefix("Basic "), let pair = Base64Text.decode(String(header.dropFirst(6))) else {
+            return (nil, nil)
+        }
+        let halves = pair.split(separator: ":", maxSplits: 1).map { String($0).removingFormEscapes }
+        return halves.count == 2 ? (halves[0], halves[1]) : (nil, nil)
+    }
+}

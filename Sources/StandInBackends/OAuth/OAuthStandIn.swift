@@ -1,0 +1,128 @@
+/// An authorization server over real HTTP (RFC 6749, RFC 8414, RFC 8628), strict in what it takes and able to do what a
+/// good one never does.
+package final class OAuthStandIn: Sendable {
+    package struct Configuration: Sendable {
+        package var clientID = "authd-test"
+        /// `nil`: the client is a public one.
+        package var clientSecret: String?
+        package var tokenLifetime = Duration.seconds(3600)
+        package var deviceInterval = Duration.seconds(1)
+        package var deviceLifetime = Duration.seconds(600)
+        package var person = Person(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com")
+
+        package init() {}
+    }
+
+    /// Who signs in, as the claims about them say.
+    package struct Person: Sendable {
+        package var subject: String
+        package var name: String
+        package var email: String
+
+        package init(subject: String, name: String, email: String) {
+            self.subject = subject
+            self.name = name
+            self.email = email
+        }
+    }
+
+    /// What went on at the token endpoint.
+    package struct Counts: Sendable, Equatable {
+        package var discoveries = 0
+        package var devicePolls = 0
+        package var deviceSlowDowns = 0
+        package var refreshes = 0
+        /// Refresh tokens that came a second time; each ended its session there.
+        package var reuses = 0
+        package var userInfos = 0
+        package var services = 0
+    }
+
+    let book: OAuthBook
+    private let listener: Listener
+
+    private init(_ configuration: Configuration) throws {
+        let book = OAuthBook(configuration)
+        self.book = book
+        let server = OAuthServing(book: book)
+        listener = try Listener(host: "127.0.0.1", respond: server.respond)
+        book.use(issuer: "http://\(listener.authority)")
+    }
+
+    /// Runs it for as long as the body does, listening from its first line on.
+    package static func serving<Result: Sendable>(
+        _ configuration: Configuration = Configuration(),
+        _ body: @Sendable @escaping (OAuthStandIn) async throws -> Result
+    ) async throws -> Result {
+        let standIn = try OAuthStandIn(configuration)
+        return try await withThrowingTaskGroup(of: Result?.self) { group in
+            group.addTask {
+                try await standIn.listener.run()
+                return nil
+            }
+            group.addTask {
+                try await standIn.listener.waitUntilListening()
+                return try await body(standIn)
+            }
+            defer { group.cancelAll() }
+            while let ended = try await group.next() {
+                if let result = ended { return result }
+            }
+            throw CancellationError()
+        }
+    }
+
+    package var issuer: String { book.issuer }
+    package var counts: Counts { book.counts.value }
+    /// Every token and code that was given out.
+    package var secrets: [String] { book.secrets.all(.token) + book.secrets.all(.code) }
+
+    /// Returns once the counts are as asked for.
+    package func waitForCounts(_ isMet: @escaping @Sendable (Counts) -> Bool) async throws {
+        try await book.counts.wait(until: isMet)
+    }
+
+    /// The person gives the code, and says yes or no.
+    package func decide(userCode: String, approve: Bool) throws {
+        try book.decide(userCode: userCode, approve: approve)
+    }
+
+    /// Has it do wrong so often.
+    package func misbehave(_ fault: Fault, times: Int = .max) { book.order(fault, times: times) }
+
+    /// Takes every order back.
+    package func clear() { book.clearOrders() }
+
+    /// Who signs in from now on.
+    package func use(_ person: Person) { book.use(person) }
+
+    /// What tokens live that are given out from now on.
+    package func setTokenLifetime(_ length: Duration) { book.setTokenLifetime(length) }
+
+    /// Ends every session there is, as an administrator can: their refresh tokens are void.
+    package func endSessions() { book.endSessions() }
+}
+
+extension OAuthStandIn {
+    /// What no good server does.
+    package enum Fault: Sendable, Hashable {
+        /// Metadata speaks for another issuer.
+        case wrongIssuer
+        /// Metadata is not there.
+        case noMetadata
+        /// The token endpoint answers with a page, as a captive portal does, and does nothing.
+        case page
+        /// The token endpoint asks to be asked less often, whenever it is asked.
+        case slowDown
+        /// Token answers are forms, with a lifetime, as some providers send them.
+        case formAnswers
+        /// Errors have status 200.
+        case errorsAsSuccess
+        /// Errors have no body.
+        case emptyErrors
+        /// The lifetime is a text, the kind of token in lower case, and refreshing brings no new refresh token.
+        case looseTypes
+        /// Tokens that are no bearer tokens.
+        case unknownTokenType
+    }
+}

@@ -1,0 +1,115 @@
+import AuthWire
+import Testing
+
+@testable import AuthCore
+
+@Suite("The device grant (RFC 8628)")
+struct DeviceGrantTests {
+    private static let start = BootInstant(sinceBoot: .seconds(1000))
+
+    private func device(_ text: String) throws -> DeviceAuthorization {
+        try DeviceAuthorization(try JSON(parsing: Array(text.utf8)))
+    }
+
+    private func no(_ code: String) -> Result<Grant, ProviderFailure> {
+        .failure(.refused(AgentError(.validation, "no", cause: code, httpStatus: 400)))
+    }
+
+    @Test("the answer of §3.2 is read")
+    func section3_2() throws {
+        let device = try device(
+            """
+            {"device_code":"GmRhmhcxhwAzkoEqiMEg_DnyEysNkuNhszIySk9eS","user_code":"WDJB-MJHT",
+             "verification_uri":"https://example.com/device",
+             "verification_uri_complete":"https://example.com/device?user_code=WDJB-MJHT",
+             "expires_in":1800,"interval":5}
+            """)
+        #expect(device.userCode == "WDJB-MJHT")
+        #expect(device.verificationURI == "https://example.com/device")
+        #expect(device.completeURI == "https://example.com/device?user_code=WDJB-MJHT")
+        #expect(device.lifetime == .seconds(1800))
+        #expect(device.interval == .seconds(5))
+    }
+
+    @Test("an older spelling is read, and what is missing has the RFC's own value")
+    func older() throws {
+        let device = try device(
+            #"{"device_code":"d","user_code":"U","verification_url":"https://example.com/d","expires_in":"60"}"#)
+        #expect(device.verificationURI == "https://example.com/d")
+        #expect(device.interval == .seconds(5))
+        #expect(device.lifetime == .seconds(60))
+    }
+
+    @Test(
+        "what a person could not use, or a terminal would act on, is no answer",
+        arguments: [
+            #"{"user_code":"U","verification_uri":"https://example.com"}"#,
+            #"{"device_code":"d","verification_uri":"https://example.com"}"#,
+            #"{"device_code":"d","user_code":"U"}"#,
+            #"{"device_code":"d","user_code":"U","verification_uri":"javascript:alert(1)"}"#,
+            #"{"device_code":"d","user_code":"U","verification_uri":"https://example.com/\u001b[2J"}"#,
+        ])
+    func useless(text: String) {
+        #expect(throws: MetadataError.self) { try device(text) }
+    }
+
+    @Test("pending keeps the interval, and each slow_down adds five seconds to all that follow (§3.5)")
+    func slowDown() throws {
+        var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
+        #expect(poll.nextAt == Self.start + .seconds(5))
+        var now = poll.nextAt
+        for (code, wait) in [
+            ("authorization_pending", 5), ("slow_down", 10), ("authorization_pending", 10), ("slow_down", 15),
+        ] {
+            guard case .again = poll.take(no(code), at: now) else { return #expect(Bool(false), "\(code)") }
+            #expect(poll.nextAt == now + .seconds(wait))
+            now = poll.nextAt
+        }
+    }
+
+    @Test("a storm of slow_down ends in two minutes' steps, not in days")
+    func storm() throws {
+        var poll = DevicePoll(try example(lifetime: 86_400), from: Self.start)
+        for _ in 0..<100 { _ = poll.take(no("slow_down"), at: Self.start) }
+        #expect(poll.nextAt == Self.start + .seconds(120))
+    }
+
+    @Test("a lost connection doubles the interval, and a page from a portal is no answer")
+    func lost() throws {
+        var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
+        let lost = ProviderFailure.temporary(AgentError(.badReply, "a page", cause: "html"), retryAfter: nil)
+        guard case .again = poll.take(.failure(lost), at: Self.start) else { return #expect(Bool(false)) }
+        #expect(poll.nextAt == Self.start + .seconds(10))
+    }
+
+    @Test(
+        "a denial, an end and any other no are the end",
+        arguments: [
+            ("access_denied", ErrorKind.denied), ("expired_token", .timeout), ("invalid_grant", .validation),
+        ])
+    func ends(code: String, kind: ErrorKind) throws {
+        var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
+        guard case .ended(let error) = poll.take(no(code), at: Self.start) else { return #expect(Bool(false)) }
+        #expect(error.kind == kind)
+    }
+
+    @Test("after the code has ended nobody is asked any more")
+    func expiry() throws {
+        var poll = DevicePoll(try example(lifetime: 12), from: Self.start)
+        guard case .again = poll.take(no("authorization_pending"), at: Self.start + .seconds(5)) else {
+            return #expect(Bool(false))
+        }
+        guard case .ended(let error) = poll.take(no("authorization_pending"), at: Self.start + .seconds(10)) else {
+            return #expect(Bool(false))
+        }
+        #expect(error.kind == .timeout)
+    }
+
+    private func example(lifetime: Int) throws -> DeviceAuthorization {
+        try device(
+            """
+            {"device_code":"d","user_code":"U","verification_uri":"https://example.com/d",
+             "expires_in":\(lifetime),"interval":5}
+            """)
+    }
+}

@@ -1,0 +1,86 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("What an authorization server says of itself")
+struct OAuthServerTests {
+    private static let profile = OAuthProfile(issuer: "https://id.example.org/tenant", clientID: "authd")
+
+    private func server(_ text: String, profile: OAuthProfile = profile) throws(MetadataError) -> OAuthServer {
+        let json = (try? JSON(parsing: Array(text.utf8))) ?? .null
+        return try OAuthServer(metadata: json, of: profile, mayBeInsecure: false)
+    }
+
+    @Test("metadata is looked for where OpenID Connect Discovery §4 and RFC 8414 §3.1 have it")
+    func places() {
+        #expect(
+            OAuthServer.places(of: "https://example.com") == [
+                "https://example.com/.well-known/openid-configuration",
+                "https://example.com/.well-known/oauth-authorization-server",
+            ])
+        #expect(
+            OAuthServer.places(of: "https://example.com/issuer1/") == [
+                "https://example.com/issuer1/.well-known/openid-configuration",
+                "https://example.com/.well-known/oauth-authorization-server/issuer1",
+            ])
+    }
+
+    @Test("the endpoints are those it names, and the profile's own go before them")
+    func endpoints() throws {
+        var profile = Self.profile
+        profile.endpoints.token = "https://other.example.org/token"
+        let found = try server(
+            """
+            {"issuer":"https://id.example.org/tenant","token_endpoint":"https://id.example.org/token",
+             "device_authorization_endpoint":"https://id.example.org/device?x=1",
+             "authorization_response_iss_parameter_supported":true}
+            """, profile: profile)
+        #expect(found.endpoints.token == "https://other.example.org/token")
+        #expect(found.endpoints.deviceAuthorization == "https://id.example.org/device?x=1")
+        #expect(found.endpoints.userInfo == nil)
+        #expect(found.namesItself)
+    }
+
+    @Test(
+        "a document that speaks for another issuer is not believed, however near it is",
+        arguments: [
+            "https://id.example.org/tenant/", "https://ID.example.org/tenant", "https://id.example.org", "",
+            "https://id.example.org/tenant\u{301}",
+        ])
+    func wrongIssuer(issuer: String) {
+        let json = JSON.object(["issuer": .string(issuer)]).text()
+        #expect(throws: MetadataError.self) { try server(json) }
+    }
+
+    @Test(
+        "an endpoint is https, or on this machine",
+        arguments: [
+            "http://id.example.org/token", "ftp://id.example.org/", "https://id.example.org/#a", "javascript:1",
+        ])
+    func insecure(endpoint: String) {
+        let json = JSON.object([
+            "issuer": "https://id.example.org/tenant", "token_endpoint": .string(endpoint),
+        ]).text()
+        #expect(throws: MetadataError.self) { try server(json) }
+        #expect(OAuthServer.isEndpoint("http://127.0.0.1:8080/token", mayBeInsecure: false))
+    }
+}
+
+@Suite("Forms")
+struct FormTests {
+    @Test("what RFC 6749 Appendix B encodes comes back as it was")
+    func appendixB() {
+        let fields = [FormField("x", " %&+£€")]
+        #expect(Form.encode(fields) == "x=%20%25%26%2B%C2%A3%E2%82%AC")
+        #expect(Form.decode(Form.encode(fields)) == fields)
+        #expect(Form.decode("x=+%25%26%2B%C2%A3%E2%82%AC") == fields)
+    }
+
+    @Test("a name that comes twice has no value, and a broken escape makes no form")
+    func broken() {
+        #expect(Form.decode("a=1&a=2")?["a"] == nil)
+        #expect(Form.decode("a=1&b=2")?["b"] == "2")
+        #expect(Form.decode("a=%4") == nil)
+        #expect(Form.decode("a=%FF") == nil)
+    }
+}

@@ -1,0 +1,92 @@
+import AuthWire
+import Testing
+
+@testable import AuthCore
+
+@Suite("Answers of the token endpoint")
+struct TokenAnswerTests {
+    private static let json = "application/json"
+    private static let now = WallTime(unixSeconds: 1_800_000_000)
+
+    private func read(
+        _ status: Int, _ body: String, type: String = json, purpose: ErrorReader.Purpose = .signIn
+    ) throws -> Result<Grant, ProviderFailure> {
+        let reply = HTTPReply(status: status, headers: [("Content-Type", type)], body: Array(body.utf8))
+        return TokenAnswer(profile: try ExampleProvider.profile(), purpose: purpose, sentAt: Self.now).read(reply)
+    }
+
+    @Test("the answer of RFC 6749 §5.1 is read")
+    func section5_1() throws {
+        let grant = try read(
+            200,
+            """
+            {"access_token":"2YotnFZFEjr1zCsicMWpAA","token_type":"example","expires_in":3600,
+             "refresh_token":"tGzv3JOkF0XG5Qx2TlKWIA","example_parameter":"example_value"}
+            """.replacing(#""token_type":"example""#, with: #""token_type":"Bearer""#)
+        ).get()
+        #expect(grant.accessToken?.reveal() == "2YotnFZFEjr1zCsicMWpAA")
+        #expect(grant.refreshToken?.reveal() == "tGzv3JOkF0XG5Qx2TlKWIA")
+        #expect(grant.expiresAt == Self.now + .seconds(3600))
+        #expect(grant.tokenType == "Bearer")
+    }
+
+    @Test("a kind of token that we do not know is none for us (RFC 6749 §7.1)")
+    func unknownType() throws {
+        let answer = try read(200, #"{"access_token":"a","token_type":"mac"}"#)
+        guard case .failure(.temporary(let error, _)) = answer else { return #expect(Bool(false), "\(answer)") }
+        #expect(error.kind == .badReply)
+        #expect(error.cause == "token_type")
+    }
+
+    @Test(
+        "what real providers send is read too",
+        arguments: [
+            (#"{"access_token":"a","token_type":"bearer","expires_in":"3600"}"#, json, true),
+            (#"{"access_token":"a"}"#, json, false),
+            (#"{"access_token":"a","token_type":"bearer","scope":"a,b"}"#, json, false),
+            ("access_token=a&scope=a%2Cb&token_type=bearer&expires_in=3600", "application/x-www-form-urlencoded", true),
+            ("access_token=a&token_type=bearer", "text/plain", false),
+        ])
+    func odd(body: String, type: String, ends: Bool) throws {
+        let grant = try read(200, body, type: type).get()
+        #expect(grant.accessToken?.reveal() == "a")
+        #expect(grant.tokenType == "Bearer")
+        #expect(grant.expiresAt == (ends ? Self.now + .seconds(3600) : nil))
+        #expect(grant.refreshToken == nil)
+    }
+
+    @Test("only invalid_grant at a renewal is final", arguments: [400, 401, 403])
+    func invalidGrant(status: Int) throws {
+        let body = #"{"error":"invalid_grant","error_description":"Token is used"}"#
+        let renewal = try read(status, body, purpose: .renewal)
+        guard case .failure(.final(let error)) = renewal else { return #expect(Bool(false), "\(renewal)") }
+        #expect(error.providerMessage == "Token is used")
+        guard case .failure(.refused) = try read(status, body) else {
+            return #expect(Bool(false), "a sign-in has nothing to end")
+        }
+    }
+
+    @Test("an error inside a success is one, and a final one is final there too")
+    func errorAsSuccess() throws {
+        let renewal = try read(200, #"{"error":"invalid_grant"}"#, purpose: .renewal)
+        guard case .failure(.final) = renewal else { return #expect(Bool(false), "\(renewal)") }
+        guard case .failure(let failure) = try read(200, "error=bad_verification_code", type: "text/plain") else {
+            return #expect(Bool(false), "it holds no token")
+        }
+        #expect(failure.error.cause == "bad_verification_code")
+    }
+
+    @Test(
+        "nothing else ends a session",
+        arguments: [
+            (400, "", json), (401, #"{"error":"invalid_client"}"#, json),
+            (400, #"{"error":"unauthorized_client"}"#, json),
+            (503, #"{"error":"invalid_grant"}"#, json), (429, #"{"error":"invalid_grant"}"#, json),
+            (400, "<html>invalid_grant</html>", "text/html"), (200, "<html>Please pay</html>", "text/html"),
+            (200, "{}", json), (302, "", json), (400, #"{"error":{"code":"invalid_grant"}}"#, json),
+        ])
+    func notFinal(status: Int, body: String, type: String) throws {
+        let answer = try read(status, body, type: type, purpose: .renewal)
+        guard case .failure(.temporary) = answer else { return #expect(Bool(false), "\(answer)") }
+    }
+}

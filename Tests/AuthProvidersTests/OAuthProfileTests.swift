@@ -1,0 +1,91 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Testing
+
+@Suite("Profiles of providers that speak OAuth")
+struct OAuthProfileTests {
+    private static let five = """
+        name = "example"
+        title = "Example"
+        issuer = "https://id.example.org/"
+        client_id = "authd"
+        scopes = ["openid", "offline_access"]
+
+        """
+
+    private func problems(_ text: String) -> [String] {
+        guard case .failure(let failure) = ProfileReader.read(text, source: "mine.toml") else { return [] }
+        return failure.problems.map(\.description)
+    }
+
+    @Test("five lines are a profile")
+    func fiveLines() throws {
+        let profile = try ProfileReader.read(Self.five, source: "mine.toml").get()
+        let oauth = try #require(profile.oauth)
+        #expect(oauth.issuer == "https://id.example.org/")
+        #expect(oauth.clientID == "authd")
+        #expect(oauth.scopes == ["openid", "offline_access"])
+        #expect(oauth.clientAuthentication == .none)
+        #expect(profile.environments == [ProviderEnvironment(name: "production", baseURL: "https://id.example.org")])
+        #expect(profile.signIn.contains { $0.flow == .device && $0.fields.isEmpty })
+    }
+
+    @Test("endpoints of a provider without discovery stand in the profile, and its client's secret is asked for")
+    func explicit() throws {
+        let text = """
+            name = "example"
+            client_id = "authd"
+            [environments]
+            production = "https://api.example.org/v3"
+            [oauth]
+            client_auth = "basic"
+            token_endpoint = "https://example.org/token"
+            device_authorization_endpoint = "https://example.org/device"
+            [oauth.parameters]
+            audience = "https://api.example.org"
+            """
+        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        let oauth = try #require(profile.oauth)
+        #expect(oauth.issuer == nil)
+        #expect(oauth.endpoints.token == "https://example.org/token")
+        #expect(oauth.parameters == [FormField("audience", "https://api.example.org")])
+        #expect(profile.environments[0].baseURL == "https://api.example.org/v3")
+        #expect(profile.signIn.map(\.flow).contains(.service))
+        #expect(profile.signIn[0].fields.map(\.name) == ["client_secret"])
+        #expect(profile.signIn[0].fields[0].secret)
+    }
+
+    @Test(
+        "what is wrong is told",
+        arguments: [
+            (#"issuer = "http://id.example.org""#, "mine.toml:3: issuer: expected an https address"),
+            (#"issuer = "https://id.example.org/?a""#, "mine.toml:3: issuer: expected an https address"),
+            ("", "mine.toml:1: issuer: expected the provider's issuer"),
+            ("issuer = 7", "mine.toml:3: issuer: expected a text"),
+        ])
+    func wrongIssuer(line: String, expected: String) {
+        let text = Self.five.replacing(#"issuer = "https://id.example.org/""#, with: line)
+        #expect(
+            problems(text).contains { $0.hasPrefix(expected) || (line.isEmpty && $0.contains("issuer: expected the")) })
+    }
+
+    @Test(
+        "words that have no place there are named",
+        arguments: [
+            ("[renewal]\nkind = \"none\"\n", "renewal: expected nothing, as a client_id"),
+            ("[oauth]\nclient_secret = \"s\"\n", "client_secret"),
+            ("[oauth]\nclient_auth = \"jwt\"\n", "one of none, basic"),
+            ("[oauth.parameters]\nstate = \"s\"\n", "none that the agent sets itself"),
+            ("[oauth]\ntoken_endpoint = \"http://example.org/\"\n", "an https address"),
+        ])
+    func strangers(more: String, expected: String) {
+        #expect(problems(Self.five + more).contains { $0.contains(expected) }, "\(problems(Self.five + more))")
+    }
+
+    @Test("a scope is one word")
+    func scope() {
+        let text = Self.five.replacing("offline_access", with: "a b")
+        #expect(problems(text).contains { $0.contains("scopes[1]: expected one scope") })
+    }
+}

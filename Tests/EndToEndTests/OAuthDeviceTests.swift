@@ -1,0 +1,174 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// Device grant, renewal and what a bad authorization server does about them, with the real programs and keyring.
+@Suite("OAuth: a code on another device, and what keeps the session", .serialized, .timeLimit(.minutes(2)))
+struct OAuthDeviceTests {
+    @Test("a profile of five lines signs in by a code that is given elsewhere, and survives a restart")
+    func device() async throws {
+        try await OAuthScene.play { scene, server in
+            let login = try await scene.loginByDevice(server)
+            #expect(login.status == 0, "\(login.err)")
+            #expect(login.err.contains(server.issuer + "/device"), "\(login.err)")
+            let status = try await scene.agent.status(OAuthScene.provider)
+            #expect(status.user?.id == "248289761001")
+            #expect(status.user?.email == "janedoe@example.com")
+            #expect(status.renews)
+            let token = try await scene.agent.authc("token").out
+            #expect(server.secrets.contains(token.trimmingCharacters(in: .whitespacesAndNewlines)))
+            let hello = try await scene.agent.authc("request", "GET", "/api/hello")
+            #expect(hello.out.contains("Jane Doe"), "\(hello.out) \(hello.err)")
+            try await scene.agent.child.end()
+            try await scene.startAgent()
+            #expect(try await scene.agent.authc("token").out == token)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(try await scene.agent.authc("token").out != token)
+            try await scene.agent.child.end()
+            let log = try scene.agent.child.err.text
+            for secret in server.secrets { #expect(!log.contains(secret), "a secret stands in the log") }
+        }
+    }
+
+    @Test("a denial is told, and leaves nothing behind")
+    func denied() async throws {
+        try await OAuthScene.play { scene, server in
+            let login = try await scene.loginByDevice(server, approve: false)
+            #expect(login.status == 77, "\(login.err)")
+            #expect(login.err.contains("refused on the other device"), "\(login.err)")
+            #expect(try await SessionList(scene.agent.json("list")).sessions.isEmpty)
+        }
+    }
+
+    @Test("a code that nobody gives ends by itself")
+    func expired() async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.deviceLifetime = .seconds(2)
+        try await OAuthScene.play(configuration) { scene, server in
+            let login = try await scene.authc(["login", OAuthScene.provider, "--method", "device"])
+            #expect(login.status == 75, "\(login.err)")
+            #expect(login.err.contains("ended before anybody gave it"), "\(login.err)")
+        }
+    }
+
+    @Test("what is cancelled is asked for no more")
+    func cancelled() async throws {
+        try await OAuthScene.play { scene, server in
+            let step = try await scene.ask(
+                "login.start", ["provider": .string(OAuthScene.provider), "method": "device"])
+            #expect(step["kind"] == "device", "\(step.text())")
+            let login = try #require(step["login"])
+            #expect(try await scene.ask("login.cancel", ["login": login])["kind"] == "failed")
+            let code = try #require(step["user_code"]?.stringValue)
+            try server.decide(userCode: code, approve: true)
+            // Another sign-in ends after the first would have been asked about again.
+            #expect(try await scene.loginByDevice(server).status == 0)
+            #expect(server.counts.devicePolls <= 3)
+        }
+    }
+
+    @Test("metadata that speaks for another issuer signs nobody in, and neither does one that is not there")
+    func badMetadata() async throws {
+        try await OAuthScene.play { scene, server in
+            let login = ["login", OAuthScene.provider, "--method", "device"]
+            server.misbehave(.wrongIssuer)
+            let wrong = try await scene.authc(login)
+            #expect(wrong.status == 76, "\(wrong.err)")
+            #expect(wrong.err.contains("somebody-else.example"), "\(wrong.err)")
+            server.clear()
+            server.misbehave(.noMetadata)
+            #expect(try await scene.authc(login).status == 65)
+            #expect(server.counts.devicePolls == 0)
+        }
+    }
+
+    @Test("another person is not let into a session that is somebody's, and both are named")
+    func stranger() async throws {
+        try await OAuthScene.play { scene, server in
+            try await scene.loginByDevice(server)
+            server.use(.init(subject: "2", name: "Mallory", email: "mallory@example.com"))
+            let other = try await scene.loginByDevice(server)
+            #expect(other.status == 65, "\(other.err)")
+            #expect(other.err.contains("janedoe@example.com") && other.err.contains("mallory@example.com"))
+            #expect(try await scene.agent.status(OAuthScene.provider).user?.id == "248289761001")
+            #expect(try await scene.loginByDevice(server, ["-s", "second"]).status == 0)
+        }
+    }
+
+    // MARK: Renewal
+
+    @Test("a hundred renewals rotate a hundred refresh tokens, and none comes twice")
+    func rotation() async throws {
+        try await OAuthScene.play { scene, server in
+            try await scene.loginByDevice(server)
+            for _ in 0..<100 {
+                let answer = try await scene.ask("session.refresh", [:])
+                #expect(answer["state"] == "active", "\(answer.text())")
+            }
+            #expect(server.counts.refreshes == 100)
+            #expect(server.counts.reuses == 0)
+        }
+    }
+
+    @Test("a page from a portal, a storm of slow_down and errors without words end no session; invalid_grant does")
+    func bad() async throws {
+        try await OAuthScene.play { scene, server in
+            try await scene.loginByDevice(server)
+            for fault in [OAuthStandIn.Fault.page, .slowDown, .unknownTokenType] {
+                server.misbehave(fault, times: 1)
+                _ = try await scene.agent.authc("refresh")
+                #expect(try await scene.agent.status(OAuthScene.provider).state == .active, "\(fault)")
+                server.clear()
+            }
+            #expect(server.counts.reuses == 0)
+            server.endSessions()
+            #expect(try await scene.agent.authc("refresh").status == 3)
+            #expect(try await scene.agent.status(OAuthScene.provider).state == .signInRequired)
+            #expect(try await scene.desktop.keyringItems().count == 1)
+            // A new sign-in mends it.
+            #expect(try await scene.loginByDevice(server).status == 0)
+            #expect(try await scene.agent.status(OAuthScene.provider).state == .active)
+        }
+    }
+
+    @Test(
+        "forms, loose types and errors inside a success are read",
+        arguments: [OAuthStandIn.Fault.formAnswers, .looseTypes, .errorsAsSuccess])
+    func odd(fault: OAuthStandIn.Fault) async throws {
+        try await OAuthScene.play { scene, server in
+            server.misbehave(fault)
+            let login = try await scene.loginByDevice(server)
+            #expect(login.status == 0, "\(login.err)")
+            if fault != .looseTypes { #expect(try await scene.agent.authc("refresh").status == 0) }
+            #expect(try await scene.agent.status(OAuthScene.provider).expiresAt != nil)
+            if fault == .errorsAsSuccess {
+                server.endSessions()
+                #expect(try await scene.agent.authc("refresh").status == 3)
+            }
+        }
+    }
+
+    @Test("a service signs in by its secret, which is in the keyring and in no profile, and renews by it")
+    func service() async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.clientSecret = "s3cret: with+all/of&it"
+        let secret = configuration.clientSecret
+        for authentication in ["basic", "post"] {
+            let more = "[oauth]\nclient_auth = \"\(authentication)\""
+            try await OAuthScene.play(configuration, profile: more) { scene, server in
+                let login = ["login", OAuthScene.provider, "--method", "service", "--password-stdin"]
+                let refused = try await scene.authc(login, input: "wrong")
+                #expect(refused.status == 65, "\(refused.err)")
+                let done = try await scene.authc(login, input: secret)
+                #expect(done.status == 0, "\(done.err)")
+                let token = try await scene.agent.authc("token").out
+                #expect(try await scene.agent.authc("refresh").status == 0)
+                #expect(try await scene.agent.authc("token").out != token)
+                #expect(server.counts.services == 2)
+                #expect(try await scene.agent.status(OAuthScene.provider).renews)
+            }
+        }
+    }
+}

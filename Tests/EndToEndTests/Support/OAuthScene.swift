@@ -1,0 +1,52 @@
+import AuthWire
+import StandInBackends
+import TestSupport
+
+/// A scene whose agent knows an authorization server besides the backends.
+enum OAuthScene {
+    static let provider = "oauth-test"
+
+    static func play(
+        _ configuration: OAuthStandIn.Configuration = .init(), profile more: String = "",
+        _ test: @escaping @Sendable (Scene, OAuthStandIn) async throws -> Void
+    ) async throws {
+        try await OAuthStandIn.serving(configuration) { server in
+            try await Scene.play { scene in
+                try await scene.addProfile(
+                    """
+                    name = "\(provider)"
+                    title = "Test server"
+                    issuer = "\(server.issuer)"
+                    client_id = "\(configuration.clientID)"
+                    scopes = ["openid", "offline_access"]
+                    \(more)
+                    """)
+                try await test(scene, server)
+            }
+        }
+    }
+}
+
+extension Scene {
+    /// A profile of the person's own, which the agent is told to read.
+    func addProfile(_ text: String) async throws {
+        _ = try desktop.folder.write(text, to: "config/authd/providers/oauth.toml")
+        let answer = try await ask("agent.reload", [:])
+        guard answer["code"] == nil else { throw Failure(answer.text()) }
+    }
+
+    /// Signs in on "another device": `authc` shows the code, and the person gives it there.
+    @discardableResult
+    func loginByDevice(
+        _ server: OAuthStandIn, approve: Bool = true, _ arguments: [String] = []
+    ) async throws -> Child.Output {
+        let login = try await Child(
+            [Programs.authc, "login", OAuthScene.provider, "--method", "device"] + arguments,
+            environment: desktop.environment)
+        guard await login.err.wait(for: "code: "),
+            let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1
+        else { throw Failure("no code was shown: \(await login.err.all())") }
+        try server.decide(userCode: String(code), approve: approve)
+        return await login.output()
+    }
+}
