@@ -13,7 +13,8 @@ struct ResultTests {
         let status = try Samples.status()
         let plain = SessionStatus(session: status.session, provider: "shop", state: .signedOut)
         let store = StoreInfo(kind: .secretService, state: .notAnswering, message: "No answer in 5 s.")
-        let network = NetworkStatus(state: .portal, since: 1.5, providers: ["shop": "reachable"])
+        let network = NetworkStatus(
+            state: .portal, since: 1.5, providers: ["shop": "reachable"], clockSkews: ["shop": .seconds(-90)])
         let field = StepField(
             name: "password", label: "Password", secret: true, optional: true, kind: "password", rules: ["8 or more"],
             value: "x")

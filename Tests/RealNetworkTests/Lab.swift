@@ -16,12 +16,16 @@ final class Lab: Sendable {
     static let address = "10.77.0.1"
 
     /// Builds it, signs in to the session `lab`, plays the test and ends everything.
+    ///
+    /// - Parameters:
+    ///   - more: of the agent's environment.
+    ///   - wrapper: a command that the agent is started by.
     static func play(
         _ test: @escaping @Sendable (Lab, _ agent: Child) async throws -> Void, name: String? = nil,
-        with more: [String: String] = [:]
+        with more: [String: String] = [:], wrapping wrapper: [String] = []
     ) async throws {
         let lab = try await Lab(name: name)
-        let agent = try await lab.startAgent(with: more)
+        let agent = try await lab.startAgent(with: more, wrapping: wrapper)
         let result: Result<Void, any Error>
         do {
             try await lab.signIn()
@@ -68,7 +72,7 @@ final class Lab: Sendable {
             Self.enter(laptop),
             "until ip -o link show near | grep -q \"state UP\"; do :; done; ip route add default via 10.1.0.2",
             environment)
-        let life = try folder.write("3600", to: "life")
+        let life = try folder.write("3600 0", to: "life")
         provider = try await Child(
             Self.enter(gateway) + [Self.python, Self.script, "provider", Self.address, life], environment: environment)
         port = try await Self.port(of: provider)
@@ -135,8 +139,10 @@ final class Lab: Sendable {
         return (server, try await Self.port(of: server))
     }
 
-    func setLife(seconds: Int) throws {
-        _ = try folder.write("\(seconds)", to: "life")
+    /// Of the next access tokens.
+    /// - Parameter providerAhead: seconds by which the provider's clock is wrong; it tells ends as dates then.
+    func setLife(seconds: Int, providerAhead: Int = 0) throws {
+        _ = try folder.write("\(seconds) \(providerAhead)", to: "life")
     }
 
     /// One more provider, for the next reload.
@@ -146,7 +152,7 @@ final class Lab: Sendable {
 
     // MARK: The agent
 
-    private func startAgent(with more: [String: String]) async throws -> Child {
+    private func startAgent(with more: [String: String], wrapping wrapper: [String]) async throws -> Child {
         let notifications = try NotifySocket(at: folder.path + "/notify")
         var environment = environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
@@ -154,7 +160,7 @@ final class Lab: Sendable {
         let asOurselves =
             getuid() == 0 ? [] : ["unshare", "--user", "--map-user=\(getuid())", "--map-group=\(getgid())", "--"]
         let agent = try await Child(
-            Self.enter(laptop) + asOurselves + [Programs.authd, "--store", "memory", "--log-level", "debug"],
+            Self.enter(laptop) + wrapper + asOurselves + [Programs.authd, "--store", "memory", "--log-level", "debug"],
             environment: environment)
         agent.whenEnded { _ in notifications.end() }
         guard await notifications.message({ $0.contains("READY=1") }) != nil else {
@@ -212,6 +218,7 @@ final class Lab: Sendable {
         access_token = "/access_token"
         refresh_token = "/refresh_token"
         expires_in = "/expires_in"
+        expires_at = "/expires_at"
         user = "/user"
 
         [errors]

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The servers of the network tests: `provider ADDRESS LIFE-FILE`, `portal ADDRESS`, `slow ADDRESS TARGET SECONDS`.
 
+LIFE-FILE holds the life of the next access tokens, and by how much this clock is wrong, in seconds.
 Each prints `port N` when it listens, and then a line for each request or connection. The provider rotates its refresh
 tokens: one that is used twice ends the session, as RFC 9700 section 4.14.2 asks for.
 """
@@ -33,13 +34,21 @@ class Provider(http.server.BaseHTTPRequestHandler):
         credentials = "bare" if "Authorization" not in self.headers and self.command == "GET" else "full"
         say(f"{self.command} {self.path} {status} {credentials} from {self.client_address[0]}:{self.client_address[1]}")
 
-    def grant(self):
+    def life_and_shift(self):
         with open(self.life_file, encoding="ascii") as file:
-            life = int(file.read())
+            life, shift = file.read().split()
+        return int(life), int(shift)
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((timestamp or time.time()) + self.life_and_shift()[1])
+
+    def grant(self):
+        life, shift = self.life_and_shift()
         refresh = secrets.token_urlsafe(16)
         self.refresh_tokens[refresh] = True
         return {
-            "access_token": secrets.token_urlsafe(16), "refresh_token": refresh, "expires_in": life,
+            "access_token": secrets.token_urlsafe(16), "refresh_token": refresh,
+            **({"expires_at": time.time() + shift + life} if shift else {"expires_in": life}),
             "user": {"id": "7", "email": "ada@example.org"},
         }
 

@@ -26,4 +26,34 @@ struct FleetTests {
             }
         }
     }
+
+    @Test("back on the network: half of a person's five sessions are active within 2 s, 99 of 100 of 200 within 10 s")
+    func recovery() throws {
+        let handful = try (1...100).flatMap { try recoveries(sessions: 5, seed: $0) }.sorted()
+        // Four providers, strangers to each other, with fifty sessions each.
+        let fleet = try (1...40).flatMap { try recoveries(sessions: 50, seed: $0) }.sorted()
+        let (median, most) = (handful[handful.count / 2], fleet[fleet.count * 99 / 100])
+        print("active again: five sessions, median \(median); 200 at four providers, 99 of 100 within \(most)")
+        #expect(median < .seconds(2))
+        #expect(most < .seconds(10))
+    }
+
+    /// From the network's return to `active`, of sessions at one provider whose tokens ended meanwhile.
+    private func recoveries(sessions: Int, seed: UInt64) throws -> [Duration] {
+        var setting = Setting()
+        setting.sessions = sessions
+        setting.quiet = .seconds(60)
+        let moves = [
+            Move(.time(.seconds(10)), .network(.offline)), Move(.time(.seconds(5)), .sleep(.seconds(20_000))),
+            Move(.time(.seconds(5)), .network(.online)),
+        ]
+        let schedule = Schedule(seed: seed, setting: setting, moves: moves)
+        let outcome = Simulation.play(schedule, traced: true)
+        if outcome.violation != nil { Issue.record("\(Simulation.report(schedule))") }
+        return try outcome.history.map { history in
+            let back = try #require(history.states.last)
+            #expect(back.state == .active)
+            return back.at - .seconds(1 + 10 + 5 + 20_000 + 5)
+        }
+    }
 }

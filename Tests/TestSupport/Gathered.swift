@@ -6,7 +6,7 @@ package final class Gathered: Sendable {
     private struct State {
         var bytes: [UInt8] = []
         var ended = false
-        var waiting: [(pattern: String?, continuation: CheckedContinuation<Bool, Never>)] = []
+        var waiting: [(pattern: String?, times: Int, continuation: CheckedContinuation<Bool, Never>)] = []
     }
     private let state = Mutex(State())
 
@@ -32,13 +32,13 @@ package final class Gathered: Sendable {
         return text
     }
 
-    /// Whether the text came, before the pipe ended.
+    /// Whether the text came, so many times, before the pipe ended.
     @discardableResult
-    package func wait(for pattern: String?) async -> Bool {
+    package func wait(for pattern: String?, times: Int = 1) async -> Bool {
         await withCheckedContinuation { continuation in
             let answer: Bool? = state.withLock { state in
-                if let found = Self.answer(pattern, state) { return found }
-                state.waiting.append((pattern, continuation))
+                if let found = Self.answer(pattern, times, state) { return found }
+                state.waiting.append((pattern, times, continuation))
                 return nil
             }
             if let answer { continuation.resume(returning: answer) }
@@ -52,7 +52,7 @@ package final class Gathered: Sendable {
             var answered: [(CheckedContinuation<Bool, Never>, Bool)] = []
             var still = state.waiting
             still.removeAll { waiter in
-                guard let answer = Self.answer(waiter.pattern, state) else { return false }
+                guard let answer = Self.answer(waiter.pattern, waiter.times, state) else { return false }
                 answered.append((waiter.continuation, answer))
                 return true
             }
@@ -62,8 +62,12 @@ package final class Gathered: Sendable {
         for (continuation, answer) in answered { continuation.resume(returning: answer) }
     }
 
-    private static func answer(_ pattern: String?, _ state: State) -> Bool? {
-        if let pattern, String(decoding: state.bytes, as: UTF8.self).contains(pattern) { return true }
+    private static func answer(_ pattern: String?, _ times: Int, _ state: State) -> Bool? {
+        if let pattern {
+            let parts = String(decoding: state.bytes, as: UTF8.self).split(
+                separator: pattern, maxSplits: times, omittingEmptySubsequences: false)
+            if parts.count > times { return true }
+        }
         return state.ended ? pattern == nil : nil
     }
 }

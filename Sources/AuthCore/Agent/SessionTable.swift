@@ -9,6 +9,9 @@ package final class SessionTable: Sendable {
         var sessions: [SessionName: Session] = [:]
         /// The store has been read; until then, what is not here may still be there.
         var loaded = false
+        /// Of reading the store again that failed.
+        var reading = Backoff()
+        var willReadAgain = false
         var seeds: SeededRandom
     }
 
@@ -95,6 +98,7 @@ package final class SessionTable: Sendable {
         await network.run(
             NetworkKeeper.Reactions(
                 publish: { [board] in board.put(network: $0, providers: $1) },
+                publishSkews: { [board] in board.put(clockSkews: $0) },
                 tell: { for session in self.sessions { await self.tellNetwork(session) } },
                 prepareForSleep: { await self.drain() },
                 clockSet: { for session in self.sessions { await session.handle(.clockSet) } }))
@@ -143,6 +147,26 @@ package final class SessionTable: Sendable {
         } catch {
             board.put(store: StoreState(error), message: AgentError(error).message)
             await showLocked()
+            if error.endsUntold { readAgainLater() }
+        }
+    }
+
+    /// Reads a store that nothing will be heard of again, ever more seldom, until that succeeds.
+    private func readAgainLater() {
+        let wait = entries.withLock { entries -> Duration? in
+            guard !entries.willReadAgain else { return nil }
+            entries.willReadAgain = true
+            return entries.reading.next(retryAfter: nil, using: &entries.seeds)
+        }
+        guard let wait else { return }
+        let due = clock.now().boot + wait
+        workshop.order {
+            // Cancelled only when the agent stops.
+            guard (try? await self.clock.sleep(until: due)) != nil else { return }
+            self.entries.withLock { $0.willReadAgain = false }
+            guard !self.isLoaded else { return }
+            await self.load()
+            for session in self.sessions { await session.handle(.storeReady) }
         }
     }
 
@@ -255,6 +279,16 @@ extension SessionStatus {
         SessionStatus(
             session: name.session, provider: name.provider, state: .keyringLocked, cause: "keyring_locked",
             message: AgentError(.locked).message)
+    }
+}
+
+extension StoreError {
+    /// A store that is locked, refused or not there tells when that is over; one that failed may not know it did.
+    fileprivate var endsUntold: Bool {
+        switch self {
+        case .failed, .notAnswering: true
+        case .locked, .missing, .denied: false
+        }
     }
 }
 

@@ -66,6 +66,7 @@ package final class StateBoard: Sendable {
             guard let name = session ?? known.defaultSession ?? Self.firstLocked(known.heralds) else { return nil }
             guard var status = known.snapshots[name]?.status else { return known.heralds[name] }
             status.isDefault = name == known.defaultSession
+            status.clockSkew = known.network.clockSkews[status.provider]
             return status
         }
     }
@@ -76,6 +77,7 @@ package final class StateBoard: Sendable {
             let kept = known.snapshots.values.map { snapshot in
                 var status = snapshot.status
                 status.isDefault = status.session == known.defaultSession
+                status.clockSkew = known.network.clockSkews[status.provider]
                 return status
             }
             return kept + known.heralds.values.filter { known.snapshots[$0.session] == nil }
@@ -160,9 +162,19 @@ package final class StateBoard: Sendable {
         let now = clock.now().wall.unixSeconds
         let changed = known.withLock { known in
             let since = known.network.state == state ? known.network.since : now
-            let new = NetworkStatus(state: state, since: since, providers: providers)
+            let new = NetworkStatus(
+                state: state, since: since, providers: providers, clockSkews: known.network.clockSkews)
             defer { known.network = new }
             return known.network != new
+        }
+        if changed { announce(.network, "changed") }
+    }
+
+    /// - Parameter skews: how far the clocks of some providers are ahead of ours, by name.
+    package func put(clockSkews skews: [String: Duration]) {
+        let changed = known.withLock { known in
+            defer { known.network.clockSkews = skews }
+            return known.network.clockSkews != skews
         }
         if changed { announce(.network, "changed") }
     }

@@ -21,8 +21,11 @@ package struct GuardedTransport: HTTPTransport {
         case .no, .wait: throw .offline(reason: "no link leads out of it")
         }
         do throws(TransportError) {
-            let reply = try await transport.send(request)
-            await network.heard(Reachability(reply, from: origin), from: origin, round: round)
+            let sent = network.clock.now()
+            var reply = try await transport.send(request)
+            let word = Reachability(reply, from: origin)
+            await network.heard(word, from: origin, round: round)
+            if word.isReached { reply.skew = await network.skew(of: reply, from: origin, sent: sent) }
             return reply
         } catch {
             if let word = Reachability(error) { await network.heard(word, from: origin, round: round) }

@@ -8,6 +8,8 @@ package actor NetworkKeeper {
     package struct Reactions: Sendable {
         /// The network as others may see it.
         package var publish: @Sendable (_ state: NetworkState, _ providers: [String: String]) -> Void
+        /// Providers whose clocks are so far ahead of ours, or behind it, that people are told.
+        package var publishSkews: @Sendable (_ providers: [String: Duration]) -> Void
         /// Sessions are to be told anew what ``NetworkKeeper/state(of:)`` is; never called twice at once.
         package var tell: @Sendable () async -> Void
         /// The machine is about to sleep: what is unwritten is to be written, within ``NetworkKeeper/longestHold``.
@@ -26,7 +28,7 @@ package actor NetworkKeeper {
     private let watch: any NetworkWatch
     private let sleep: any SleepWatch
     private let transport: any HTTPTransport
-    private let clock: any SystemClock
+    nonisolated let clock: any SystemClock
     private let workshop = Workshop()
     /// One deadline for all origins: the machine knows which are due.
     private let alarms: Alarms<Due>
@@ -38,6 +40,7 @@ package actor NetworkKeeper {
     private var uses: [String: Set<ProviderOrigin>] = [:]
     private var probes: [ProviderOrigin: Probe] = [:]
     private var waiting: [ProviderOrigin: [CheckedContinuation<Void, Never>]] = [:]
+    private var skews: [ProviderOrigin: ClockSkew] = [:]
 
     package init(
         watch: any NetworkWatch, sleep: any SleepWatch, transport: any HTTPTransport, clock: any SystemClock
@@ -76,7 +79,9 @@ package actor NetworkKeeper {
         uses = providers.mapValues { Set($0.map(\.origin)) }
         probes = [:]
         for probe in providers.values.joined() { probes[probe.origin] = probe }
+        skews = skews.filter { probes[$0.key] != nil }
         handle(.inUse(Set(probes.keys)))
+        tellSkews()
     }
 
     package func state(of origin: ProviderOrigin?) -> NetworkState {
@@ -95,6 +100,24 @@ package actor NetworkKeeper {
 
     func heard(_ word: Reachability, from origin: ProviderOrigin, round: Int) {
         handle(.heard(origin, round: round, word))
+    }
+
+    /// How far the clock that this answer came from is ahead of ours, by it or by an earlier one.
+    func skew(of reply: HTTPReply, from origin: ProviderOrigin, sent: Moment) -> Duration {
+        let now = clock.now()
+        if let skew = ClockSkew(reply, sent: sent, received: now) {
+            skews[origin] = skew
+            tellSkews()
+        }
+        return skews[origin]?.value(at: now) ?? .zero
+    }
+
+    private func tellSkews() {
+        let now = clock.now()
+        reactions?.publishSkews(
+            uses.compactMapValues { origins in
+                origins.compactMap { skews[$0]?.worthTelling(at: now) }.max { abs($0.seconds) < abs($1.seconds) }
+            })
     }
 
     // MARK: Doing
@@ -150,7 +173,9 @@ package actor NetworkKeeper {
             await prepare()
             hold.letGo()
         case .resumed: handle(.resumed)
-        case .clockSet: await reactions?.clockSet()
+        case .clockSet:
+            tellSkews()
+            await reactions?.clockSet()
         }
     }
 

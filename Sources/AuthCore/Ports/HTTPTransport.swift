@@ -51,6 +51,8 @@ package struct HTTPReply: Sendable {
     /// In the order received; a name may come twice.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
+    /// How far the clock of who answered is ahead of ours, as far as that is known.
+    package var skew = Duration.zero
 
     package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
         self.status = status

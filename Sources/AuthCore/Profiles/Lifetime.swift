@@ -11,10 +11,14 @@ enum Lifetime {
     private static let millisecondsFrom = 1e11
 
     /// The lifetime first, as it does not depend on the provider's clock; then the date; then the token itself.
-    static func end(in reply: JSON, map: ReplyMap, token: Secret?, sentAt: WallTime) -> WallTime? {
+    ///
+    /// - Parameter skew: how far the provider's clock is ahead: its dates are by that one.
+    static func end(
+        in reply: JSON, map: ReplyMap, token: Secret?, sentAt: WallTime, skew: Duration = .zero
+    ) -> WallTime? {
         if let value = map.expiresIn?.find(in: reply), let end = end(after: value, from: sentAt) { return end }
-        if let value = map.expiresAt?.find(in: reply), let end = date(value) { return end }
-        return map.expiresFromJWT ? token.flatMap(JWTClaims.expiry) : nil
+        if let value = map.expiresAt?.find(in: reply), let end = date(value) { return end + (.zero - skew) }
+        return map.expiresFromJWT ? token.flatMap(JWTClaims.expiry).map { $0 + (.zero - skew) } : nil
     }
 
     /// A number of seconds or the same as text; one that is over counts as ended when it was asked for.

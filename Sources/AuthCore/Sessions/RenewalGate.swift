@@ -6,6 +6,11 @@ package final class RenewalGate: Sendable {
     package struct Provider: Sendable, Hashable {
         let name: String
         let environment: String
+
+        package init(name: String, environment: String) {
+            self.name = name
+            self.environment = environment
+        }
     }
 
     private struct Line {

@@ -37,6 +37,8 @@ public struct SessionStatus: Sendable, Equatable {
     public var lastError: String?
     /// Kept in memory only, because the store cannot be written now.
     public var unsaved: Bool
+    /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
+    public var clockSkew: Duration?
     /// `default` on the wire.
     public var isDefault: Bool
 
@@ -44,7 +46,8 @@ public struct SessionStatus: Sendable, Equatable {
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
-        signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false, isDefault: Bool = false
+        signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false, clockSkew: Duration? = nil,
+        isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -62,6 +65,7 @@ public struct SessionStatus: Sendable, Equatable {
         self.signedInAt = signedInAt
         self.lastError = lastError
         self.unsaved = unsaved
+        self.clockSkew = clockSkew
         self.isDefault = isDefault
     }
 
@@ -83,6 +87,7 @@ public struct SessionStatus: Sendable, Equatable {
         signedInAt = try members.optional("signed_in_at", .instant)
         lastError = try members.optional("last_error", .string)
         unsaved = try members.optional("unsaved", .bool) ?? false
+        clockSkew = try members.optional("clock_skew_ms", .skew)
         isDefault = try members.optional("default", .bool) ?? false
     }
 
@@ -102,6 +107,7 @@ public struct SessionStatus: Sendable, Equatable {
         object["signed_in_at"] = signedInAt.map(JSON.instant)
         object["last_error"] = lastError.map(JSON.string)
         if unsaved { object["unsaved"] = true }
+        object["clock_skew_ms"] = clockSkew.map(JSON.milliseconds)
         object["default"] = .bool(isDefault)
         return .object(object)
     }

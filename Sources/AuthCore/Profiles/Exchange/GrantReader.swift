@@ -21,7 +21,7 @@ struct GrantReader {
         }
         if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
         do {
-            var grant = try grant(body.json ?? .null, status: reply.status)
+            var grant = try grant(body.json ?? .null, of: reply)
             grant.message = ErrorWords(body, map: errors.profile.errors).message
             return .success(grant)
         } catch {
@@ -29,7 +29,8 @@ struct GrantReader {
         }
     }
 
-    private func grant(_ json: JSON, status: Int) throws(ProviderFailure) -> Grant {
+    private func grant(_ json: JSON, of reply: HTTPReply) throws(ProviderFailure) -> Grant {
+        let status = reply.status
         let token = try secret(map.accessToken, "access token", json, status)
         guard token != nil || !needsToken else {
             let place = map.accessToken.map { " at '\($0.text)'" } ?? ""
@@ -38,7 +39,7 @@ struct GrantReader {
         var grant = Grant(accessToken: token, issuedAt: sentAt)
         grant.refreshToken = try secret(map.refreshToken, "refresh token", json, status)
         grant.tokenType = map.tokenType?.find(in: json)?.stringValue.flatMap(ProviderText.clean)
-        grant.expiresAt = Lifetime.end(in: json, map: map, token: token, sentAt: sentAt)
+        grant.expiresAt = Lifetime.end(in: json, map: map, token: token, sentAt: sentAt, skew: reply.skew)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
         if let user = map.user?.find(in: json), case .object = user {
             grant.rawUser = user

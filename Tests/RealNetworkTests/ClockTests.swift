@@ -1,0 +1,107 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// The real agent under clocks that are wrong, jump, or went on while the machine slept.
+@Suite("Clocks", .serialized, .timeLimit(.minutes(2)))
+struct ClockTests {
+    @Test("the date jumps by hours, forwards and backwards, and no token ends or is renewed for that")
+    func jumps() async throws {
+        let clock = try await WrongClock()
+        try await Lab.play(
+            { lab, _ in
+                let token = try await lab.authc("token").out
+                for shift in [3 * 3600, -86_400, 400 * 86_400, 0] {
+                    try clock.set(seconds: shift)
+                    let output = try await lab.authc("token")
+                    #expect(output.status == 0 && output.out == token, "\(shift): \(output.err)")
+                }
+                #expect(!lab.provider.out.text.contains("/refresh"))
+                // What a provider rejects is renewed all the same, under whatever date.
+                try clock.set(seconds: -86_400)
+                #expect(try await lab.authc("refresh").status == 0)
+                #expect(try await lab.authc("token").out != token)
+            }, with: clock.environment)
+    }
+
+    @Test("a machine whose clock is a year behind at start signs in, renews, and says that its clock is wrong")
+    func wrongAtStart() async throws {
+        let clock = try await WrongClock()
+        try clock.set(seconds: -365 * 86_400)
+        try await Lab.play(
+            { lab, _ in
+                try lab.setLife(seconds: 4)
+                #expect(try await lab.authc("refresh").status == 0)
+                // By itself, as it falls due.
+                #expect(await lab.provider.out.wait(for: "POST /refresh 200", times: 2))
+                #expect(try await lab.authc("token").status == 0)
+                let status = try await lab.authc("status")
+                #expect(status.out.contains("clock is 364 d 23 h behind that of lab"), "\(status.out)")
+            }, with: clock.environment)
+    }
+
+    @Test("case 20: a provider two hours ahead or behind tells ends as dates, and tokens live as long as they do")
+    func providerClock() async throws {
+        for shift in [7200, -7200] {
+            try await Lab.play { lab, _ in
+                try lab.setLife(seconds: 3600, providerAhead: shift)
+                let refresh = try await lab.authc("refresh")
+                #expect(refresh.status == 0, "\(refresh.err)")
+                let status = try SessionStatus(JSON(parsing: Array(try await lab.authc("status", "--json").out.utf8)))
+                #expect(status.state == .active)
+                let left = try #require(status.expiresAt) - Date().timeIntervalSince1970
+                #expect((3590...3601).contains(left), "\(left) s left")
+                let skew = try #require(status.clockSkew)
+                #expect(abs(skew - .seconds(shift)) <= .seconds(2), "\(skew)")
+                #expect(try await lab.network().clockSkews["lab"] == skew)
+                let told = try await lab.authc("status").out
+                #expect(told.contains("clock is 1 h 59 min") || told.contains("clock is 2 h "), "\(told)")
+                // Set right again, nothing is said any more.
+                try lab.setLife(seconds: 3600)
+                #expect(try await lab.authc("refresh").status == 0)
+                #expect(try await lab.network().clockSkews == [:])
+            }
+        }
+    }
+
+    @Test("on a machine that has slept for a month a token is renewed when it falls due")
+    func monthAsleep() async throws {
+        // A time namespace (time_namespaces(7)): CLOCK_BOOTTIME is a month ahead of CLOCK_MONOTONIC.
+        let asleep = ["unshare", "--time", "--boottime", "2592000", "--fork", "--kill-child", "--"]
+        try await Lab.play(
+            { lab, _ in
+                try lab.setLife(seconds: 6)
+                #expect(try await lab.authc("refresh").status == 0)
+                #expect(await lab.provider.out.wait(for: "POST /refresh 200", times: 2))
+                let token = try await lab.authc("token")
+                #expect(token.status == 0, "\(token.err)")
+                #expect(!lab.provider.out.text.contains("REUSED"))
+            }, wrapping: asleep)
+    }
+}
+
+private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
+
+/// A date that is wrong for one program, by as much as the test says.
+private final class WrongClock: Sendable {
+    private let folder: TemporaryFolder
+    let environment: [String: String]
+
+    init() async throws {
+        folder = try TemporaryFolder()
+        let source = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "clock-shim.c").path
+        let library = folder.path + "/clock-shim.so"
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+        let output = try await Child(
+            ["gcc", "-O1", "-shared", "-fPIC", "-o", library, source], environment: ["PATH": path]
+        ).output()
+        guard output.status == 0 else { throw Failure("gcc: \(output.err)") }
+        environment = ["LD_PRELOAD": library, "CLOCK_SHIM_FILE": folder.path + "/shift"]
+        try set(seconds: 0)
+    }
+
+    func set(seconds: Int) throws {
+        _ = try folder.write("\(seconds)\n", to: "shift")
+    }
+}
