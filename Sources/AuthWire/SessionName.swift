@@ -2,6 +2,9 @@
 public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertible {
     public let text: String
 
+    /// In bytes.
+    static let longest = 64
+
     /// The rule in words, for messages.
     public static let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
 
@@ -13,12 +16,21 @@ public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertib
         self.text = text
     }
 
+    /// `nil` for bytes outside the rule.
+    init?(_ bytes: Span<UInt8>) {
+        guard !bytes.isEmpty, bytes.count <= Self.longest, Self.isLetterOrDigit(bytes[0]) else { return nil }
+        for place in bytes.indices where !Self.isLetterOrDigit(bytes[place]) {
+            guard "._-".utf8.contains(bytes[place]) else { return nil }
+        }
+        text = unsafe bytes.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
+    }
+
     public var description: String { text }
 
     public static func < (left: SessionName, right: SessionName) -> Bool { left.text < right.text }
 
     private static func isName(_ text: String) -> Bool {
-        guard let first = text.utf8.first, text.utf8.count <= 64 else { return false }
+        guard let first = text.utf8.first, text.utf8.count <= longest else { return false }
         return isLetterOrDigit(first) && text.utf8.allSatisfy { isLetterOrDigit($0) || "._-".utf8.contains($0) }
     }
 

@@ -112,7 +112,8 @@ final class Connection: ChannelInboundHandler {
         guard !isReading else { return }
         isReading = true
         defer { isReading = false }
-        while phase == .open, hasRoom(), let piece = framer.next() {
+        var room = hasRoom()
+        while phase == .open, room, let piece = framer.next() {
             switch piece {
             case .line(let line): take(line)
             case .tooLong:
@@ -120,8 +121,9 @@ final class Connection: ChannelInboundHandler {
                     AgentError(
                         .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
             }
+            room = hasRoom()
         }
-        if phase == .open { setAutoRead(hasRoom()) }
+        if phase == .open { setAutoRead(room) }
         endIfDone()
     }
 
@@ -130,6 +132,7 @@ final class Connection: ChannelInboundHandler {
             timer.cancel()
             firstLine = nil
         }
+        if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) { return }
         let json: JSON
         do throws(JSONError) {
             json = try JSON(parsing: line.readableBytesUInt8Span)
@@ -148,6 +151,21 @@ final class Connection: ChannelInboundHandler {
         case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
         case .batch(let requests): take(requests)
         }
+    }
+
+    /// Whether memory had the token.
+    private func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
+        guard let token = reception.liveToken(plain.session),
+            let id = line.viewBytes(at: line.readerIndex + plain.id.lowerBound, length: plain.id.count)
+        else { return false }
+        reception.counters.request()
+        outgoing.writeStaticString(RPCReply.head)
+        outgoing.writeBytes(id)
+        outgoing.writeStaticString(RPCReply.middle)
+        outgoing.writeBytes(token.json)
+        outgoing.writeStaticString("}\n")
+        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+        return true
     }
 
     private func take(_ requests: [Result<RPCRequest, RPCProblem>]) {
@@ -301,6 +319,7 @@ final class Connection: ChannelInboundHandler {
     }
 
     private func endIfDone() {
+        if phase == .open, !inputEnded { return }
         let finished = phase == .finishing || (phase == .lingering && inputEnded)
         // Lines that wait for room are still to be answered.
         let left = phase == .open && inputEnded && subscriptions.isEmpty && !isReading && hasRoom()

@@ -80,6 +80,11 @@ package final class Reception {
 
     func unfollow(_ connection: Connection) { outlet.unfollow(connection) }
 
+    /// What memory has for the most usual of requests.
+    func liveToken(_ session: SessionName?) -> LiveToken? {
+        board.liveToken(session, minValid: nil, at: clock.now().boot)
+    }
+
     func snapshot(for session: SessionName?) -> AgentEvent {
         let statuses = board.statuses().filter { session == nil || $0.session == session }
         return AgentEvent(

@@ -4,9 +4,13 @@ public enum RPCReply {
         ["jsonrpc": "2.0", "id": id.json, "result": value]
     }
 
+    /// What every answer begins with, up to its id; a plain request does too.
+    public static let head: StaticString = #"{"jsonrpc":"2.0","id":"#
+    /// Between an id and a result. What is left to write after the result is a brace.
+    public static let middle: StaticString = #","result":"#
+
     /// The text of an answer whose result is JSON text already.
     public static func line(_ id: RPCID, rendered result: [UInt8]) -> [UInt8] {
-        let (head, middle): (StaticString, StaticString) = (#"{"jsonrpc":"2.0","id":"#, #","result":"#)
         var line: [UInt8] = []
         line.reserveCapacity(result.count + 64)
         line.append(contentsOf: head)

@@ -1,0 +1,59 @@
+/// A `token.get` in the very form in which clients write it, told from its bytes: what is asked most costs least.
+///
+/// Every line that it recognises is one that ``RPCRequest`` reads, with the same meaning; any other spelling is left
+/// to that.
+public struct PlainTokenRequest: Equatable, Sendable {
+    /// Where the id is in the line: a whole number of 18 digits at most, which is given back as it came.
+    public let id: Range<Int>
+    public let session: SessionName?
+
+    private static let idDigits = 18
+
+    /// - Parameter line: without its line feed.
+    public init?(_ line: Span<UInt8>) {
+        var scan = Scan()
+        guard scan.take(RPCReply.head, of: line), let id = scan.takeNumber(of: line, digits: Self.idDigits),
+            scan.take(#","method":"token.get","params":{"#, of: line)
+        else { return nil }
+        self.id = id
+        if scan.take(#""session":""#, of: line) {
+            guard let name = scan.takeName(of: line), scan.take("\"", of: line) else { return nil }
+            session = name
+        } else {
+            session = nil
+        }
+        guard scan.take("}}", of: line), scan.offset == line.count else { return nil }
+    }
+
+    private struct Scan {
+        private(set) var offset = 0
+
+        mutating func take(_ text: StaticString, of line: Span<UInt8>) -> Bool {
+            let count = text.utf8CodeUnitCount
+            guard count <= line.count - offset else { return false }
+            for place in 0..<count {
+                // Within the text: the loop's own range.
+                guard unsafe text.utf8Start[place] == line[offset + place] else { return false }
+            }
+            offset += count
+            return true
+        }
+
+        /// A whole number as JSON writes it: no zero before another digit (RFC 8259 §6).
+        mutating func takeNumber(of line: Span<UInt8>, digits most: Int) -> Range<Int>? {
+            let start = offset
+            while offset < line.count, Self.digits.contains(line[offset]) { offset += 1 }
+            let count = offset - start
+            guard count > 0, count <= most, count == 1 || line[start] != Self.digits.lowerBound else { return nil }
+            return start..<offset
+        }
+
+        mutating func takeName(of line: Span<UInt8>) -> SessionName? {
+            let start = offset
+            while offset < line.count, line[offset] != .quote { offset += 1 }
+            return SessionName(line.extracting(start..<offset))
+        }
+
+        private static let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+    }
+}
