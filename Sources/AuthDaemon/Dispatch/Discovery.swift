@@ -11,6 +11,9 @@ enum Discovery {
         "methods": .array(MethodName.allCases.map(method)),
     ]
 
+    /// Rendered once: a batch may ask for it a hundred times.
+    static let text = document.serialized()
+
     private static func method(_ name: MethodName) -> JSON {
         let about = name.about
         return [

@@ -36,7 +36,7 @@ package struct Dispatcher: Sendable {
         case .agentPing: return memory(services.pong.json)
         case .agentInfo: return memory(services.info(store: table.board.store).json)
         case .agentStats: return memory(services.stats(board: table.board).json)
-        case .rpcDiscover: return memory(Discovery.document)
+        case .rpcDiscover: return .rendered(Discovery.text)
         case .networkStatus: return memory(table.board.network.json)
         case .sessionList:
             return try known { () throws(AgentError) in SessionList(sessions: try table.list()).json }
