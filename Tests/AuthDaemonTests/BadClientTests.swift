@@ -174,6 +174,31 @@ struct BadClientTests {
         }
     }
 
+    @Test("subscribers that never read lose their connections before all of them together fill our memory")
+    func manySubscribersThatNeverRead() async throws {
+        var limits = ConnectionLimits()
+        limits.unsentInAll = 2 << 20
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                let deaf = try (0..<20).map { _ in try rig.dial() }
+                for client in deaf {
+                    try client.send(RawClient.request("events.subscribe"))
+                    _ = try client.json()
+                }
+                var sent = 0
+                while rig.counters.refusals == 0, sent < 100_000 {
+                    rig.outlet.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
+                    sent += 1
+                    if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
+                }
+                // Far from the limit of any one of them.
+                #expect(rig.counters.refusals > 0 && sent < 100_000)
+                #expect(rig.counters.connections > 1)
+            }
+        }
+    }
+
     @Test("a client that vanishes takes its waiting requests with it")
     func clientThatVanishes() async throws {
         try await Rig.run { rig in

@@ -36,6 +36,7 @@ final class Connection: ChannelInboundHandler {
     private var outgoing = ByteBuffer()
     private var firstLine: Scheduled<Void>?
     private var inputEnded = false
+    private var unsent = 0
     private var autoRead = true
     private var isReading = false
     private var lingers = false
@@ -71,6 +72,7 @@ final class Connection: ChannelInboundHandler {
         firstLine = nil
         jobs?.finish()
         jobs = nil
+        count(unsent: 0)
         if lingers { reception.lingerEnded() }
         lingers = false
         reception.leave(self)
@@ -88,6 +90,7 @@ final class Connection: ChannelInboundHandler {
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         guard context.channel.isWritable else { return }
+        count(unsent: 0)
         takeLines()
         flush()
     }
@@ -275,7 +278,7 @@ final class Connection: ChannelInboundHandler {
     /// To the channel, which counts what the client has not taken.
     private func handOver() {
         guard let context, outgoing.readableBytes > 0 else { return }
-        if !context.channel.isWritable, waiting(in: context) > reception.limits.closeAbove {
+        if !context.channel.isWritable, !mayWait(in: context) {
             reception.counters.refusal()
             reception.logger.warning(
                 "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
@@ -286,8 +289,16 @@ final class Connection: ChannelInboundHandler {
         if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
-    private func waiting(in context: ChannelHandlerContext) -> Int {
-        (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+    /// Whether more may be kept for a client that has not taken what it was sent.
+    private func mayWait(in context: ChannelHandlerContext) -> Bool {
+        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+        return count(unsent: waiting + outgoing.readableBytes) && waiting <= reception.limits.closeAbove
+    }
+
+    @discardableResult
+    private func count(unsent bytes: Int) -> Bool {
+        defer { unsent = bytes }
+        return reception.mayKeep(bytes, insteadOf: unsent)
     }
 
     /// Whether the client has taken enough of its answers for another request to be read.

@@ -13,6 +13,9 @@ package struct ConnectionLimits: Sendable {
     /// Above it the connection ends: a subscriber that does not read must not make us keep the world's events.
     package var closeAbove = 4 << 20
 
+    /// Of untaken answers, all connections together: above it the one that is written to ends.
+    package var unsentInAll = 32 << 20
+
     /// How long a client that was told of a fatal error may go on writing before the connection ends under it:
     /// ending it with its bytes unread would cost it the error (unix(7), ECONNRESET).
     package var linger = Duration.seconds(1)

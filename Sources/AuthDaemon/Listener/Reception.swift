@@ -17,6 +17,8 @@ package final class Reception {
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var lingering = 0
+    /// Bytes that wait for clients that do not take them.
+    private var unsent = 0
     private var whenEmpty: [EventLoopPromise<Void>] = []
     private(set) var isStopping = false
 
@@ -73,6 +75,12 @@ package final class Reception {
     }
 
     func lingerEnded() { lingering -= 1 }
+
+    /// Counts what waits for one client. `false` when all clients together leave too much lying.
+    func mayKeep(_ bytes: Int, insteadOf former: Int) -> Bool {
+        unsent += bytes - former
+        return unsent <= limits.unsentInAll
+    }
 
     func start(_ crew: Crew) { newCrews.yield(crew) }
 
