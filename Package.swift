@@ -23,6 +23,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
@@ -84,6 +85,12 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "AuthTokens",
+            dependencies: ["AuthCore", .product(name: "Crypto", package: "swift-crypto")],
+            swiftSettings: strict
+        ),
+
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -95,6 +102,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -103,7 +111,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "authd",
-            dependencies: ["AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders"],
+            dependencies: ["AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders", "AuthTokens"],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]
@@ -113,6 +121,7 @@ let package = Package(
         .target(
             name: "StandInBackends",
             dependencies: [
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
@@ -160,7 +169,7 @@ let package = Package(
             name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire", "TestSupport"],
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
-        .testTarget(name: "AuthCoreTests", dependencies: ["AuthCore"], swiftSettings: checked),
+        .testTarget(name: "AuthCoreTests", dependencies: ["AuthCore", "AuthTokens"], swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [

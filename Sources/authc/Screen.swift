@@ -14,11 +14,16 @@ struct Screen {
     static let usualWidth = 80
 
     /// As it is now, for stdout.
-    static var current: Screen {
-        let isTerminal = isatty(STDOUT_FILENO) == 1
+    static var current: Screen { screen(at: STDOUT_FILENO) }
+
+    /// As it is now, for stderr.
+    static var ofErrors: Screen { screen(at: STDERR_FILENO) }
+
+    private static func screen(at descriptor: Int32) -> Screen {
+        let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
         let isPlain = environmentText("NO_COLOR") != nil || environmentText("TERM") == "dumb"
-        let size = isTerminal ? terminalSize() : usualSize
+        let size = isTerminal ? terminalSize(descriptor) : usualSize
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
             isColoured: isTerminal && !isPlain,
@@ -31,9 +36,9 @@ struct Screen {
         return value
     }
 
-    private static func terminalSize() -> winsize {
+    private static func terminalSize(_ descriptor: Int32) -> winsize {
         var size = winsize()
-        if unsafe ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) != 0 || size.ws_col == 0 {
+        if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) != 0 || size.ws_col == 0 {
             return usualSize
         }
         return size

@@ -105,13 +105,27 @@ struct SignIn {
             }
         case .device:
             let address = step.verificationURIComplete ?? step.verificationURI ?? ""
+            if let lines = QRCode(address)?.lines(on: .ofErrors) { lines.forEach(Output.note) }
             Output.note(
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? "")))
-        case .browser: Output.note(Visible.line("Open this address in a browser: \(step.url ?? "")"))
+        case .browser:
+            openBrowser(step)
+            guard step.fields != nil else { break }
+            guard case .fields(let fields) = try questions.answers(to: step) else { return nil }
+            return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
         }
         let left = step.expiresAt.map { Duration.seconds($0 - WallClock.now) } ?? Self.longestWait
         return .wait(until: .after(min(max(left, .zero), Self.longestWait)))
+    }
+
+    /// The address is told in any case: what was opened may be on another screen, or nowhere.
+    private func openBrowser(_ step: Step) {
+        // Asked for again, it is open already.
+        guard step.message == nil, let url = step.url else { return }
+        let isOpened = WebBrowser.isHere && WebBrowser.open(url)
+        let words = isOpened ? "Your browser was opened. If it shows nothing, open this" : "Open this in a browser"
+        Output.note(Visible.line("\(words): \(url)"))
     }
 
     /// Another code may be asked for too soon; then the question stands.

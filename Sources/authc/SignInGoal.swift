@@ -20,7 +20,7 @@ enum SignInGoal {
             return .loginStart(
                 LoginStartParams(
                     provider: provider, session: session, environment: environment, method: method, fields: fields,
-                    remember: remember))
+                    remember: remember, hasBrowser: WebBrowser.isHere || method != nil))
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields)

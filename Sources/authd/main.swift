@@ -4,6 +4,7 @@ import AuthHTTP
 import AuthKeyring
 import AuthNetwork
 import AuthProviders
+import AuthTokens
 import AuthWire
 import GLibRuntime
 import Glibc
@@ -44,6 +45,7 @@ let parts = AgentParts(
                 version: Release.version, settings: settings, environment: Environment.all()),
             group: group)
         return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
-    })
+    },
+    cryptography: SystemCryptography())
 
 exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)

@@ -32,6 +32,33 @@ struct OAuthDeviceTests {
         }
     }
 
+    @Test("a camera reads the address with the code in it off the terminal")
+    func camera() async throws {
+        try await OAuthScene.play { scene, server in
+            let terminal = try await scene.terminal("authc login \(OAuthScene.provider) --method device")
+            await terminal.waits(for: "this code: ")
+            await terminal.waits(for: "\n")
+            let rows = terminal.text.matches(of: /48;5;231m([^\u{1B}]*)\u{1B}/).map { $0.1 }
+            let picture = try scene.desktop.folder.write(Self.picture(rows), to: "code.pbm")
+            let seen = try await scene.desktop.run(["zbarimg", "--quiet", "--raw", picture])
+            let text = terminal.text
+            let code = try #require(text.firstMatch(of: /this code: ([A-Z]{4}-[A-Z]{4})/)?.1)
+            #expect(seen.out == "\(server.issuer)/device?user_code=\(code)\n", "\(seen.err) \(text)")
+            try server.decide(userCode: String(code), approve: true)
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+        }
+    }
+
+    /// What stands on a terminal in half blocks, as a picture (pbm(5)), four dots a module.
+    private static func picture(_ rows: [Substring]) -> String {
+        let dots = rows.flatMap { row in
+            [["█", "▀"], ["█", "▄"]].map { dark in row.map { dark.contains(String($0)) ? "1 1 1 1" : "0 0 0 0" } }
+        }
+        let lines = dots.flatMap { Array(repeating: $0.joined(separator: " "), count: 4) }
+        return "P1\n\((rows.first?.count ?? 0) * 4) \(lines.count)\n" + lines.joined(separator: "\n") + "\n"
+    }
+
     @Test("a denial is told, and leaves nothing behind")
     func denied() async throws {
         try await OAuthScene.play { scene, server in

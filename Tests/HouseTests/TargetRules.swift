@@ -31,20 +31,24 @@ struct TargetRules: Sendable {
                 "AuthCore", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1", "NIOHTTPCompression",
                 "NIOPosix", "NIOSSL",
             ])),
+        "AuthTokens": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "Crypto", "JWTKit"])),
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Logging", "NIOCore", "NIOPosix",
+                "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Logging", "NIOCore", "NIOHTTP1",
+                "NIOPosix",
                 "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthProviders", "AuthWire",
+                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthProviders", "AuthTokens",
+                "AuthWire",
                 "GLibRuntime",
             ])),
         "StandInBackends": TargetRules(
             imports: standard.union([
-                "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit", "Logging", "NIOCore", "NIOPosix",
+                "Crypto", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit", "Logging", "NIOCore",
+                "NIOPosix",
                 "ServiceLifecycle",
             ]),
             forbiddenWords: ["import Testing", "#expect", "#require"]),

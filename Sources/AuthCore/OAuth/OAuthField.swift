@@ -1,8 +1,10 @@
-import AuthWire
+package import AuthWire
 
 /// The fields that OAuth asks a person for.
 package enum OAuthField {
     package static let clientSecret = "client_secret"
+    /// Where the browser came to in the end.
+    package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
 }
 
 extension OAuthProfile {
@@ -19,7 +21,10 @@ extension OAuthProfile {
             clientAuthentication == .none
             ? [] : [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
         var methods = [
-            SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device)
+            SignInMethod(name: "browser", label: "In the browser", fields: secret, flow: .browser),
+            SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device),
+            SignInMethod(
+                name: "paste", label: "In any browser, pasting its last address", fields: secret, flow: .paste),
         ]
         if clientAuthentication != .none {
             methods.append(

@@ -6,6 +6,7 @@ package struct OAuthProfile: Sendable, Equatable {
     package var clientID: String
     package var scopes: [String]
     package var clientAuthentication: ClientAuthentication
+    package var redirect: LoopbackRedirect
     /// What the profile says of them goes before what is discovered.
     package var endpoints: OAuthEndpoints
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
@@ -13,13 +14,15 @@ package struct OAuthProfile: Sendable, Equatable {
 
     package init(
         issuer: String?, clientID: String, scopes: [String] = [],
-        clientAuthentication: ClientAuthentication = .none, endpoints: OAuthEndpoints = OAuthEndpoints(),
+        clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
+        endpoints: OAuthEndpoints = OAuthEndpoints(),
         parameters: [FormField] = []
     ) {
         self.issuer = issuer
         self.clientID = clientID
         self.scopes = scopes
         self.clientAuthentication = clientAuthentication
+        self.redirect = redirect
         self.endpoints = endpoints
         self.parameters = parameters
     }
@@ -78,6 +81,10 @@ package struct OAuthEndpoints: Sendable, Equatable {
 
 /// A way to sign in by OAuth.
 package enum OAuthFlow: String, Sendable, Equatable {
+    /// In a browser on this machine, which comes back by itself (RFC 6749 §4.1, RFC 7636, RFC 8252).
+    case browser
+    /// The same in any browser, whose last address a person brings back.
+    case paste
     /// With a code that a person types on any device (RFC 8628).
     case device
     /// As the client itself, without a person (RFC 6749 §4.4).

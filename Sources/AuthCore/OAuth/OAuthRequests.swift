@@ -18,6 +18,16 @@ struct OAuthRequests {
         try token("urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())])
     }
 
+    /// RFC 6749 §4.1.3, RFC 7636 §4.5.
+    func code(_ code: Secret, of attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
+        try token(
+            "authorization_code",
+            [
+                FormField("code", code.reveal()), FormField("redirect_uri", attempt.redirectURI),
+                FormField("code_verifier", attempt.verifier.reveal()),
+            ])
+    }
+
     /// RFC 6749 §6. Without `scope`: what was granted stays.
     func refresh(_ refreshToken: Secret) throws(AgentError) -> HTTPRequest {
         try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())])

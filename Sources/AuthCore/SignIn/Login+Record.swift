@@ -29,17 +29,23 @@ extension Login {
 
     /// The step that the stage is for a client.
     package func step(at now: Moment) -> Step? {
-        if case .away(let device, let endsAt) = stage {
-            var step = Step(login: id, kind: .device)
-            step.verificationURI = device.verificationURI
-            step.verificationURIComplete = device.completeURI
-            step.userCode = device.userCode
+        if case .away(let journey, let endsAt) = stage {
+            var step = Step(login: id, kind: .browser)
+            switch journey {
+            case .browser(let url): step.url = url
+            case .device(let device):
+                step.kind = .device
+                step.verificationURI = device.verificationURI
+                step.verificationURIComplete = device.completeURI
+                step.userCode = device.userCode
+            }
             step.expiresAt = now.date(of: endsAt).unixSeconds
             return step
         }
         guard case .asking(let question) = stage else { return nil }
         var step = Step(
-            login: id, kind: .fields, fields: question.fields, message: question.message, error: question.error)
+            login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
+            message: question.message, url: question.url, error: question.error)
         if let sent {
             step.sentTo = sent.place
             step.expiresAt = sent.endsAt.map { now.date(of: $0).unixSeconds }

@@ -20,14 +20,22 @@ package struct Login: Sendable {
         /// The authorization server is asked for what this flow needs.
         case authorizing(OAuthFlow)
         /// A person is at another device, until then; the server is asked again and again.
-        case away(DeviceAuthorization, until: BootInstant)
+        case away(Journey, until: BootInstant)
         /// Everything is there; the provider is being asked.
         case finishing
+    }
+
+    /// Where a person is meanwhile.
+    package enum Journey: Sendable {
+        case device(DeviceAuthorization)
+        case browser(url: String)
     }
 
     package struct Question: Sendable {
         package var fields: [StepField]
         package var message: String?
+        /// What a person opens first.
+        package var url: String?
         /// Why the last answers were no good, where the provider said so.
         package var error: AgentError?
     }
@@ -53,6 +61,10 @@ package struct Login: Sendable {
     package internal(set) var fields: [String: Secret] = [:]
     package internal(set) var stage = Stage.finishing
     package internal(set) var sent: Sent?
+    /// A person's way to the authorization server, whose end they bring back themselves.
+    package private(set) var attempt: AuthorizationAttempt?
+    /// Whether the person has a browser where they are.
+    package let hasBrowser: Bool
     /// What an authorization server gave.
     package private(set) var grant: Grant?
     package private(set) var lastTouched: BootInstant
@@ -82,13 +94,15 @@ package struct Login: Sendable {
         try self.init(
             id: id, session: name, profile: profile, environment: exchange.environment(named: params.environment).name,
             method: method, purpose: .signIn, remembers: params.remember && repeated != nil,
+            hasBrowser: params.hasBrowser,
             note: params.remember && repeated == nil ? Self.nothingRemembered(profile) : nil, fields: params.fields,
             now: now)
     }
 
     package init(
         id: String, session: SessionName, profile: ProviderProfile, environment: String, method: SignInMethod,
-        purpose: Purpose, remembers: Bool = false, note: String? = nil, fields: [String: String], now: Moment
+        purpose: Purpose, remembers: Bool = false, hasBrowser: Bool = true, note: String? = nil,
+        fields: [String: String], now: Moment
     ) throws(AgentError) {
         self.id = id
         self.session = session
@@ -97,6 +111,7 @@ package struct Login: Sendable {
         self.method = method
         self.purpose = purpose
         self.remembers = remembers
+        self.hasBrowser = hasBrowser
         self.note = note
         lastTouched = now.boot
         try take(fields, at: now)
@@ -106,16 +121,18 @@ package struct Login: Sendable {
     /// - Throws: `validation` for a field that the method has not.
     package mutating func take(_ given: [String: String], at now: Moment) throws(AgentError) {
         lastTouched = now.boot
-        let known = Set(method.fields.map(\.name))
+        let fields = method.fields + (attempt == nil ? [] : [OAuthField.address])
+        let known = Set(fields.map(\.name))
         if let stranger = given.keys.filter({ !known.contains($0) }).min() {
             throw AgentError(
-                .validation, "\(method.label) has no field \(stranger).", details: method.fields.map(\.name))
+                .validation, "\(method.label) has no field \(stranger).", details: fields.map(\.name))
         }
-        for field in method.fields {
+        for field in fields {
             guard let value = given[field.name] else { continue }
             // What surrounds a pasted address or code is none of it; of a secret every character counts.
-            let answer = field.secret ? value : Self.trimmed(value)
-            fields[field.name] = answer.isEmpty ? nil : Secret(answer)
+            let isPasted = !field.secret || field.name == OAuthField.address.name
+            let answer = isPasted ? Self.trimmed(value) : value
+            self.fields[field.name] = answer.isEmpty ? nil : Secret(answer)
         }
         decide(at: now)
     }
@@ -144,10 +161,18 @@ package struct Login: Sendable {
         return true
     }
 
-    /// The person has gone to another device with what the server gave for that.
-    package mutating func sendAway(_ device: DeviceAuthorization, at now: Moment) {
+    /// The person has gone elsewhere with what the server gave for that.
+    package mutating func sendAway(_ journey: Journey, until end: BootInstant, at now: Moment) {
         lastTouched = now.boot
-        stage = .away(device, until: now.boot + device.lifetime)
+        stage = .away(journey, until: end)
+    }
+
+    /// The person is to bring an address back.
+    package mutating func askForAddress(of attempt: AuthorizationAttempt, message: String? = nil, at now: Moment) {
+        lastTouched = now.boot
+        self.attempt = attempt
+        fields[OAuthField.address.name] = nil
+        stage = .asking(Question(fields: [OAuthField.address], message: message, url: attempt.url))
     }
 
     /// The authorization server has said yes.

@@ -2,33 +2,148 @@ internal import AuthWire
 
 /// The part of a sign-in that happens at an authorization server.
 extension LoginDesk {
-    /// Begins a flow.
-    /// - Returns: the sign-in as it goes on: with a grant, or with its person away.
+    /// Begins a flow, or goes on with what a person brought back.
+    /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
     func authorize(_ login: Login, _ flow: OAuthFlow) async -> Result<Login, AgentError> {
+        do throws(AgentError) {
+            switch flow {
+            case .service: return .success(try await serve(login))
+            case .device: return .success(try await beginDevice(login))
+            case .browser:
+                if login.hasBrowser { return .success(try await openBrowser(login)) }
+                let server = try await table.provider.server(of: login.profile, at: table.clock.now())
+                    .mapError(\.error).get()
+                return .success(
+                    server.endpoints.deviceAuthorization == nil ? try await paste(login) : try await beginDevice(login))
+            case .paste: return .success(try await paste(login))
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func serve(_ login: Login) async throws(AgentError) -> Login {
+        let answer = await table.provider.token(
+            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            sentAt: table.clock.now()
+        ) { requests throws(AgentError) in try requests.clientCredentials() }
+        var login = login
+        login.authorized(try answer.mapError(\.error).get(), at: table.clock.now())
+        return login
+    }
+
+    private func beginDevice(_ login: Login) async throws(AgentError) -> Login {
         let sentAt = table.clock.now()
         let secret = login.fields[OAuthField.clientSecret]
+        let device = try await table.provider.beginDevice(at: login.profile, clientSecret: secret, sentAt: sentAt)
+            .mapError(\.error).get()
+        guard isUnderWay(login.id) else { throw .cancelledLogin }
         var login = login
-        switch flow {
-        case .service:
-            let answer = await table.provider.token(
-                of: login.profile, clientSecret: secret, purpose: .signIn, sentAt: sentAt
-            ) { requests throws(AgentError) in try requests.clientCredentials() }
-            return answer.mapError(\.error).map { grant in
-                login.authorized(grant, at: table.clock.now())
-                return login
-            }
-        case .device:
-            let answer = await table.provider.beginDevice(at: login.profile, clientSecret: secret, sentAt: sentAt)
-            return answer.mapError(\.error).map { device in
-                login.sendAway(device, at: sentAt)
-                let (id, profile) = (login.id, login.profile)
-                work(for: id) { [table] in
-                    guard let result = await table.poll(device, at: profile, secret, from: sentAt) else { return }
-                    await self.came(id, result)
-                }
-                return login
-            }
+        login.sendAway(.device(device), until: sentAt.boot + device.lifetime, at: sentAt)
+        let (id, profile) = (login.id, login.profile)
+        work(for: id) { [table] in
+            guard let result = await table.poll(device, at: profile, secret, from: sentAt) else { return }
+            await self.came(id, result)
         }
+        return login
+    }
+
+    // MARK: The browser
+
+    private func openBrowser(_ login: Login) async throws(AgentError) -> Login {
+        guard let tools, let oauth = login.profile.oauth else { throw .noTools(login) }
+        let listener = try await tools.redirects.listen(at: oauth.redirect)
+        do throws(AgentError) {
+            let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: listener.port))
+            guard isUnderWay(login.id) else { throw .cancelledLogin }
+            let now = table.clock.now()
+            let end = now.boot + AuthorizationAttempt.patience
+            var login = login
+            login.sendAway(.browser(url: attempt.url), until: end, at: now)
+            let waiting = login
+            work(for: login.id) {
+                await withTaskGroup(of: Void.self) { group in
+                    group.addTask { await self.receive(attempt, at: listener, for: waiting) }
+                    group.addTask { await self.giveUp(waiting.id, at: end) }
+                    await group.next()
+                    group.cancelAll()
+                }
+                listener.close()
+            }
+            return login
+        } catch {
+            listener.close()
+            throw error
+        }
+    }
+
+    /// Waits for the one visit that is this sign-in's, and shows its person how it ended.
+    private func receive(_ attempt: AuthorizationAttempt, at listener: any RedirectListener, for login: Login) async {
+        for await visit in listener.visits {
+            let result: Result<Grant, AgentError>
+            switch attempt.read(visit.query) {
+            case .stranger:
+                visit.show(.stranger)
+                continue
+            case .refused(let error): result = .failure(error)
+            case .code(let code):
+                // One answer is all there is: whoever comes now is a stranger to it.
+                listener.close()
+                result = await exchange(code, attempt, login)
+            }
+            let step = await came(login.id, result)
+            visit.show(
+                step.kind == .done
+                    ? .done(login.profile.title) : .failed(step.error?.message ?? "The sign-in has ended."))
+            return
+        }
+    }
+
+    private func giveUp(_ id: String, at end: BootInstant) async {
+        do {
+            try await table.clock.sleep(until: end)
+        } catch {
+            return
+        }
+        await came(id, .failure(AgentError(.timeout, "Nobody came back from the browser in time.")))
+    }
+
+    private func paste(_ login: Login) async throws(AgentError) -> Login {
+        guard let tools, let oauth = login.profile.oauth else { throw .noTools(login) }
+        var login = login
+        guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
+            let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: nil))
+            login.askForAddress(of: attempt, at: table.clock.now())
+            return login
+        }
+        switch attempt.read(address: address.reveal()) {
+        case .stranger:
+            login.askForAddress(
+                of: attempt, message: "This is not the address that this sign-in ends at.", at: table.clock.now())
+        case .refused(let error): throw error
+        case .code(let code):
+            login.authorized(try await exchange(code, attempt, login).get(), at: table.clock.now())
+        }
+        return login
+    }
+
+    private func attempt(
+        _ login: Login, _ tools: SignInTools, _ oauth: OAuthProfile, redirectURI: String
+    ) async throws(AgentError) -> AuthorizationAttempt {
+        let server = try await table.provider.server(of: login.profile, at: table.clock.now()).mapError(\.error).get()
+        return try AuthorizationAttempt(
+            profile: login.profile, oauth: oauth, server: server, redirectURI: redirectURI,
+            cryptography: tools.cryptography)
+    }
+
+    private func exchange(
+        _ code: Secret, _ attempt: AuthorizationAttempt, _ login: Login
+    ) async -> Result<Grant, AgentError> {
+        await table.provider.token(
+            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            sentAt: table.clock.now()
+        ) { requests throws(AgentError) in try requests.code(code, of: attempt) }
+        .mapError(\.error)
     }
 
     /// The grant, with the user where the provider tells who that is. A failure there ends no sign-in: the user can be
@@ -83,4 +198,10 @@ extension SessionTable {
 
 extension UserSummary {
     fileprivate var words: String { email ?? name ?? id ?? "somebody" }
+}
+
+extension AgentError {
+    fileprivate static func noTools(_ login: Login) -> AgentError {
+        AgentError(.unsupported, "This agent cannot sign in to \(login.profile.title) by a browser.")
+    }
 }

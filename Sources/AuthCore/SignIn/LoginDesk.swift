@@ -11,6 +11,7 @@ package actor LoginDesk {
     package static let patience = Duration.seconds(900)
 
     let table: SessionTable
+    let tools: SignInTools?
     private var logins: [String: Login] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
     /// Ends the watch over each.
@@ -18,8 +19,10 @@ package actor LoginDesk {
     /// Ends what is done for each while its person is away.
     private var journeys: [String: AsyncStream<Never>.Continuation] = [:]
 
-    package init(table: SessionTable) {
+    /// - Parameter tools: what signing in by a browser needs; without them it is unsupported.
+    package init(table: SessionTable, tools: SignInTools? = nil) {
         self.table = table
+        self.tools = tools
     }
 
     package func start(_ params: LoginStartParams) async throws(AgentError) -> Step {
@@ -137,14 +140,16 @@ package actor LoginDesk {
     }
 
     /// Goes on with what an authorization server gave while a person was away.
-    func came(_ id: String, _ result: Result<Grant, AgentError>) async {
-        guard var login = logins[id], case .away = login.stage else { return }
+    /// - Returns: how it ended.
+    @discardableResult
+    func came(_ id: String, _ result: Result<Grant, AgentError>) async -> Step {
+        guard var login = logins[id], case .away = login.stage else { return .failed(id, .cancelledLogin) }
         switch result {
         case .success(let grant):
             login.authorized(grant, at: table.clock.now())
             logins[id] = login
-            _ = await advance(id)
-        case .failure(let error): _ = end(id, .failed(id, error))
+            return await advance(id)
+        case .failure(let error): return end(id, .failed(id, error))
         }
     }
 
@@ -241,6 +246,6 @@ extension SessionStatus {
 }
 
 extension AgentError {
-    fileprivate static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
+    static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
     fileprivate static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
 }

@@ -13,7 +13,8 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, transport: any HTTPTransport,
-        network: any NetworkWatch, sleep: any SleepWatch, clock: any SystemClock, socket: SocketFile,
+        network: any NetworkWatch, sleep: any SleepWatch, tools: SignInTools, clock: any SystemClock,
+        socket: SocketFile,
         loop: any EventLoop, log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
     ) {
         let logger = log.logger()
@@ -36,7 +37,7 @@ package struct Agent: Sendable {
                 notifier: notifier)
             let counters = AgentCounters()
             let dispatcher = Dispatcher(
-                table: table, desk: LoginDesk(table: table),
+                table: table, desk: LoginDesk(table: table, tools: tools),
                 api: APIDesk(
                     table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max)
                 ),

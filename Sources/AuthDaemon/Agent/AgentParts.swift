@@ -39,16 +39,19 @@ package struct AgentParts: Sendable {
     /// Called once, when threads may be started.
     package var desktop: @Sendable () throws -> Desktop
     package var transport: @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
+    package var cryptography: any Cryptography
 
     package init(
         read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
         checkProfile: @escaping AgentServices.CheckProfile,
         desktop: @escaping @Sendable () throws -> Desktop,
-        transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
+        transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
+        cryptography: any Cryptography
     ) {
         self.read = read
         self.checkProfile = checkProfile
         self.desktop = desktop
         self.transport = transport
+        self.cryptography = cryptography
     }
 }

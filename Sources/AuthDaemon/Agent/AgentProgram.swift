@@ -55,8 +55,10 @@ package struct AgentProgram: Sendable {
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
             store: kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog),
-            transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), clock: BootClock(),
-            socket: socket,
+            transport: transport.client, network: desktop.network(), sleep: desktop.sleep(),
+            tools: SignInTools(
+                cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next())),
+            clock: BootClock(), socket: socket,
             loop: inside.next(), log: log, fixedLevel: arguments.logLevel != nil, notifier: .systemd)
         let failure = await agent.serve()
         await transport.close()

@@ -40,7 +40,7 @@ extension ProfileReader {
 
     private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
         let section = root.section("oauth")
-        section?.allow(["client_auth", "parameters"] + OAuthEndpoints.names.map(\.name))
+        section?.allow(["client_auth", "parameters", "redirect"] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let section, let text = section.string(name) else { continue }
@@ -60,9 +60,14 @@ extension ProfileReader {
                 TOMLPath.element("scopes", index), expected: "one scope, without a space (RFC 6749 §3.3)", found: scope)
         }
         let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
+        let redirect = section?.string("redirect")
+        if let redirect, LoopbackRedirect(redirect) == nil {
+            root.problems.add("oauth.redirect", expected: LoopbackRedirect.expected, found: redirect)
+        }
         return OAuthProfile(
             issuer: issuer, clientID: clientID, scopes: scopes,
-            clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none, endpoints: endpoints,
+            clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
+            redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
             parameters: section.map(parameters) ?? [])
     }
 

@@ -11,10 +11,12 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
     public var fields: [String: String]
     /// Whether the answers may be kept for signing in again without a person.
     public var remember: Bool
+    /// Whether the person has a browser on this machine; `browser` on the wire.
+    public var hasBrowser: Bool
 
     public init(
         provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
-        fields: [String: String] = [:], remember: Bool = false
+        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true
     ) {
         self.provider = provider
         self.session = session
@@ -22,6 +24,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         self.method = method
         self.fields = fields
         self.remember = remember
+        self.hasBrowser = hasBrowser
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
@@ -32,6 +35,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         method = try members.optional("method", .string)
         fields = try members.optional("fields", .stringsByName) ?? [:]
         remember = try members.optional("remember", .bool) ?? false
+        hasBrowser = try members.optional("browser", .bool) ?? true
     }
 
     public var json: JSON {
@@ -41,6 +45,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         object["method"] = method.map(JSON.string)
         if !fields.isEmpty { object["fields"] = .text(fields) }
         if remember { object["remember"] = true }
+        if !hasBrowser { object["browser"] = false }
         return .object(object)
     }
 }

@@ -19,6 +19,10 @@ extension Call {
 }
 
 extension String {
+    var addingFormEscapes: String {
+        addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+    }
+
     var removingFormEscapes: String? { replacing("+", with: " ").removingPercentEncoding }
 }
 

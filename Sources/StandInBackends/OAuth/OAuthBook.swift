@@ -1,3 +1,5 @@
+import Crypto
+import Foundation
 import Synchronization
 
 /// What an authorization server remembers: what it gave out, and what it was told to do wrong.
@@ -18,6 +20,16 @@ final class OAuthBook: Sendable {
         var answer = Answer.none
     }
 
+    struct Code: Sendable {
+        let redirectURI: String
+        let challenge: String
+        let nonce: String?
+        let person: OAuthStandIn.Person
+        let endsAt: Double
+        /// What came of it, once it was used.
+        var family: Int?
+    }
+
     private struct State {
         var issuer = ""
         var person: OAuthStandIn.Person
@@ -27,6 +39,7 @@ final class OAuthBook: Sendable {
         /// Used ones stay, so that their second use is seen.
         var refreshTokens: [String: Int] = [:]
         var devices: [String: Device] = [:]
+        var codes: [String: Code] = [:]
         var faults: [OAuthStandIn.Fault: Int] = [:]
         var lastNumber = 0
     }
@@ -111,6 +124,41 @@ final class OAuthBook: Sendable {
         }
         if case .failure(let refusal) = outcome, refusal.code == "slow_down" { note { $0.deviceSlowDowns += 1 } }
         return try outcome.get()
+    }
+
+    // MARK: Codes
+
+    func newCode(redirectURI: String, challenge: String, nonce: String?) -> String {
+        let code = Self.token("code")
+        secrets.note(.code, code)
+        state.withLock { state in
+            state.codes[code] = Code(
+                redirectURI: redirectURI, challenge: challenge, nonce: nonce, person: state.person, endsAt: now + 60)
+        }
+        return code
+    }
+
+    /// The family that came of a code. One that comes again ends it (RFC 6749 §4.1.2).
+    func redeem(_ code: String, redirectURI: String, verifier: String) throws(Refusal) -> Int {
+        let digest = Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let (family, isReplay) = state.withLock { state -> (Int?, Bool) in
+            guard var known = state.codes[code] else { return (nil, false) }
+            if let family = known.family {
+                state.families[family]?.isOver = true
+                return (nil, true)
+            }
+            guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt else {
+                return (nil, false)
+            }
+            let family = Self.newFamily(&state, person: known.person)
+            known.family = family
+            state.codes[code] = known
+            return (family, false)
+        }
+        if isReplay { note { $0.codeReplays += 1 } }
+        guard let family else { throw .oauth("invalid_grant") }
+        return family
     }
 
     // MARK: Tokens

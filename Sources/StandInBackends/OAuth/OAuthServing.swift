@@ -22,6 +22,8 @@ struct OAuthServing: Shape {
         routes.get("/.well-known/openid-configuration") { _ throws(Refusal) in try metadata() }
         routes.post("/device_authorization", deviceAuthorization)
         routes.post("/token", token)
+        routes.get("/authorize", authorize)
+        routes.post("/authorize", consent)
         routes.get("/userinfo", userInfo)
         routes.get("/api/hello", hello)
     }
@@ -39,6 +41,8 @@ struct OAuthServing: Shape {
         let issuer = book.issuer
         return .json([
             "issuer": .string(book.takes(.wrongIssuer) ? "https://somebody-else.example" : issuer),
+            "authorization_endpoint": .string(issuer + "/authorize"),
+            "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
         ])
@@ -69,6 +73,12 @@ struct OAuthServing: Shape {
             book.note { $0.devicePolls += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
             return granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true)
+        case "authorization_code":
+            book.note { $0.codes += 1 }
+            let verifier = form["code_verifier"] ?? ""
+            return granted(
+                try book.redeem(form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier),
+                withRefreshToken: true)
         case "refresh_token":
             book.note { $0.refreshes += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }

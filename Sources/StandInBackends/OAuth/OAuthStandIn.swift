@@ -36,6 +36,9 @@ package final class OAuthStandIn: Sendable {
         package var reuses = 0
         package var userInfos = 0
         package var services = 0
+        package var codes = 0
+        /// Codes that came a second time; each ended its session there.
+        package var codeReplays = 0
     }
 
     let book: OAuthBook
@@ -122,6 +125,12 @@ extension OAuthStandIn {
         case emptyErrors
         /// The lifetime is a text, the kind of token in lower case, and refreshing brings no new refresh token.
         case looseTypes
+        /// The answer to an authorization request names another issuer (RFC 9207 §4).
+        case mixUp
+        /// The answer to an authorization request does not name the issuer, though metadata says that it does.
+        case namesNobody
+        /// The person says no.
+        case denies
         /// Tokens that are no bearer tokens.
         case unknownTokenType
     }

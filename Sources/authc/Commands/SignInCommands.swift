@@ -49,8 +49,15 @@ struct Login: ParsableCommand {
     @Option(help: "One of the provider's ways to sign in; its first when not given.")
     var method: String?
 
+    @Flag(help: "At a provider with OAuth: in any browser, whose last address is pasted here.")
+    var paste = false
+
+    func validate() throws {
+        guard !paste || method == nil else { throw ValidationError("--paste is a method of its own.") }
+    }
+
     func run() throws {
-        try common.run { options throws(Failure) in try signIn.run(method: method, options) }
+        try common.run { options throws(Failure) in try signIn.run(method: paste ? "paste" : method, options) }
     }
 }
 

@@ -1,0 +1,108 @@
+package import AuthWire
+
+/// One trip of a person's browser to an authorization server and back: what was sent along, and what has to come back.
+package struct AuthorizationAttempt: Sendable {
+    /// What came back.
+    package enum Answer: Sendable, Equatable {
+        case code(Secret)
+        /// The server's no, or an answer that cannot be its own.
+        case refused(AgentError)
+        /// Not of this sign-in: anybody on this machine can call a loopback address.
+        case stranger
+    }
+
+    /// A person at a login page; the listener is closed then.
+    package static let patience = Duration.seconds(300)
+
+    package let redirectURI: String
+    /// RFC 7636 §4.1.
+    package let verifier: Secret
+    /// Bound to the ID token (OpenID Connect Core 1.0 §3.1.2.1).
+    package let nonce: String
+    /// What the person opens.
+    package let url: String
+    private let state: String
+    private let title: String
+    private let issuer: String?
+    private let namesItself: Bool
+
+    /// - Throws: `unsupported` where the server has no such endpoint, or takes no S256 challenges.
+    package init(
+        profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, redirectURI: String,
+        cryptography: any Cryptography
+    ) throws(AgentError) {
+        guard let endpoint = server.endpoints.authorization else {
+            throw AgentError(.unsupported, "\(profile.title) does not offer sign-in by a browser.")
+        }
+        if let methods = server.challengeMethods, !methods.contains("S256") {
+            throw AgentError(.unsupported, "\(profile.title) does not take S256 challenges (RFC 7636).")
+        }
+        let verifier = Base64URL.random()
+        (state, nonce) = (Base64URL.random(), Base64URL.random())
+        self.verifier = Secret(verifier)
+        self.redirectURI = redirectURI
+        title = profile.title
+        issuer = server.issuer
+        namesItself = server.namesItself
+        var fields = [
+            FormField("response_type", "code"), FormField("client_id", oauth.clientID),
+            FormField("redirect_uri", redirectURI), FormField("state", state),
+            FormField("code_challenge", Self.challenge(verifier, cryptography)),
+            FormField("code_challenge_method", "S256"),
+        ]
+        if !oauth.scopes.isEmpty { fields.append(FormField("scope", oauth.scopes.joined(separator: " "))) }
+        if oauth.scopes.contains("openid") { fields.append(FormField("nonce", nonce)) }
+        url = endpoint + (endpoint.contains("?") ? "&" : "?") + Form.encode(fields + oauth.parameters)
+    }
+
+    /// RFC 7636 §4.2.
+    package static func challenge(_ verifier: String, _ cryptography: any Cryptography) -> String {
+        Base64URL.encode(cryptography.sha256(Array(verifier.utf8)))
+    }
+
+    /// Reads the query that the browser came back with.
+    package func read(_ query: String) -> Answer {
+        guard let fields = Form.decode(query), let state = fields["state"], Secret(state) == Secret(self.state) else {
+            return .stranger
+        }
+        // A mix-up: the answer is some other server's (RFC 9207 §2.4).
+        let named = fields["iss"]
+        if let issuer, named != nil || namesItself, named.map({ !$0.utf8.elementsEqual(issuer.utf8) }) ?? true {
+            return .refused(
+                AgentError(
+                    .badReply,
+                    "The answer is not that of \(title): it "
+                        + (named.flatMap(ProviderText.clean).map { "names \($0)." } ?? "does not say whose it is."),
+                    cause: "iss", retryable: false))
+        }
+        if let error = fields["error"] { return .refused(refusal(error, fields["error_description"])) }
+        guard let code = fields["code"], !code.isEmpty else {
+            return .refused(AgentError(.badReply, "\(title) sent no code back.", cause: "no_code"))
+        }
+        return .code(Secret(code))
+    }
+
+    /// What a person copied out of the browser's address line: the address, or its query alone.
+    package func read(address: String) -> Answer {
+        let query = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).last ?? ""
+        return read(String(query.prefix { $0 != "#" }))
+    }
+
+    /// RFC 6749 §4.1.2.1.
+    private func refusal(_ code: String, _ words: String?) -> AgentError {
+        let cause = ProviderText.clean(code)
+        let message = words.flatMap(ProviderText.clean)
+        switch code {
+        case "access_denied":
+            return AgentError(
+                .denied, "The sign-in was refused at \(title).", cause: cause, providerMessage: message)
+        case "temporarily_unavailable", "server_error":
+            return AgentError(
+                .providerError, "\(title) has trouble of its own; try again later.", cause: cause,
+                providerMessage: message)
+        default:
+            return AgentError(
+                .refused, "\(title) refused the sign-in.", cause: cause, providerMessage: message)
+        }
+    }
+}

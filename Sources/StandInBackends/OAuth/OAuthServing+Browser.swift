@@ -1,0 +1,65 @@
+/// The part of an authorization server that people see.
+extension OAuthServing {
+    /// The page on which a person says who they are; everything of the request travels on in it.
+    func authorize(_ call: Call) throws(Refusal) -> Answer {
+        let asked = try request(call.query)
+        let fields = asked.sorted { $0.key < $1.key }.map { name, value in
+            "<input type=\"hidden\" name=\"\(Self.escaped(name))\" value=\"\(Self.escaped(value))\">"
+        }
+        let page = """
+            <!DOCTYPE html>
+            <html><head><title>Sign in</title></head><body><form method="post" action="/authorize">
+            \(fields.joined(separator: "\n"))
+            <label>Name <input name="name" id="name"></label>
+            <button id="yes">Allow</button></form></body></html>
+            """
+        return Answer(headers: [("content-type", "text/html; charset=utf-8")], body: Array(page.utf8))
+    }
+
+    /// Sends the browser back with a code, or with the person's no.
+    func consent(_ call: Call) throws(Refusal) -> Answer {
+        var form = try call.form()
+        form["name"] = nil
+        let asked = try request(form)
+        var answer: [(String, String)] = [("state", asked["state"] ?? "")]
+        if book.takes(.mixUp) {
+            answer.append(("iss", "https://somebody-else.example"))
+        } else if !book.takes(.namesNobody) {
+            answer.append(("iss", book.issuer))
+        }
+        if book.takes(.denies) {
+            answer += [("error", "access_denied"), ("error_description", "The person said <no>")]
+        } else {
+            answer.append(
+                (
+                    "code",
+                    book.newCode(
+                        redirectURI: asked["redirect_uri"] ?? "", challenge: asked["code_challenge"] ?? "",
+                        nonce: asked["nonce"])
+                ))
+        }
+        let redirect = asked["redirect_uri"] ?? ""
+        let query = answer.map { "\($0.0)=\($0.1.addingFormEscapes)" }.joined(separator: "&")
+        return Answer(status: 303, headers: [("location", redirect + (redirect.contains("?") ? "&" : "?") + query)])
+    }
+
+    /// RFC 6749 §4.1.1, RFC 7636 §4.3: what has to be there is there, and the redirect leads to this machine.
+    private func request(_ fields: [String: String]) throws(Refusal) -> [String: String] {
+        let known = [
+            "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
+            "code_challenge_method",
+        ]
+        guard fields["response_type"] == "code", fields["client_id"] == book.configuration.clientID,
+            fields["code_challenge_method"] == "S256", fields["code_challenge"]?.count == 43,
+            (fields["state"]?.count ?? 0) >= 22,
+            ["http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:"].contains(where: {
+                fields["redirect_uri"]?.hasPrefix($0) == true
+            })
+        else { throw .oauth("invalid_request", "the request for authorization is not as it should be") }
+        return fields.filter { known.contains($0.key) }
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("&", with: "&amp;").replacing("<", with: "&lt;").replacing("\"", with: "&quot;")
+    }
+}

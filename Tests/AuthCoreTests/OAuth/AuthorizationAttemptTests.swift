@@ -1,0 +1,162 @@
+import AuthTokens
+import AuthWire
+import Testing
+
+@testable import AuthCore
+
+@Suite("A browser's way to an authorization server and back")
+struct AuthorizationAttemptTests {
+    private static let issuer = "https://honest.as.example"
+    private static let oauth = OAuthProfile(
+        issuer: issuer, clientID: "s6BhdRkqt3", scopes: ["openid", "api"],
+        parameters: [FormField("audience", "https://api.example")])
+
+    private func attempt(
+        namesItself: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1", methods: [String]? = ["S256"]
+    ) throws(AgentError) -> AuthorizationAttempt {
+        let profile = ProviderProfile(
+            name: "example", title: "Example", source: "test", environments: [], defaultEnvironment: "", signIn: [],
+            renewal: Renewal(kind: .refresh), oauth: Self.oauth)
+        return try AuthorizationAttempt(
+            profile: profile, oauth: Self.oauth,
+            server: OAuthServer(
+                issuer: Self.issuer, endpoints: OAuthEndpoints(authorization: endpoint), namesItself: namesItself,
+                challengeMethods: methods),
+            redirectURI: "http://127.0.0.1:51004/callback", cryptography: SystemCryptography())
+    }
+
+    private func sent(_ attempt: AuthorizationAttempt) throws -> [FormField] {
+        try #require(Form.decode(String(attempt.url.split(separator: "?", maxSplits: 1)[1])))
+    }
+
+    private func iss(_ issuer: String) -> String { "&iss=" + Form.encode(issuer) }
+
+    @Test("the challenge is that of RFC 7636 Appendix B")
+    func appendixB() {
+        let challenge = AuthorizationAttempt.challenge(
+            "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", SystemCryptography())
+        #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
+    }
+
+    @Test("bytes are written as RFC 4648 §10 and RFC 7515 Appendix C have them")
+    func base64URL() {
+        #expect(Base64URL.encode([3, 236, 255, 224, 193]) == "A-z_4ME")
+        #expect(Base64URL.encode(Array("foob".utf8)) == "Zm9vYg")
+        #expect(Base64URL.random().utf8.count == 43)
+        #expect(Base64URL.random() != Base64URL.random())
+    }
+
+    @Test("all that has to be is in the address, once, and a new one each time")
+    func request() throws {
+        let first = try attempt()
+        let fields = try sent(first)
+        #expect(first.url.hasPrefix(Self.issuer + "/authorize?tenant=1&"))
+        #expect(fields["response_type"] == "code")
+        #expect(fields["client_id"] == "s6BhdRkqt3")
+        #expect(fields["redirect_uri"] == "http://127.0.0.1:51004/callback")
+        #expect(fields["scope"] == "openid api")
+        #expect(fields["code_challenge_method"] == "S256")
+        #expect(fields["audience"] == "https://api.example")
+        #expect(fields["nonce"] == first.nonce)
+        #expect(
+            fields["code_challenge"]
+                == AuthorizationAttempt.challenge(first.verifier.reveal(), SystemCryptography()))
+        #expect(!first.url.contains(first.verifier.reveal()))
+        let second = try sent(try attempt())
+        for name in ["state", "nonce", "code_challenge"] { #expect(fields[name] != second[name]) }
+    }
+
+    @Test("a code comes with the state that was sent and the issuer that was asked")
+    func code() throws {
+        let attempt = try attempt()
+        let state = try #require(try sent(attempt)["state"])
+        #expect(
+            attempt.read("code=SplxlOBeZQQYbYS6WxSbIA&state=\(state)" + iss(Self.issuer))
+                == .code(Secret("SplxlOBeZQQYbYS6WxSbIA")))
+        #expect(
+            attempt.read(address: "http://127.0.0.1:51004/callback?state=\(state)&code=a\(iss(Self.issuer))#_=_")
+                == .code(Secret("a")))
+    }
+
+    @Test("another state, none or two are no answer to this sign-in")
+    func state() throws {
+        let attempt = try attempt()
+        let state = try #require(try sent(attempt)["state"])
+        for query in [
+            "code=a&state=b", "code=a", "code=a&state=\(state)&state=\(state)", "", "code=%zz&state=\(state)",
+        ] {
+            #expect(attempt.read(query + iss(Self.issuer)) == .stranger, "\(query)")
+        }
+    }
+
+    @Test(
+        "an answer of another issuer, or of none where the server names itself, is a mix-up (RFC 9207 §2.4)",
+        arguments: ["&iss=https%3A%2F%2Fattacker.example", "", "&iss=https%3A%2F%2Fhonest.as.example%2F"])
+    func mixUp(iss: String) throws {
+        let attempt = try attempt()
+        let state = try #require(try sent(attempt)["state"])
+        guard case .refused(let error) = attempt.read("code=a&state=\(state)\(iss)") else {
+            Issue.record("taken")
+            return
+        }
+        #expect(error.cause == "iss")
+    }
+
+    @Test("a server that does not name itself need not, and may not be somebody else")
+    func noIssuer() throws {
+        let attempt = try attempt(namesItself: false)
+        let state = try #require(try sent(attempt)["state"])
+        #expect(attempt.read("code=a&state=\(state)") == .code(Secret("a")))
+        guard case .refused = attempt.read("code=a&state=\(state)&iss=https%3A%2F%2Fattacker.example") else {
+            Issue.record("taken")
+            return
+        }
+    }
+
+    @Test(
+        "the server's no is told in its own words (RFC 6749 §4.1.2.1)",
+        arguments: [
+            ("access_denied", ErrorKind.denied), ("invalid_scope", .refused),
+            ("temporarily_unavailable", .providerError),
+        ])
+    func refusal(code: String, kind: ErrorKind) throws {
+        let attempt = try attempt()
+        let state = try #require(try sent(attempt)["state"])
+        let query = "error=\(code)&error_description=No%1B+way&state=\(state)" + iss(Self.issuer)
+        guard case .refused(let error) = attempt.read(query) else {
+            Issue.record("taken")
+            return
+        }
+        #expect(error.kind == kind)
+        #expect(error.providerMessage == "No way")
+    }
+
+    @Test("a server without such an endpoint, or that takes plain challenges alone, is not asked")
+    func unsupported() {
+        #expect(throws: AgentError.self) { try attempt(endpoint: nil) }
+        #expect(throws: AgentError.self) { try attempt(methods: ["plain"]) }
+    }
+
+    @Test(
+        "a redirect leads to this machine",
+        arguments: [
+            ("http://127.0.0.1/callback", "http://127.0.0.1:7/callback", false),
+            ("http://[::1]:8765/cb", "http://[::1]:8765/cb", true),
+            ("http://localhost", "http://localhost:7/", false),
+        ])
+    func redirect(text: String, uri: String, isFixed: Bool) throws {
+        let redirect = try #require(LoopbackRedirect(text))
+        #expect(redirect.uri(port: isFixed ? nil : 7) == uri)
+        #expect((redirect.port != nil) == isFixed)
+    }
+
+    @Test(
+        "what leads elsewhere is no redirect",
+        arguments: [
+            "https://127.0.0.1/", "http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1/?a=b",
+            "http://127.0.0.2/", "authd://callback",
+        ])
+    func elsewhere(text: String) {
+        #expect(LoopbackRedirect(text) == nil)
+    }
+}

@@ -1,0 +1,112 @@
+import AuthCore
+import AuthDaemon
+import AuthWire
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@Suite("The listener that a browser comes back to", .timeLimit(.minutes(1)))
+struct LoopbackRedirectTests {
+    private func listening(
+        _ text: String, _ test: (any RedirectListener, String) async throws -> Void
+    ) async throws {
+        let redirect = try #require(LoopbackRedirect(text))
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let listener = try await LoopbackRedirects(loop: group.next()).listen(at: redirect)
+        let result: Result<Void, any Error>
+        do {
+            try await test(listener, redirect.uri(port: listener.port))
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        listener.close()
+        try await group.shutdownGracefully()
+        try result.get()
+    }
+
+    /// What a browser sees: the status, the header fields and the page.
+    private func get(_ url: String, _ more: String...) async throws -> Child.Output {
+        let command = ["curl", "--silent", "--show-error", "--include", "--noproxy", "*", "--max-time", "20"]
+        return try await Child(command + more + [url], environment: ["PATH": "/usr/bin:/bin"]).output()
+    }
+
+    @Test("a visit waits for its page, which has no script and nothing from elsewhere")
+    func page() async throws {
+        try await listening("http://127.0.0.1/callback") { listener, uri in
+            async let shown = get(uri + "?code=a&state=b")
+            for await visit in listener.visits {
+                #expect(visit.query == "code=a&state=b")
+                visit.show(.failed("The <b>provider</b> said \"no\"."))
+                break
+            }
+            let answer = try await shown
+            #expect(answer.out.hasPrefix("HTTP/1.1 400"), "\(answer.out)\(answer.err)")
+            #expect(answer.out.contains("default-src 'none'"))
+            #expect(answer.out.contains("no-store"))
+            #expect(answer.out.contains("&lt;b&gt;provider&lt;/b&gt;"))
+            #expect(answer.out.contains("You can close this window"))
+            for word in ["<script", "http://", "https://", "src="] { #expect(!answer.out.contains(word), "\(word)") }
+        }
+    }
+
+    @Test("anything but a GET of its path, by a name of this machine, is no visit")
+    func stranger() async throws {
+        try await listening("http://127.0.0.1/callback") { listener, uri in
+            let origin = uri.dropLast("/callback".count)
+            let other = try await get(origin + "/favicon.ico")
+            #expect(other.out.contains("404"))
+            let post = try await get(uri, "--request", "POST")
+            #expect(post.out.contains("405"))
+            let rebound = try await get(uri, "--header", "Host: rebound.example")
+            #expect(rebound.out.contains("404"))
+            listener.close()
+            for await _ in listener.visits { Issue.record("it was taken for a visit") }
+        }
+    }
+
+    @Test("closed, it listens no more")
+    func closed() async throws {
+        try await listening("http://127.0.0.1/callback") { listener, uri in
+            listener.close()
+            for await _ in listener.visits {}
+            var refused = try await get(uri)
+            // The port is given back by its own event loop, a moment later.
+            while refused.status == 0 { refused = try await get(uri) }
+            #expect(refused.status != 0, "\(refused.out)")
+        }
+    }
+
+    @Test("[::1] is listened on where the profile says so, and both for localhost", arguments: ["[::1]", "localhost"])
+    func addresses(host: String) async throws {
+        try await listening("http://\(host)/callback") { listener, _ in
+            let hosts = host == "localhost" ? ["127.0.0.1", "[::1]"] : [host]
+            for host in hosts {
+                async let shown = get("http://\(host):\(listener.port)/callback?a", "--globoff")
+                for await visit in listener.visits {
+                    visit.show(.done("Example"))
+                    break
+                }
+                let page = try await shown
+                #expect(page.out.contains("Signed in to Example"))
+            }
+        }
+    }
+
+    @Test("a port of the profile's own that is taken is told, with what to do")
+    func taken() async throws {
+        try await listening("http://127.0.0.1/callback") { listener, uri in
+            let fixed = try #require(LoopbackRedirect(uri))
+            let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+            do throws(AgentError) {
+                _ = try await LoopbackRedirects(loop: group.next()).listen(at: fixed)
+                Issue.record("two listen on one port")
+            } catch {
+                #expect(error.kind == .conflict)
+                #expect(error.message.contains("--paste"))
+            }
+            try await group.shutdownGracefully()
+        }
+    }
+}
