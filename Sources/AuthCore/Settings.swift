@@ -14,6 +14,7 @@ package struct Settings: Sendable, Equatable {
     package var environments: [String: [AddedEnvironment]]
     /// By the provider's name: which environment a sign-in takes when it names none.
     package var defaultEnvironments: [String: ChosenEnvironment]
+    /// Until a person chooses another one.
     package var defaultSession: SessionName?
     /// The longest path that holds a folder wins.
     package var folders: [FolderRule]
@@ -70,17 +71,5 @@ package struct ChosenEnvironment: Sendable, Equatable {
         self.file = file
         self.line = line
         self.key = key
-    }
-}
-
-/// Which session is meant in a folder and everything below it.
-package struct FolderRule: Sendable, Equatable {
-    /// Absolute or beginning with `~/`, without a slash at the end.
-    package var path: String
-    package var session: SessionName
-
-    package init(path: String, session: SessionName) {
-        self.path = path
-        self.session = session
     }
 }

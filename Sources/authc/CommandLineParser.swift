@@ -36,7 +36,8 @@ struct Authc: ParsableCommand {
         commandName: "authc",
         abstract: "Sign in once, and use the sessions that authd keeps.",
         discussion: """
-            A session is chosen by -s, else by $AUTHD_SESSION, else it is the default one.
+            A session is chosen by -s, else by $AUTHD_SESSION, else by the folder's rule in the
+            settings, else it is the default one.
             Results go to stdout, words for people to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
             77 refused by policy or person, 78 bad profile.
@@ -52,7 +53,7 @@ struct Authc: ParsableCommand {
 
 /// The options that every command has.
 struct CommonOptions: ParsableArguments {
-    @Option(name: [.short, .long], help: "The session; $AUTHD_SESSION, then the default one, when not given.")
+    @Option(name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.")
     var session: String?
 
     @Flag(help: "Print JSON, errors too.")

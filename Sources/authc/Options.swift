@@ -11,8 +11,14 @@ struct Options {
     var socket: String?
     var noInput = false
 
-    /// `-s`, else `$AUTHD_SESSION`, else the agent's own choice.
+    /// The named one, else what the settings say of the current folder, else the agent's own choice.
     func chosenSession() throws(Failure) -> SessionName? {
+        if let named = try namedSession() { return named }
+        return FolderSession.current(socket: try socketPath())
+    }
+
+    /// `-s`, else `$AUTHD_SESSION`.
+    func namedSession() throws(Failure) -> SessionName? {
         guard let text = session ?? environmentValue("AUTHD_SESSION"), !text.isEmpty else { return nil }
         return try Self.sessionName(text, from: session == nil ? "AUTHD_SESSION" : "--session")
     }

@@ -31,7 +31,7 @@ struct SignIn {
     }
 
     private func run(_ given: GivenFields) throws(Failure) {
-        let session = try options.chosenSession()
+        let session = try options.namedSession()
         let fields =
             given.needsMethod
             ? try given.checked(for: goal.method(session, ask: SignInAsking(agent: agent, signals: signals)))

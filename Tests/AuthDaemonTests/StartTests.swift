@@ -51,13 +51,13 @@ struct StartTests {
         #expect(throws: (any Error).self) { try AgentArguments.parse(["--store", "clouds"]) }
     }
 
-    @Test("the prompt file is replaced whole and leaves nothing beside it")
-    func promptFile() throws {
+    @Test("a file beside the socket is replaced whole and leaves nothing beside it")
+    func runtimeFile() throws {
         let folder = try TemporaryFolder()
-        let prompt = PromptFile(path: folder.path + "/prompt")
-        try prompt.write("shop:ada")
+        let prompt = RuntimeFile(path: folder.path + "/prompt")
+        try prompt.write("shop:ada\n")
         #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "shop:ada\n")
-        try prompt.write("")
+        try prompt.write("\n")
         #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "\n")
         #expect(mode(of: prompt.path) == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["prompt"])

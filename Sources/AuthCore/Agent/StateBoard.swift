@@ -7,7 +7,11 @@ internal import Synchronization
 package final class StateBoard: Sendable {
     private struct Known {
         var snapshots: [SessionName: SessionSnapshot] = [:] {
-            didSet { defaultSession = StateBoard.defaultSession(snapshots) }
+            didSet { defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred) }
+        }
+        /// By the settings.
+        var preferred: SessionName? {
+            didSet { defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred) }
         }
         /// Asked for at each request, so it is found at each change.
         fileprivate(set) var defaultSession: SessionName?
@@ -105,7 +109,7 @@ package final class StateBoard: Sendable {
         let former = known.withLock { known in
             let former = known.snapshots.updateValue(snapshot, forKey: name)
             known.tokens[name] = token
-            if let former, former.token != snapshot.token, snapshot.token != nil { known.renewals += 1 }
+            if let former, Self.eventName(from: former, to: snapshot) == "renewed" { known.renewals += 1 }
             return former
         }
         announce(.session, Self.eventName(from: former, to: snapshot), session: name, status: status(name))
@@ -119,6 +123,19 @@ package final class StateBoard: Sendable {
         guard var status = last else { return }
         status.state = .signedOut
         announce(.session, "signed_out", session: session, status: status)
+    }
+
+    /// - Parameter session: the default one, until a person chooses another; it need not be there.
+    package func prefer(_ session: SessionName?) {
+        let (former, new) = known.withLock { known in
+            let former = known.defaultSession
+            known.preferred = session
+            return (former, known.defaultSession)
+        }
+        guard former != new else { return }
+        for name in [former, new] {
+            if let name { announce(.session, "changed", session: name, status: status(name)) }
+        }
     }
 
     /// Shows a session of which no more is known than this, until a snapshot of it comes.
@@ -191,7 +208,7 @@ package final class StateBoard: Sendable {
     }
 
     private static func eventName(from former: SessionSnapshot?, to new: SessionSnapshot) -> String {
-        guard let former else { return "added" }
+        guard let former, former.status.signedInAt == new.status.signedInAt else { return "added" }
         if former.status.state != new.status.state { return "state" }
         if former.token != new.token { return "renewed" }
         if !former.isEnding, new.isEnding { return "ending" }
@@ -202,13 +219,15 @@ package final class StateBoard: Sendable {
         heralds.values.filter { $0.state == .keyringLocked }.map(\.session).min()
     }
 
-    /// The latest chosen; where none was, the earliest signed in.
-    private static func defaultSession(_ snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
+    /// The latest chosen; where none was, what the settings prefer; else the earliest signed in.
+    private static func defaultSession(
+        _ snapshots: [SessionName: SessionSnapshot], preferred: SessionName?
+    ) -> SessionName? {
         let chosen = snapshots.values.filter { $0.defaultSince != nil }
             .max { ($0.defaultSince?.unixSeconds ?? 0) < ($1.defaultSince?.unixSeconds ?? 0) }
         let first = snapshots.values.min {
             ($0.status.signedInAt ?? 0, $0.status.session) < ($1.status.signedInAt ?? 0, $1.status.session)
         }
-        return (chosen ?? first)?.status.session
+        return (chosen ?? preferred.flatMap { snapshots[$0] } ?? first)?.status.session
     }
 }

@@ -32,9 +32,13 @@ package struct Agent: Sendable {
                 })
             let policy = CurrentPeerPolicy(
                 PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
+            let chosen = ChosenSessions(
+                board: table.board,
+                folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
+            chosen.take(configuration.settings)
             let reloader = Reloader(
-                current: configuration, read: read, table: table, policy: policy, log: log, fixedLevel: fixedLevel,
-                notifier: notifier)
+                current: configuration, read: read, table: table, policy: policy, chosen: chosen, log: log,
+                fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: tools),
@@ -55,7 +59,7 @@ package struct Agent: Sendable {
                         status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store))
                 },
                 stopping: notifier.stopping)
-            let prompt = PromptFile(path: PromptPath.beside(socket: socket.path))
+            let prompt = RuntimeFile(path: PromptPath.beside(socket: socket.path))
             let watchdog = ServiceNotifier.watchdogInterval().map { interval in
                 Watchdog(loop: loop, interval: interval, notifier: notifier)
             }

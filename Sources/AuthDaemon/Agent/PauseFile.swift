@@ -28,7 +28,7 @@ package struct PauseFile: PauseKeeper {
     }
 
     package func keep(_ pauses: [SessionName: RenewalPause]) {
-        let file = PromptFile(path: path)
+        let file = RuntimeFile(path: path)
         guard !pauses.isEmpty else { return file.remove() }
         // What cannot be kept costs a try too early after a restart, and nothing more.
         try? file.write(String(decoding: RenewalPause.encode(pauses), as: UTF8.self))

@@ -10,6 +10,7 @@ package actor Reloader {
     private let read: Read
     private let table: SessionTable
     private let policy: CurrentPeerPolicy
+    private let chosen: ChosenSessions
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -18,12 +19,13 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, table: SessionTable, policy: CurrentPeerPolicy,
-        log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
+        chosen: ChosenSessions, log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
     ) {
         self.current = current
         self.read = read
         self.table = table
         self.policy = policy
+        self.chosen = chosen
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -54,6 +56,7 @@ package actor Reloader {
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
         if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
+        chosen.take(new.settings)
         await table.reload(new.catalog)
     }
 }
@@ -68,6 +71,10 @@ enum ConfigurationChange {
         if old.settings.allowedUserIDs != new.settings.allowedUserIDs {
             changes.append("users allowed besides the owner: \(new.settings.allowedUserIDs)")
         }
+        if old.settings.defaultSession != new.settings.defaultSession {
+            changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")
+        }
+        if old.settings.folders != new.settings.folders { changes.append("the folder rules are different") }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store), ("socket", old.settings.socket != new.settings.socket),
             ("http", old.settings.http != new.settings.http),

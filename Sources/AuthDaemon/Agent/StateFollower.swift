@@ -8,11 +8,11 @@ import ServiceLifecycle
 /// come while one is written are one change.
 package struct StateFollower: Service {
     private let board: StateBoard
-    private let prompt: PromptFile
+    private let prompt: RuntimeFile
     private let notifier: ServiceNotifier
     private let logger: Logger
 
-    package init(board: StateBoard, prompt: PromptFile, notifier: ServiceNotifier, logger: Logger) {
+    package init(board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, logger: Logger) {
         self.board = board
         self.prompt = prompt
         self.notifier = notifier
@@ -54,7 +54,7 @@ package struct StateFollower: Service {
 
     private func write(_ line: String) {
         do throws(SystemFailure) {
-            try prompt.write(line)
+            try prompt.write(line + "\n")
         } catch {
             logger.warning("The prompt line is not up to date: \(error)")
         }

@@ -87,7 +87,8 @@ package enum SettingsReader {
             section.problems.add(section.path("session"), expected: "a session's name", found: "nothing")
         }
         guard let session = sessionName(section, "session"), var path else { return nil }
-        guard path.hasPrefix("/") || path == "~" || path.hasPrefix("~/") else {
+        let isWhole = path.hasPrefix("/") || path == "~" || path.hasPrefix("~/")
+        guard isWhole, path.utf8.allSatisfy({ $0 >= 0x20 }) else {
             section.problems.add(section.path("path"), expected: expected, found: path)
             return nil
         }

@@ -52,6 +52,13 @@ public enum SocketPath {
         return path
     }
 
+    /// A file of the socket's folder.
+    /// - Parameter socket: an absolute path, as `resolve` gives it.
+    public static func neighbour(_ name: String, of socket: String) -> String {
+        let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket[..<$0] } ?? ""
+        return folder + "/" + name
+    }
+
     private static func joined(_ folder: String, _ name: String) -> String {
         folder.utf8.last == UInt8(ascii: "/") ? folder + name : folder + "/" + name
     }
@@ -60,10 +67,7 @@ public enum SocketPath {
 /// Where the prompt's line is: the file `prompt` in the socket's folder.
 public enum PromptPath {
     /// - Parameter socket: an absolute path, as ``SocketPath`` gives it.
-    public static func beside(socket: String) -> String {
-        let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket[..<$0] } ?? ""
-        return folder + "/prompt"
-    }
+    public static func beside(socket: String) -> String { SocketPath.neighbour("prompt", of: socket) }
 
     /// As ``SocketPath/resolve(flag:environment:userID:isPrivateFolder:)``.
     public static func resolve(

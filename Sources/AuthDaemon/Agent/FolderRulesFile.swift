@@ -1,0 +1,45 @@
+import AuthCore
+package import AuthWire
+import Glibc
+
+/// Leaves the settings' folder rules where clients find them.
+package struct FolderRulesFile: Sendable {
+    private let file: RuntimeFile
+    private let home: String?
+
+    /// - Parameter home: for paths that begin with `~`.
+    package init(beside socket: String, home: String?) {
+        file = RuntimeFile(path: SocketPath.neighbour("folders", of: socket))
+        self.home = home
+    }
+
+    /// No file where there are no rules.
+    package func write(_ rules: [FolderRule]) throws(SystemFailure) {
+        let text = FolderRules(rules.flatMap(reached)).text
+        guard !text.isEmpty else { return remove() }
+        guard text.utf8.count <= FolderRules.longestText else {
+            remove()
+            throw SystemFailure("write \(FolderRules.longestText) bytes of folder rules at most", number: E2BIG)
+        }
+        try file.write(text)
+    }
+
+    package func remove() { file.remove() }
+
+    /// As it is written and, where links lead elsewhere, as getcwd(3) will call it.
+    private func reached(_ rule: FolderRule) -> [FolderRule] {
+        guard let path = absolute(rule.path) else { return [] }
+        var rules = [FolderRule(path: path, session: rule.session)]
+        if let real = unsafe realpath(path, nil) {
+            defer { unsafe free(real) }
+            let resolved = unsafe String(cString: real)
+            if resolved != path { rules.append(FolderRule(path: resolved, session: rule.session)) }
+        }
+        return rules
+    }
+
+    private func absolute(_ path: String) -> String? {
+        guard path.utf8.first == UInt8(ascii: "~") else { return path }
+        return home.map { $0 + path.dropFirst() }
+    }
+}

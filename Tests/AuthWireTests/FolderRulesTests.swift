@@ -1,0 +1,45 @@
+import AuthWire
+import Testing
+
+struct FolderRulesTests {
+    private func rules(_ pairs: (String, String)...) throws -> FolderRules {
+        FolderRules(try pairs.map { FolderRule(path: $0.0, session: try SessionName($0.1)) })
+    }
+
+    @Test("the longest path that holds the folder decides, whatever the order of the rules")
+    func longestWins() throws {
+        let rules = try rules(("/people/ada", "home"), ("/people/ada/work/secret", "secret"), ("/people/ada/work", "work"))
+        #expect(rules.session(in: "/people/ada")?.text == "home")
+        #expect(rules.session(in: "/people/ada/play")?.text == "home")
+        #expect(rules.session(in: "/people/ada/work")?.text == "work")
+        #expect(rules.session(in: "/people/ada/work/shop/src")?.text == "work")
+        #expect(rules.session(in: "/people/ada/work/secret/x")?.text == "secret")
+        #expect(rules.session(in: "/people") == nil)
+        #expect(rules.session(in: "/") == nil)
+    }
+
+    @Test("a folder whose name only begins alike is another folder")
+    func wholeNames() throws {
+        let rules = try rules(("/people/ada/work", "work"))
+        #expect(rules.session(in: "/people/ada/workshop") == nil)
+        #expect(rules.session(in: "/people/ada/wor") == nil)
+    }
+
+    @Test("the root holds every folder, and of two rules for one path the first counts")
+    func rootAndTwins() throws {
+        #expect(try rules(("/", "all")).session(in: "/tmp")?.text == "all")
+        #expect(try rules(("/", "all")).session(in: "/")?.text == "all")
+        #expect(try rules(("/a", "one"), ("/a", "two")).session(in: "/a/b")?.text == "one")
+    }
+
+    @Test("the text reads back the same, with spaces in paths; lines that are no rule are passed over")
+    func text() throws {
+        let rules = try rules(("/people/ada/my work", "work"), ("/ü", "u"))
+        #expect(rules.text == "work /people/ada/my work\nu /ü\n")
+        #expect(FolderRules(text: rules.text) == rules)
+        #expect(
+            FolderRules(text: "\nNo Rule\nwork relative\nnothing\n" + rules.text + "cut /half")
+                == FolderRules(
+                    rules.rules + [FolderRule(path: "/half", session: try SessionName("cut"))]))
+    }
+}
