@@ -20,6 +20,8 @@ package struct Settings: Sendable, Equatable {
     package var folders: [FolderRule]
     /// For answers of providers' APIs that are kept in memory; 0 keeps none.
     package var apiCacheBytes: Int
+    /// Whether the desktop shows what only a person can do something about.
+    package var notifications: Bool
 
     package static let defaultAPICacheBytes = 16 << 20
 
@@ -27,7 +29,8 @@ package struct Settings: Sendable, Equatable {
         store: StoreKind? = nil, socket: String? = nil, logLevel: String? = nil, allowedUserIDs: [UInt32] = [],
         http: HTTPSettings = HTTPSettings(), environments: [String: [AddedEnvironment]] = [:],
         defaultEnvironments: [String: ChosenEnvironment] = [:], defaultSession: SessionName? = nil,
-        folders: [FolderRule] = [], apiCacheBytes: Int = Self.defaultAPICacheBytes
+        folders: [FolderRule] = [], apiCacheBytes: Int = Self.defaultAPICacheBytes,
+        notifications: Bool = true
     ) {
         self.store = store
         self.socket = socket
@@ -39,6 +42,7 @@ package struct Settings: Sendable, Equatable {
         self.defaultSession = defaultSession
         self.folders = folders
         self.apiCacheBytes = apiCacheBytes
+        self.notifications = notifications
     }
 }
 

@@ -38,21 +38,24 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
-    /// A method call that starts no service by itself and, left to its limit, never times out.
+    /// A method call that, left to its limit, never times out.
     ///
     /// - Parameters:
+    ///   - startingService: whether the bus may start who is called.
     ///   - arguments: a tuple; a floating reference is taken over.
     ///   - reply: the type that the reply must have, or the call fails.
     ///   - read: takes what is wanted out of the reply, on the GLib thread.
     package func calling<Value>(
-        _ method: BusMethod, arguments: BusVariant?, reply: String, read: @escaping (BusVariant) -> Value?
+        _ method: BusMethod, arguments: BusVariant?, reply: String, startingService: Bool = false,
+        read: @escaping (BusVariant) -> Value?
     ) -> GIOCall<Value> {
-        GIOCall { [self] cancellable, callback, data in
+        let flags = startingService ? G_DBUS_CALL_FLAGS_NONE : G_DBUS_CALL_FLAGS_NO_AUTO_START
+        return GIOCall { [self] cancellable, callback, data in
             func begin(_ arguments: OpaquePointer?) {
                 withVariantType(reply) { type in
                     g_dbus_connection_call(
                         raw, method.destination, method.path, method.interface, method.member, arguments, type,
-                        G_DBUS_CALL_FLAGS_NO_AUTO_START, .max, cancellable, callback, data)
+                        flags, .max, cancellable, callback, data)
                 }
             }
             if let arguments { arguments.withRaw(begin) } else { begin(nil) }

@@ -30,6 +30,30 @@ package final class BusVariant {
         self.init(taking: g_variant_new_string(string))
     }
 
+    package convenience init(uint32: UInt32) {
+        self.init(taking: g_variant_new_uint32(uint32))
+    }
+
+    package convenience init(int32: Int32) {
+        self.init(taking: g_variant_new_int32(int32))
+    }
+
+    package convenience init(strings: [String]) {
+        var elements: [OpaquePointer?] = strings.map { g_variant_new_string($0) }
+        self.init(taking: withVariantType("s") { g_variant_new_array($0, &elements, gsize(elements.count)) })
+    }
+
+    /// `a{sv}`.
+    package convenience init(table: [(key: String, value: BusVariant)]) {
+        let array: OpaquePointer = withExtendedLifetime(table) {
+            var entries: [OpaquePointer?] = table.map { key, value in
+                g_variant_new_dict_entry(g_variant_new_string(key), g_variant_new_variant(value.variant))
+            }
+            return withVariantType("{sv}") { g_variant_new_array($0, &entries, gsize(entries.count)) }
+        }
+        self.init(taking: array)
+    }
+
     package convenience init(tuple members: [BusVariant]) {
         let tuple: OpaquePointer = withExtendedLifetime(members) {
             var pointers: [OpaquePointer?] = members.map(\.variant)
@@ -71,6 +95,10 @@ package final class BusVariant {
     package var string: String? {
         guard has(type: "s") || has(type: "o") || has(type: "g") else { return nil }
         return withRaw { raw in g_variant_get_string(raw, nil).map { String(cString: $0) } }
+    }
+
+    package var uint32: UInt32? {
+        has(type: "u") ? withRaw { g_variant_get_uint32($0) } : nil
     }
 
     package var bool: Bool? {

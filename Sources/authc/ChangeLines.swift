@@ -12,6 +12,8 @@ struct ChangeLines: WatchView {
         if event.name == AgentEvent.snapshotName {
             for status in state.inOrder { try line(time, about(status, now)) }
             if let network = state.network { try line(time, "network " + network.state.rawValue) }
+        } else if let notice = event.notice {
+            try line(time, "\(notice.title), \(event.name): \(notice.message)")
         } else if let status = event.status {
             try line(time, about(status, now) + (event.name == "ending" ? ", and nothing renews it" : ""))
         } else if let network = event.network {

@@ -37,7 +37,8 @@ let parts = AgentParts(
                 SecretServiceStore(on: thread, address: bus, providerTitle: { catalog[$0]?.title })
             },
             network: { SystemNetworkWatch(on: thread, monitors: monitors) },
-            sleep: { SystemSleepWatch(on: thread, systemBus: SystemBus.address(environment: Environment.value)) })
+            sleep: { SystemSleepWatch(on: thread, systemBus: SystemBus.address(environment: Environment.value)) },
+            notices: { DesktopNotifier(on: thread, address: bus) })
     },
     transport: { settings, group in
         let client = try AsyncHTTPTransport(

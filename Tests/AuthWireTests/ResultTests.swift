@@ -103,7 +103,9 @@ struct ResultTests {
             try check(
                 AgentEvent(
                     topic: topic, name: "changed", at: 1.5, session: status.session, status: status, network: network,
-                    store: store), \.json, AgentEvent.init)
+                    store: store,
+                    notice: NoticeInfo(reason: "stale", title: "t", message: "m", command: "c")), \.json,
+                AgentEvent.init)
         }
         let snapshot = AgentEvent(snapshot: [status], network: network, store: store, at: 2)
         try check(snapshot, \.json, AgentEvent.init)

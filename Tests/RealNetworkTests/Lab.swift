@@ -145,6 +145,20 @@ final class Lab: Sendable {
         _ = try folder.write("\(seconds) \(providerAhead)", to: "life")
     }
 
+    /// From now on, or no longer, the provider's answer to a renewal is a final no.
+    func setEnding(_ isEnding: Bool) throws {
+        if isEnding {
+            _ = try folder.write("", to: "life.ended")
+        } else {
+            try FileManager.default.removeItem(atPath: folder.path + "/life.ended")
+        }
+    }
+
+    /// The person's own settings, for the next reload.
+    func set(_ settings: String) throws {
+        _ = try folder.write(settings, to: "config/authd/authd.toml")
+    }
+
     /// One more provider, for the next reload.
     func addProvider(_ name: String, at url: String) throws {
         _ = try folder.write(Self.profile(name, at: url), to: Self.file(name))

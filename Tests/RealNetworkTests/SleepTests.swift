@@ -1,5 +1,4 @@
 import AuthWire
-import Foundation
 import TestSupport
 import Testing
 
@@ -8,7 +7,7 @@ import Testing
 struct SleepTests {
     @Test("case 6: before sleep the lock is let go of, after it the provider is asked first and the session goes on")
     func sleep() async throws {
-        let bus = try await MockBus(["logind"])
+        let bus = try await MockBus([.logind])
         try await Lab.play(
             { lab, _ in
                 try await bus.waitForInhibitor(true)
@@ -27,7 +26,7 @@ struct SleepTests {
 
     @Test("NetworkManager's word of a portal is the state until it says that all is well")
     func networkManager() async throws {
-        let bus = try await MockBus(["networkmanager"])
+        let bus = try await MockBus([.networkmanager])
         try await bus.setConnectivity(4)
         try await Lab.play(
             { lab, agent in
@@ -50,7 +49,7 @@ struct SleepTests {
 
     @Test("a NetworkManager that never answers delays neither the start nor a call")
     func hungNetworkManager() async throws {
-        let bus = try await MockBus(["networkmanager"])
+        let bus = try await MockBus([.networkmanager])
         bus.stopAnswering()
         try await Lab.play(
             { lab, _ in
@@ -62,99 +61,5 @@ struct SleepTests {
                 await watch.end()
             }, with: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
         await bus.end()
-    }
-}
-
-/// A private system bus with services of python-dbusmock on it.
-final class MockBus: Sendable {
-    let address: String
-    private let folder: TemporaryFolder
-    private let bus: Child
-    private let services: [Child]
-    private let environment: [String: String]
-
-    init(_ templates: [String]) async throws {
-        folder = try TemporaryFolder()
-        address = "unix:path=\(folder.path)/bus"
-        let configuration = try folder.write(
-            """
-            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
-             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
-            <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
-            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-            <allow own="*"/></policy></busconfig>
-            """, to: "bus.conf")
-        environment = [
-            "DBUS_SYSTEM_BUS_ADDRESS": address, "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
-            "HOME": folder.path, "LANG": "C.UTF-8",
-        ]
-        bus = try await Child(
-            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=1"],
-            environment: environment)
-        guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
-        var services: [Child] = []
-        for template in templates {
-            services.append(
-                try await Child(
-                    [Lab.python, "-m", "dbusmock", "--system", "--template", template], environment: environment))
-        }
-        self.services = services
-        for template in templates {
-            let name = template == "logind" ? "org.freedesktop.login1" : "org.freedesktop.NetworkManager"
-            _ = try await run(["gdbus", "wait", "--system", "--timeout", "20", name])
-        }
-    }
-
-    func end() async {
-        for service in services {
-            service.kill(SIGCONT)
-            await service.end(SIGKILL)
-        }
-        await bus.end()
-    }
-
-    /// As a hung service: it owns its name, and answers nothing.
-    func stopAnswering() {
-        for service in services { service.kill(SIGSTOP) }
-    }
-
-    func setConnectivity(_ number: Int) async throws {
-        try await call("NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.SetConnectivity", "uint32 \(number)")
-        if number == 4 {
-            try await call(
-                "NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.SetGlobalConnectionState", "uint32 70")
-        }
-    }
-
-    func emitSleep(_ isGoing: Bool) async throws {
-        try await call(
-            "login1", "/org/freedesktop/login1", ".Mock.EmitSignal", "org.freedesktop.login1.Manager",
-            "PrepareForSleep", "b", "[<\(isGoing)>]")
-    }
-
-    /// Asks until it is so; each question is a round trip.
-    func waitForInhibitor(_ wanted: Bool) async throws {
-        for _ in 1...400 {
-            let list = try await run([
-                "gdbus", "call", "--system", "--dest", "org.freedesktop.login1", "--object-path",
-                "/org/freedesktop/login1", "--method", "org.freedesktop.login1.Manager.ListInhibitors",
-            ])
-            if list.contains("'authd'") == wanted { return }
-        }
-        throw Failure("the lock is \(wanted ? "not taken" : "still held")")
-    }
-
-    private func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) async throws {
-        _ = try await run(
-            [
-                "gdbus", "call", "--system", "--dest", "org.freedesktop.\(name)", "--object-path", path, "--method",
-                "org.freedesktop.DBus\(method)",
-            ] + arguments)
-    }
-
-    private func run(_ command: [String]) async throws -> String {
-        let output = try await Child(command, environment: environment).output()
-        guard output.status == 0 else { throw Failure("\(command): \(output.err)") }
-        return output.out
     }
 }

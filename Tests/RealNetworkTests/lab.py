@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """The servers of the network tests: `provider ADDRESS LIFE-FILE`, `portal ADDRESS`, `slow ADDRESS TARGET SECONDS`.
 
+While there is a file LIFE-FILE.ended it ends each session that is renewed.
 LIFE-FILE holds the life of the next access tokens, and by how much this clock is wrong, in seconds.
 Each prints `port N` when it listens, and then a line for each request or connection. The provider rotates its refresh
 tokens: one that is used twice ends the session, as RFC 9700 section 4.14.2 asks for.
 """
 import http.server
 import json
+import os
 import secrets
 import socket
 import sys
@@ -58,7 +60,7 @@ class Provider(http.server.BaseHTTPRequestHandler):
             if self.path == "/login":
                 return self.answer(200, self.grant())
             token = fields.get("refresh_token")
-            if self.refresh_tokens.get(token):
+            if self.refresh_tokens.get(token) and not os.path.exists(self.life_file + ".ended"):
                 self.refresh_tokens[token] = False
                 return self.answer(200, self.grant())
             if token in self.refresh_tokens:

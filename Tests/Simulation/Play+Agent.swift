@@ -54,6 +54,7 @@ extension Play {
             checkNobodyWaits(session)
             pauses[session] = nil
             seats[session] = nil
+            tellPerson()
         }
     }
 
@@ -62,9 +63,15 @@ extension Play {
         if let token = seats[session]?.snapshot?.token, token != snapshot.token {
             seats[session]?.formerToken = token.reveal()
         }
+        if snapshot.status.state != .stale {
+            seats[session]?.staleSince = nil
+        } else if seats[session]?.staleSince == nil {
+            seats[session]?.staleSince = now
+        }
         seats[session]?.snapshot = snapshot
         pauses[session] = snapshot.pause
         history?[session].note(snapshot.status.state, at: now)
+        tellPerson()
     }
 
     private func deliver(_ answer: SessionAnswer, to caller: CallerID, of session: Int) {
@@ -128,6 +135,7 @@ extension Play {
         isRunning = false
         process += 1
         for session in seats.indices { seats[session] = nil }
+        forgetNotices()
         // A call that has left the process is carried out or not; no longer is it in the dark.
         for call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
             if random.next() & 1 == 0 { store.carryOut(call.call, for: call.session) }
@@ -151,6 +159,7 @@ extension Play {
         note("† it starts again")
         isRunning = true
         networkTold = network
+        networkToldAt = now
         load()
     }
 
@@ -182,6 +191,8 @@ extension Play {
     func networkIsTold() {
         guard isRunning, networkTold != network else { return }
         networkTold = network
+        networkToldAt = now
+        tellPerson()
         for session in seats.indices { tell(session, .networkChanged(network)) }
     }
 }

@@ -28,6 +28,11 @@ final class Play {
     var process = 0
     var isRunning = true
     var networkTold = NetworkState.online
+    var networkToldAt = Duration.zero - NoticeMachine.patience
+    var notices = NoticeMachine()
+    /// What is on the person's desktop.
+    var told: [Notice.Subject: Notice] = [:]
+    var noticeAlarm: Duration?
     var renewable = true
     /// Actions left before it dies.
     var fuse: (actions: Int, down: Duration, reboot: Bool)?
@@ -119,7 +124,8 @@ final class Play {
     /// The next thing happens, if it is due by then.
     private func happen(before end: Duration) -> Bool {
         let alarm = nextAlarm()
-        let next = min(queue.next ?? .seconds(1 << 40), alarm?.at ?? .seconds(1 << 40))
+        let never = Duration.seconds(1 << 40)
+        let next = min(queue.next ?? never, alarm?.at ?? never, noticeAlarm ?? never)
         guard next <= end else { return false }
         now = max(now, next)
         happenings += 1
@@ -130,6 +136,9 @@ final class Play {
         if let alarm, alarm.at == next {
             seats[alarm.session]?.alarm = nil
             tell(alarm.session, .wake)
+        } else if noticeAlarm == next {
+            noticeAlarm = nil
+            tellPerson(.wake)
         } else if let happening = queue.pop() {
             take(happening)
         }

@@ -144,6 +144,7 @@ extension Play {
     func checkRecovered() {
         guard violation == nil else { return }
         guard isRunning else { return report(.liveness, "the agent does not run") }
+        checkAllTold()
         for session in seats.indices {
             guard let seat = seats[session] else {
                 if let record = store.records[session] {

@@ -15,6 +15,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case spread = "12: a provider gets at most ten renewals in any second"
     case hold = "13: a provider that wants to be left alone is left alone"
     case portal = "11: nothing is sent into a captive portal"
+    case notices = "14: a person is told of what needs them, and of nothing else"
 }
 
 /// A rule that was broken, and where.

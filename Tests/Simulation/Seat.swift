@@ -7,6 +7,8 @@ final class Seat {
     /// The provider's account of the sign-in that is in force.
     var account: Int
     var snapshot: SessionSnapshot?
+    /// Since when it is shown as stale.
+    var staleSince: Duration?
     /// The deadline the machine asked for.
     var alarm: Duration?
     /// Who waits, since when, in the order they came.

@@ -10,6 +10,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     case handsOutEndedTokens, takesAnyNoForTheLast
     case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals
     case answersTwice, forgetsCallers
+    case losesPatience, keepsNagging
 
     /// The rule that is broken by it.
     package var rule: Rule {
@@ -24,6 +25,7 @@ package enum Tampering: String, Sendable, CaseIterable {
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal
         case .answersTwice, .forgetsCallers: .answers
+        case .losesPatience, .keepsNagging: .notices
         }
     }
 

@@ -186,6 +186,16 @@ package final class SessionTable: Sendable {
         await load()
     }
 
+    /// Has the store looked at anew without waiting for it, as a person is there.
+    package func tryStoreNow() {
+        workshop.order { await self.personIsHere() }
+    }
+
+    /// Has a session renewed without waiting for it. What comes of that is seen in its status.
+    package func tryNow(_ session: SessionName) {
+        workshop.order { try? await self.session(named: session)?.renew() }
+    }
+
     private func pickUp(_ record: SessionRecord) async {
         guard session(named: record.session) == nil else { return }
         let machine = SessionMachine(
@@ -212,6 +222,7 @@ package final class SessionTable: Sendable {
         if let name = name ?? board.snapshot(nil)?.status.session, let session = session(named: name) {
             return session
         }
+        if !isLoaded { board.noteStoreWanted() }
         throw absence(of: name)
     }
 

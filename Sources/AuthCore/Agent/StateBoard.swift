@@ -20,6 +20,7 @@ package final class StateBoard: Sendable {
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
+        var isStoreWanted = false
         var network: NetworkStatus
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
@@ -44,6 +45,8 @@ package final class StateBoard: Sendable {
     // MARK: Reading
 
     package var store: StoreInfo { known.withLock { $0.store } }
+    /// Somebody has asked for what is in a store that is not open.
+    package var isStoreWanted: Bool { known.withLock { $0.isStoreWanted } }
     package var network: NetworkStatus { known.withLock { $0.network } }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
@@ -168,10 +171,20 @@ package final class StateBoard: Sendable {
     package func put(store state: StoreState, message: String?) {
         let changed = known.withLock { known in
             let new = StoreInfo(kind: known.store.kind, state: state, message: message)
+            if state == .ready { known.isStoreWanted = false }
             defer { known.store = new }
             return known.store != new
         }
         if changed { announce(.store, "changed") }
+    }
+
+    /// Somebody asks for what is in the store, which is not open.
+    package func noteStoreWanted() {
+        let watchers = known.withLock { known in
+            defer { known.isStoreWanted = known.store.state != .ready }
+            return known.isStoreWanted ? [] : Array(known.watchers.values)
+        }
+        for watcher in watchers { watcher.yield() }
     }
 
     /// - Parameter providers: how each was reached last, by its name.

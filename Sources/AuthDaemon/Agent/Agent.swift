@@ -13,9 +13,9 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, transport: any HTTPTransport,
-        network: any NetworkWatch, sleep: any SleepWatch, tools: SignInTools, clock: any SystemClock,
-        socket: SocketFile,
-        loop: any EventLoop, log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
+        network: any NetworkWatch, sleep: any SleepWatch, desktop: any Notifier, tools: SignInTools,
+        clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
+        notifier: ServiceNotifier
     ) {
         let logger = log.logger()
         self.logger = logger
@@ -36,9 +36,10 @@ package struct Agent: Sendable {
                 board: table.board,
                 folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
             chosen.take(configuration.settings)
+            let showsNotices = StateBroadcast<Bool>(configuration.settings.notifications)
             let reloader = Reloader(
-                current: configuration, read: read, table: table, policy: policy, chosen: chosen, log: log,
-                fixedLevel: fixedLevel, notifier: notifier)
+                current: configuration, read: read, table: table, policy: policy, chosen: chosen,
+                showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: tools),
@@ -66,6 +67,9 @@ package struct Agent: Sendable {
             let always: [any Service] = [
                 TableKeeper(table: table, clock: clock, logger: logger),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
+                NoticeKeeper(
+                    table: table, desktop: desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
+                    logger: logger),
                 HangupWatch(reloader: reloader), listener,
             ]
             return (watchdog.map { [$0] } ?? []) + always

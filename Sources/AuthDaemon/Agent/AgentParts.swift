@@ -8,15 +8,18 @@ package struct AgentParts: Sendable {
         package var secretService: @Sendable (ProfileCatalog) -> any SessionStore
         package var network: @Sendable () -> any NetworkWatch
         package var sleep: @Sendable () -> any SleepWatch
+        package var notices: @Sendable () -> any Notifier
 
         package init(
             secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore,
             network: @escaping @Sendable () -> any NetworkWatch,
-            sleep: @escaping @Sendable () -> any SleepWatch
+            sleep: @escaping @Sendable () -> any SleepWatch,
+            notices: @escaping @Sendable () -> any Notifier
         ) {
             self.secretService = secretService
             self.network = network
             self.sleep = sleep
+            self.notices = notices
         }
     }
 

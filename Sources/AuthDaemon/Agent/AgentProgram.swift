@@ -55,7 +55,7 @@ package struct AgentProgram: Sendable {
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
             store: kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog),
-            transport: transport.client, network: desktop.network(), sleep: desktop.sleep(),
+            transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next())),
             clock: BootClock(), socket: socket,

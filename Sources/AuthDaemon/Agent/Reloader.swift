@@ -11,6 +11,7 @@ package actor Reloader {
     private let table: SessionTable
     private let policy: CurrentPeerPolicy
     private let chosen: ChosenSessions
+    private let showsNotices: StateBroadcast<Bool>
     private let log: AgentLog
     private let logger: Logger
     private let notifier: ServiceNotifier
@@ -19,13 +20,15 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, table: SessionTable, policy: CurrentPeerPolicy,
-        chosen: ChosenSessions, log: AgentLog, fixedLevel: Bool, notifier: ServiceNotifier
+        chosen: ChosenSessions, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
+        notifier: ServiceNotifier
     ) {
         self.current = current
         self.read = read
         self.table = table
         self.policy = policy
         self.chosen = chosen
+        self.showsNotices = showsNotices
         self.log = log
         self.fixedLevel = fixedLevel
         self.notifier = notifier
@@ -55,6 +58,7 @@ package actor Reloader {
         current = new
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
+        showsNotices.tell(new.settings.notifications)
         if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
         chosen.take(new.settings)
         await table.reload(new.catalog)
@@ -75,6 +79,9 @@ enum ConfigurationChange {
             changes.append("the default session is \(new.settings.defaultSession?.text ?? "the first signed in")")
         }
         if old.settings.folders != new.settings.folders { changes.append("the folder rules are different") }
+        if old.settings.notifications != new.settings.notifications {
+            changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")
+        }
         for (name, isChanged) in [
             ("store", old.settings.store != new.settings.store), ("socket", old.settings.socket != new.settings.socket),
             ("http", old.settings.http != new.settings.http),

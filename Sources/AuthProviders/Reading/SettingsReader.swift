@@ -22,7 +22,8 @@ package enum SettingsReader {
 
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
-            "store", "socket", "log_level", "allowed_user_ids", "default_session", "http", "api", "providers",
+            "store", "socket", "log_level", "allowed_user_ids", "default_session", "notifications", "http", "api",
+            "providers",
             "folder")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
@@ -30,6 +31,7 @@ package enum SettingsReader {
         settings.socket = absolutePath(root, "socket")
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")
+        settings.notifications = root.bool("notifications") ?? true
         if let http = root.section("http") { settings.http = httpSettings(http) }
         if let api = root.section("api") {
             api.allow("cache_mib")

@@ -1,6 +1,6 @@
 /// What an event is about.
 public enum Topic: String, Sendable, CaseIterable {
-    case session, login, network, store, outbox, agent
+    case session, login, network, store, outbox, notice, agent
 }
 
 /// Of `events.subscribe` and `events.unsubscribe`.

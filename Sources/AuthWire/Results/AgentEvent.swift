@@ -14,12 +14,14 @@ public struct AgentEvent: Sendable, Equatable {
     public var status: SessionStatus?
     public var network: NetworkStatus?
     public var store: StoreInfo?
+    public var notice: NoticeInfo?
     /// `sessions`, `network` and `store`.
     public var snapshot: JSON?
 
     public init(
         topic: Topic, name: String, at: Double, session: SessionName? = nil, status: SessionStatus? = nil,
-        network: NetworkStatus? = nil, store: StoreInfo? = nil, snapshot: JSON? = nil
+        network: NetworkStatus? = nil, store: StoreInfo? = nil, notice: NoticeInfo? = nil,
+        snapshot: JSON? = nil
     ) {
         self.topic = topic
         self.name = name
@@ -28,6 +30,7 @@ public struct AgentEvent: Sendable, Equatable {
         self.status = status
         self.network = network
         self.store = store
+        self.notice = notice
         self.snapshot = snapshot
     }
 
@@ -50,6 +53,7 @@ public struct AgentEvent: Sendable, Equatable {
         status = try members.nested("status", SessionStatus.init)
         network = try members.nested("network", NetworkStatus.init)
         store = try members.nested("store", StoreInfo.init)
+        notice = try members.nested("notice", NoticeInfo.init)
         snapshot = try members.optional("snapshot", .any)
     }
 
@@ -59,6 +63,7 @@ public struct AgentEvent: Sendable, Equatable {
         object["status"] = status?.json
         object["network"] = network?.json
         object["store"] = store?.json
+        object["notice"] = notice?.json
         object["snapshot"] = snapshot
         return .object(object)
     }

@@ -35,6 +35,20 @@ struct StoreAtStartTests {
         try await example.running { _, _ in example.clock.advance(.seconds(86_400)) }
         #expect(store.reads == 1)
     }
+
+    @Test("that is locked is wanted as soon as somebody asks for what is in it")
+    func wanted() async throws {
+        let store = FlakyStore(failing: 1, with: .locked)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { table, _ in
+            #expect(!table.board.isStoreWanted)
+            await #expect(throws: AgentError.self) { try await table.token(TokenGetParams()) }
+            #expect(table.board.isStoreWanted && table.board.store.state == .locked)
+            table.tryStoreNow()
+            for await _ in table.board.changes() where table.board.store.state == .ready { break }
+            #expect(!table.board.isStoreWanted)
+        }
+    }
 }
 
 /// Fails to be read so many times, and says nothing of it.

@@ -1,0 +1,59 @@
+package import AuthWire
+
+/// One thing that only a person can do something about, in words for them. It holds names, and nothing secret.
+package struct Notice: Sendable, Hashable {
+    /// What it is about; of each there is one notice at most.
+    package enum Subject: Sendable, Hashable {
+        case session(SessionName)
+        case keyring
+    }
+
+    package enum Reason: String, Sendable {
+        case signInRequired = "sign_in_required"
+        case keyringLocked = "keyring_locked"
+        case stale
+    }
+
+    package let subject: Subject
+    package let reason: Reason
+    package let title: String
+    package let message: String
+    /// What to type.
+    package let command: String?
+    /// What the notice's own button, or a click on it, does.
+    package let action: String
+
+    package var session: SessionName? {
+        if case .session(let name) = subject { name } else { nil }
+    }
+}
+
+extension Notice {
+    static func signIn(_ status: SessionStatus) -> Notice {
+        let command = "authc login \(status.provider) -s \(status.session)"
+        return Notice(
+            subject: .session(status.session), reason: .signInRequired, title: "Sign in to \(status.provider) again",
+            message: "The session \(status.session) has ended. In a terminal: \(command)", command: command,
+            action: "Sign in")
+    }
+
+    static func stale(_ status: SessionStatus) -> Notice {
+        let command = "authc refresh -s \(status.session)"
+        let minutes = Int(NoticeMachine.patience.seconds) / 60
+        return Notice(
+            subject: .session(status.session), reason: .stale,
+            title: "\(status.provider) has not renewed a session for \(minutes) minutes",
+            message: "The session \(status.session) is kept, and tried again by itself. To try now: \(command)",
+            command: command, action: "Try now")
+    }
+
+    static let keyring = Notice(
+        subject: .keyring, reason: .keyringLocked, title: "Your keyring is locked",
+        message: "A program waits for a session that is kept in it. Unlock it, and all goes on by itself.",
+        command: nil,
+        action: "Unlock")
+
+    package var info: NoticeInfo {
+        NoticeInfo(reason: reason.rawValue, title: title, message: message, command: command)
+    }
+}

@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+
+/// A private message bus with services of python-dbusmock on it.
+final class MockBus: Sendable {
+    /// What can be played: the template's name, and the name on the bus.
+    enum Service: String, Sendable {
+        case logind = "org.freedesktop.login1"
+        case networkmanager = "org.freedesktop.NetworkManager"
+        case notifications = "org.freedesktop.Notifications"
+
+        var template: String { self == .notifications ? "notification_daemon" : "\(self)" }
+        /// Which bus of a desktop it lives on.
+        var kind: String { self == .notifications ? "--session" : "--system" }
+    }
+
+    let address: String
+    private let folder: TemporaryFolder
+    private let bus: Child
+    private let services: [Child]
+    private let environment: [String: String]
+
+    init(_ wanted: [Service]) async throws {
+        folder = try TemporaryFolder()
+        address = "unix:path=\(folder.path)/bus"
+        let configuration = try folder.write(
+            """
+            <!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+            <busconfig><type>system</type><listen>\(address)</listen><auth>EXTERNAL</auth>
+            <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
+            <allow own="*"/></policy></busconfig>
+            """, to: "bus.conf")
+        environment = [
+            "DBUS_SYSTEM_BUS_ADDRESS": address, "DBUS_SESSION_BUS_ADDRESS": address,
+            "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
+            "HOME": folder.path, "LANG": "C.UTF-8",
+        ]
+        bus = try await Child(
+            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=1"],
+            environment: environment)
+        guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
+        var services: [Child] = []
+        for service in wanted {
+            services.append(
+                try await Child(
+                    [Lab.python, "-m", "dbusmock", service.kind, "--template", service.template],
+                    environment: environment))
+        }
+        self.services = services
+        for service in wanted {
+            _ = try await run(["gdbus", "wait", service.kind, "--timeout", "20", service.rawValue])
+        }
+    }
+
+    /// What the services were asked, a line each.
+    var asked: Gathered { services[0].out }
+
+    func end() async {
+        for service in services {
+            service.kill(SIGCONT)
+            await service.end(SIGKILL)
+        }
+        await bus.end()
+    }
+
+    /// As a hung service: it owns its name, and answers nothing.
+    func stopAnswering() {
+        for service in services { service.kill(SIGSTOP) }
+    }
+
+    func setConnectivity(_ number: Int) async throws {
+        try await call("NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.SetConnectivity", "uint32 \(number)")
+        if number == 4 {
+            try await call(
+                "NetworkManager", "/org/freedesktop/NetworkManager", ".Mock.SetGlobalConnectionState", "uint32 70")
+        }
+    }
+
+    func emitSleep(_ isGoing: Bool) async throws {
+        try await call(
+            "login1", "/org/freedesktop/login1", ".Mock.EmitSignal", "org.freedesktop.login1.Manager",
+            "PrepareForSleep", "b", "[<\(isGoing)>]")
+    }
+
+    /// As the person does who clicks on a notification.
+    func choose(notification number: Int) async throws {
+        try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'default'>]")
+    }
+
+    /// As the person does who puts it away.
+    func dismiss(notification number: Int) async throws {
+        try await emit("NotificationClosed", "uu", "[<uint32 \(number)>, <uint32 2>]")
+    }
+
+    private func emit(_ signal: String, _ types: String, _ arguments: String) async throws {
+        _ = try await run([
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.Notifications", "--object-path",
+            "/org/freedesktop/Notifications", "--method", "org.freedesktop.DBus.Mock.EmitSignal",
+            "org.freedesktop.Notifications", signal, types, arguments,
+        ])
+    }
+
+    /// Asks until it is so; each question is a round trip.
+    func waitForInhibitor(_ wanted: Bool) async throws {
+        for _ in 1...400 {
+            let list = try await run([
+                "gdbus", "call", "--system", "--dest", "org.freedesktop.login1", "--object-path",
+                "/org/freedesktop/login1", "--method", "org.freedesktop.login1.Manager.ListInhibitors",
+            ])
+            if list.contains("'authd'") == wanted { return }
+        }
+        throw Failure("the lock is \(wanted ? "not taken" : "still held")")
+    }
+
+    private func call(_ name: String, _ path: String, _ method: String, _ arguments: String...) async throws {
+        _ = try await run(
+            [
+                "gdbus", "call", "--system", "--dest", "org.freedesktop.\(name)", "--object-path", path, "--method",
+                "org.freedesktop.DBus\(method)",
+            ] + arguments)
+    }
+
+    private func run(_ command: [String]) async throws -> String {
+        let output = try await Child(command, environment: environment).output()
+        guard output.status == 0 else { throw Failure("\(command): \(output.err)") }
+        return output.out
+    }
+}

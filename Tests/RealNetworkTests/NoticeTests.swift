@@ -1,0 +1,84 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// A desktop's notification server, played by python-dbusmock on a session bus of the test's own.
+@Suite("What the desktop shows", .serialized, .timeLimit(.minutes(2)))
+struct NoticeTests {
+    @Test("case 18: a blip is shown to nobody; a session that ended is, with the command, until it is signed in again")
+    func shown() async throws {
+        let bus = try await MockBus([.notifications])
+        try await Lab.play(
+            { lab, _ in
+                // A blip: the token ends while the cable is out.
+                try lab.setLife(seconds: 2)
+                #expect(try await lab.authc("refresh").status == 0)
+                let blip = try await lab.watch()
+                try await lab.onGateway("ip link set far down")
+                #expect(await blip.out.wait(for: #""state":"stale""#))
+                try lab.setLife(seconds: 3600)
+                try await lab.onGateway("ip link set far up")
+                #expect(await blip.out.wait(for: #""state":"active""#, times: 2))
+                await blip.end()
+
+                let events = try await lab.watch()
+                try lab.setEnding(true)
+                #expect(try await lab.authc("refresh").status == 3)
+                #expect(await bus.asked.wait(for: "Notify "))
+                let notify = try #require(bus.asked.text.split(separator: "\n").first { $0.contains(" Notify ") })
+                for part in [
+                    "\"authd\" 0 ", "Sign in to lab again", "authc login lab -s lab", #"["default", "Sign in"]"#,
+                ] {
+                    #expect(notify.contains(part), "\(notify)")
+                }
+                #expect(await events.out.wait(for: #""topic":"notice","event":"shown""#))
+                #expect(events.out.text.contains(#""command":"authc login lab -s lab""#))
+
+                // What they choose is told to whoever can do it: the agent itself asks nobody for a password.
+                try await bus.choose(notification: 1)
+                #expect(await events.out.wait(for: #""event":"chosen""#))
+                try lab.setEnding(false)
+                try await lab.signIn()
+                #expect(await bus.asked.wait(for: "CloseNotification 1"))
+                #expect(await events.out.wait(for: #""event":"withdrawn""#))
+                #expect(bus.asked.text.split(separator: " Notify ").count == 2, "\(bus.asked.text)")
+                await events.end()
+            }, with: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        await bus.end()
+    }
+
+    @Test("what a person puts away stays away, and notifications = false takes them all from the desktop")
+    func putAway() async throws {
+        let bus = try await MockBus([.notifications])
+        try await Lab.play(
+            { lab, agent in
+                let events = try await lab.watch()
+                try lab.setEnding(true)
+                #expect(try await lab.authc("refresh").status == 3)
+                #expect(await bus.asked.wait(for: "Notify "))
+                try await bus.dismiss(notification: 1)
+                #expect(await events.out.wait(for: #""event":"shown""#))
+                try lab.setEnding(false)
+                try await lab.signIn()
+
+                // The next one is number 2, and goes when they are turned off.
+                try lab.setEnding(true)
+                #expect(try await lab.authc("refresh").status == 3)
+                #expect(await bus.asked.wait(for: " Notify ", times: 2))
+                try lab.set("notifications = false\n")
+                agent.kill(SIGHUP)
+                #expect(await bus.asked.wait(for: "CloseNotification 2"))
+                #expect(!bus.asked.text.contains("CloseNotification 1"), "\(bus.asked.text)")
+                // Events go on.
+                try lab.setEnding(false)
+                try await lab.signIn()
+                try lab.setEnding(true)
+                #expect(try await lab.authc("refresh").status == 3)
+                #expect(await events.out.wait(for: #""event":"shown""#, times: 3))
+                #expect(bus.asked.text.split(separator: " Notify ").count == 3, "\(bus.asked.text)")
+                await events.end()
+            }, with: ["DBUS_SESSION_BUS_ADDRESS": bus.address])
+        await bus.end()
+    }
+}

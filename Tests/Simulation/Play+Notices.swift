@@ -1,0 +1,70 @@
+import AuthCore
+import AuthWire
+
+/// What the person is told, by the real ``NoticeMachine``, and whether they had to be.
+extension Play {
+    func tellPerson(_ event: NoticeEvent? = nil) {
+        guard isRunning, violation == nil else { return }
+        let view = NoticeView(sessions: seats.compactMap { $0?.snapshot?.status }, network: networkTold)
+        // A clock that runs a thousand times too fast makes no ten minutes of a second.
+        let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .losesPatience ? 1000 : 1))
+        for action in notices.handle(event ?? .looked(view), at: boot) {
+            switch action {
+            case .show(let notice):
+                note("  the person is told: \(notice.title)")
+                told[notice.subject] = notice
+                checkTold(notice)
+            case .withdraw(let notice):
+                note("  taken back: \(notice.title)")
+                if tampering != .keepsNagging { told[notice.subject] = nil }
+            case .wakeAt(let deadline): noticeAlarm = deadline.map { max(time(of: $0), now) }
+            }
+        }
+        checkNotices()
+    }
+
+    /// The process is gone, and what it knew.
+    func forgetNotices() {
+        notices = NoticeMachine()
+        told = [:]
+        noticeAlarm = nil
+    }
+
+    // MARK: Rule 14
+
+    private func seat(of notice: Notice) -> Seat? {
+        seats.first { $0?.snapshot?.status.session == notice.session } ?? nil
+    }
+
+    /// What is told for the first time has to need them.
+    private func checkTold(_ notice: Notice) {
+        guard notice.reason == .stale, let seat = seat(of: notice) else { return }
+        let patient = now - NoticeMachine.patience
+        if networkTold != .online || networkToldAt > patient {
+            report(.notices, "'\(notice.title)' while the network was not fine for ten minutes")
+        }
+        if seat.staleSince.map({ $0 > patient }) ?? true {
+            report(.notices, "'\(notice.title)' before ten minutes have passed")
+        }
+    }
+
+    /// What is still shown has to be so.
+    private func checkNotices() {
+        for notice in told.values {
+            let state = seat(of: notice)?.snapshot?.status.state
+            if state?.rawValue != notice.reason.rawValue {
+                report(.notices, "'\(notice.title)' is shown, and the session is \(state?.rawValue ?? "gone")")
+            }
+        }
+    }
+
+    /// Nobody is left to find out by themselves that they have to sign in.
+    func checkAllTold() {
+        for seat in seats.compactMap({ $0 }) {
+            guard let status = seat.snapshot?.status, status.state == .signInRequired else { continue }
+            if told[.session(status.session)] == nil, told.count < NoticeMachine.most {
+                report(.notices, "\(status.session) needs a sign-in, and nobody is told")
+            }
+        }
+    }
+}
