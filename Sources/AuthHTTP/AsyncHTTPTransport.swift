@@ -53,6 +53,8 @@ package final class AsyncHTTPTransport: HTTPTransport {
     private let userAgent: String
     private let proxies: ProxyRules
     private let shelf: ClientShelf
+    /// For what is streamed: long, with a time of its own, and no reason for anybody else to wait.
+    private let streams: ClientShelf
 
     /// - Throws: when a setting cannot be used: the proxy, or the file of certificates.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
@@ -64,12 +66,20 @@ package final class AsyncHTTPTransport: HTTPTransport {
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
         shelf = ClientShelf(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
+        streams = ClientShelf(group: group) { route in
+            var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
+            // A client may take its time; a provider that stands still is noticed by ``Movement``.
+            configuration.timeout.read = nil
+            configuration.timeout.write = nil
+            return configuration
+        }
     }
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
         guard let url = URL(string: request.url) else { throw .badURL(reason: "the address cannot be read") }
         let origin = try Origin(of: url)
         let route = try proxies.route(to: origin)
+        let shelf = request.streams ? streams : shelf
         guard let loan = shelf.borrow(route) else { throw .cancelled }
         let exchange = Exchange(
             client: loan.client, request: request, url: url, userAgent: userAgent,
@@ -85,15 +95,18 @@ package final class AsyncHTTPTransport: HTTPTransport {
     /// Requests under way keep their connections.
     package func dropConnections() async {
         await shelf.renew()
+        await streams.renew()
     }
 
     package func abandonConnections() async {
         await shelf.abandon()
+        await streams.abandon()
     }
 
     /// Closes all connections; requests under way and later ones end as cancelled.
     package func shutdown() async {
         await shelf.close()
+        await streams.close()
     }
 }
 

@@ -11,22 +11,40 @@ struct Exchange: Sendable {
     let url: URL
     let userAgent: String
     let attempt: Attempt
+    /// Of a request that streams.
+    private let movement = Movement()
+
+    init(client: HTTPClient, request: HTTPRequest, url: URL, userAgent: String, attempt: Attempt) {
+        self.client = client
+        self.request = request
+        self.url = url
+        self.userAgent = userAgent
+        self.attempt = attempt
+    }
 
     /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
     func outcome() async -> Result<HTTPReply, TransportError> {
-        let limit = request.limit.map { min($0, attempt.limits.total) } ?? attempt.limits.total
         return await withTaskGroup { group in
             group.addTask { await attempted() }
-            group.addTask {
-                // Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
-                try? await Task.sleep(for: limit, clock: .continuous)
-                return .failure(.timedOut(host: attempt.origin.host, after: limit))
-            }
+            group.addTask { await tooLong() }
             let first = await group.next()
             group.cancelAll()
             if Task.isCancelled { return .failure(.cancelled) }
             return first ?? .failure(.cancelled)
         }
+    }
+
+    /// Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
+    private func tooLong() async -> Result<HTTPReply, TransportError> {
+        let limits = attempt.limits
+        let limit: Duration
+        if request.streams {
+            limit = await movement.stopped(beyond: limits)
+        } else {
+            limit = request.limit.map { min($0, limits.total) } ?? limits.total
+            try? await Task.sleep(for: limit, clock: .continuous)
+        }
+        return .failure(.timedOut(host: attempt.origin.host, after: limit))
     }
 
     private func attempted() async -> Result<HTTPReply, TransportError> {
@@ -64,14 +82,49 @@ struct Exchange: Sendable {
         if !prepared.headers.contains(name: "Accept-Encoding") {
             prepared.headers.add(name: "Accept-Encoding", value: "gzip, deflate")
         }
-        if let body = request.body { prepared.body = .bytes(body.revealBytes(), length: .known(Int64(body.count))) }
+        if let source = request.source {
+            prepared.body = .stream(
+                StreamedBody(source: source, movement: movement),
+                length: source.length.map { .known(Int64($0)) } ?? .unknown)
+        } else if let body = request.body {
+            prepared.body = .bytes(body.revealBytes(), length: .known(Int64(body.count)))
+        }
         return prepared
     }
 
     private func reply(from response: HTTPClientResponse) async throws -> HTTPReply {
+        if let sink = request.sink, (200..<300).contains(response.status.code) {
+            return try await reply(from: response, into: sink)
+        }
         let body = try await body(of: response)
-        return HTTPReply(
-            status: Int(response.status.code), headers: Self.headers(of: response, decoded: !body.isEmpty), body: body)
+        return Self.reply(response, body)
+    }
+
+    /// A short body is held and answered whole; a longer one goes to the sink, if that wants it.
+    private func reply(from response: HTTPClientResponse, into sink: any HTTPAnswerSink) async throws -> HTTPReply {
+        let limit = attempt.limits.bodyBytes
+        var held: [UInt8] = []
+        var isFlowing: Bool?
+        for try await part in response.body {
+            movement.note()
+            if isFlowing == true {
+                try await movement.pausing { () async throws(TransportError) in
+                    try await sink.take([UInt8](part.readableBytesView))
+                }
+                continue
+            }
+            guard held.count + part.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
+            held.append(contentsOf: part.readableBytesView)
+            guard isFlowing == nil, held.count > HTTPStreamLimits.pieceBytes else { continue }
+            isFlowing = sink.begin(Self.reply(response, held))
+            if isFlowing == true { held = [] }
+        }
+        return Self.reply(response, held)
+    }
+
+    private static func reply(_ response: HTTPClientResponse, _ body: [UInt8]) -> HTTPReply {
+        HTTPReply(
+            status: Int(response.status.code), headers: headers(of: response, decoded: !body.isEmpty), body: body)
     }
 
     /// Without the two that describe the compressed form of a body that is handed over decompressed.

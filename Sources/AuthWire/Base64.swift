@@ -1,4 +1,6 @@
 /// RFC 4648 §4, with padding, and nothing else accepted.
+///
+/// Streams pass through it whole, so it works on memory in steps of three bytes and four letters.
 public enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let invalid: UInt8 = 0xFF
@@ -9,54 +11,82 @@ public enum Base64 {
     }()
 
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
-        var text: [UInt8] = []
-        text.reserveCapacity((bytes.count + 2) / 3 * 4)
-        var bits: UInt32 = 0
-        var held = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            held += 1
-            guard held == 3 else { continue }
-            for shift in [18, 12, 6, 0] as [UInt32] { text.append(letters[Int(bits >> shift & 63)]) }
-            (bits, held) = (0, 0)
-        }
-        if held == 1 {
-            text += [letters[Int(bits >> 2 & 63)], letters[Int(bits << 4 & 63)]] + Array("==".utf8)
-        } else if held == 2 {
-            text += [letters[Int(bits >> 10 & 63)], letters[Int(bits >> 4 & 63)], letters[Int(bits << 2 & 63)]]
-            text.append(UInt8(ascii: "="))
-        }
-        return String(decoding: text, as: UTF8.self)
+        if let text = bytes.withContiguousStorageIfAvailable({ unsafe encode($0) }) { return text }
+        return unsafe Array(bytes).withUnsafeBufferPointer { unsafe encode($0) }
     }
 
     /// `nil` for anything that ``encode(_:)`` does not write.
     public static func decode(_ text: String) -> [UInt8]? {
-        var text = Substring(text)
-        guard text.utf8.count % 4 == 0 else { return nil }
-        var padding = 0
-        while padding < 2, text.utf8.last == UInt8(ascii: "=") {
-            text.removeLast()
-            padding += 1
+        var text = text
+        return text.withUTF8 { unsafe decode($0) }
+    }
+
+    // MARK: Memory in, memory out
+
+    private static func encode(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let count = (bytes.count + 2) / 3 * 4
+        return unsafe String(unsafeUninitializedCapacity: count) { text in
+            unsafe letters.withUnsafeBufferPointer { letters in
+                var (from, to) = (0, 0)
+                while from + 2 < bytes.count {
+                    let bits =
+                        unsafe UInt32(bytes[from]) &<< 16 | UInt32(bytes[from &+ 1]) &<< 8 | UInt32(bytes[from &+ 2])
+                    unsafe put(bits, letters, text, at: to)
+                    (from, to) = (from &+ 3, to &+ 4)
+                }
+                guard from < bytes.count else { return }
+                let isPair = from + 1 < bytes.count
+                let bits = unsafe UInt32(bytes[from]) &<< 16 | (isPair ? UInt32(bytes[from &+ 1]) &<< 8 : 0)
+                unsafe put(bits, letters, text, at: to)
+                unsafe text[to &+ 3] = UInt8(ascii: "=")
+                if !isPair { unsafe text[to &+ 2] = UInt8(ascii: "=") }
+            }
+            return count
         }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.utf8.count / 4 * 3 + 2)
-        var bits: UInt32 = 0
-        var held = 0
-        for letter in text.utf8 {
-            let value = values[Int(letter)]
-            guard value != invalid else { return nil }
-            bits = bits << 6 | UInt32(value)
-            held += 1
-            guard held == 4 else { continue }
-            bytes += [UInt8(bits >> 16 & 255), UInt8(bits >> 8 & 255), UInt8(bits & 255)]
-            (bits, held) = (0, 0)
+    }
+
+    /// Four letters for 24 bits; `text` has room for them at `place`.
+    private static func put(
+        _ bits: UInt32, _ letters: UnsafeBufferPointer<UInt8>, _ text: UnsafeMutableBufferPointer<UInt8>, at place: Int
+    ) {
+        unsafe text[place] = letters[Int(truncatingIfNeeded: bits &>> 18 & 63)]
+        unsafe text[place &+ 1] = letters[Int(truncatingIfNeeded: bits &>> 12 & 63)]
+        unsafe text[place &+ 2] = letters[Int(truncatingIfNeeded: bits &>> 6 & 63)]
+        unsafe text[place &+ 3] = letters[Int(truncatingIfNeeded: bits & 63)]
+    }
+
+    private static func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
+        guard text.count % 4 == 0 else { return nil }
+        if text.isEmpty { return [] }
+        let padding =
+            unsafe text[text.count - 1] != UInt8(ascii: "=") ? 0 : (text[text.count - 2] != UInt8(ascii: "=") ? 1 : 2)
+        let count = text.count / 4 * 3 - padding
+        var isGood = true
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: text.count / 4 * 3) { bytes, filled in
+            unsafe values.withUnsafeBufferPointer { values in
+                var (from, to) = (0, 0)
+                while from < text.count {
+                    let isEnd = padding > 0 && from == text.count - 4
+                    let letters = unsafe (text[from], text[from &+ 1], text[from &+ 2], text[from &+ 3])
+                    let (a, b) = unsafe (values[Int(letters.0)], values[Int(letters.1)])
+                    let c = unsafe isEnd && padding == 2 ? 0 : values[Int(letters.2)]
+                    let d = unsafe isEnd ? 0 : values[Int(letters.3)]
+                    // Only the mark of an invalid letter has bits above the sixth.
+                    guard (a | b | c | d) & 0xC0 == 0 else {
+                        isGood = false
+                        break
+                    }
+                    let bits = UInt32(a) &<< 18 | UInt32(b) &<< 12 | UInt32(c) &<< 6 | UInt32(d)
+                    unsafe bytes[to] = UInt8(truncatingIfNeeded: bits &>> 16)
+                    unsafe bytes[to &+ 1] = UInt8(truncatingIfNeeded: bits &>> 8)
+                    unsafe bytes[to &+ 2] = UInt8(truncatingIfNeeded: bits)
+                    (from, to) = (from &+ 4, to &+ 3)
+                    // The bits left over must be none, or two texts would be the same bytes.
+                    if isEnd, unsafe bytes[to &- 1] != 0 || (padding == 2 && bytes[to &- 2] != 0) { isGood = false }
+                }
+            }
+            filled = isGood ? count : 0
         }
-        switch (held, padding) {
-        case (0, 0): return bytes
-        // The bits left over must be none, or two texts would be the same bytes.
-        case (2, 2) where bits & 15 == 0: return bytes + [UInt8(bits >> 4 & 255)]
-        case (3, 1) where bits & 3 == 0: return bytes + [UInt8(bits >> 10 & 255), UInt8(bits >> 2 & 255)]
-        default: return nil
-        }
+        return isGood ? bytes : nil
     }
 }

@@ -13,6 +13,12 @@ public enum Limits {
     /// Under way on one connection, a batch counting each of its own.
     public static let requestsPerConnection = 128
 
+    /// Bodies and answers that are streamed at once on one connection: each may hold two pieces here.
+    public static let streamsPerConnection = 8
+
+    /// Of a piece of an answer that is streamed: a third longer in base64, still far from a line's end.
+    public static let pieceBytes = 128 << 10
+
     /// Levels of arrays and objects: the reader calls itself once for each, and 128 fit into any thread's stack.
     public static let jsonNesting = 128
 

@@ -86,6 +86,11 @@ extension Wanted where Value == Bool {
 
 extension Wanted where Value == Int {
     static let integer = Wanted("a whole number") { $0.integerValue.flatMap { Int(exactly: $0) } }
+
+    /// Of bytes.
+    static let count = Wanted("a whole number, 0 or more") { json in
+        json.integerValue.flatMap { $0 < 0 ? nil : Int(exactly: $0) }
+    }
 }
 
 extension Wanted where Value == Double {

@@ -1,3 +1,5 @@
+import NIOCore
+
 /// One request as a backend's handler sees it: read whole, its path without the base.
 struct Call: Sendable {
     var method: String
@@ -87,6 +89,10 @@ struct Answer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
+    /// What comes after `body`, of an answer that is too long for one piece.
+    var long: [ByteBuffer] = []
+
+    var size: Int { long.reduce(body.count) { $0 + $1.readableBytes } }
 
     init(status: Int = 200, headers: [(name: String, value: String)] = [], body: [UInt8] = []) {
         self.status = status

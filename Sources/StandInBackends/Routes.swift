@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// A backend's calls, by method and path, on Hummingbird's router.
 struct Routes {
@@ -7,6 +8,8 @@ struct Routes {
 
     /// Larger than any body a stand-in takes; a picture of a person fits.
     static let bodyBytes = 4 << 20
+    /// Of a picture: what a test of long bodies sends.
+    static let longBodyBytes = 256 << 20
 
     private let router = Router(context: CallContext.self)
     private let basePath: String
@@ -24,6 +27,23 @@ struct Routes {
 
     func responder() -> RouterResponder<CallContext> {
         router.buildResponder()
+    }
+
+    /// For a body of any length that a stand-in keeps, in the pieces it came in; `body` of the call is empty.
+    func postLong(
+        _ path: String, _ handler: @escaping @Sendable (Call, [ByteBuffer]) async throws(Refusal) -> Answer
+    ) {
+        let basePath = basePath
+        router.on(RouterPath(stringLiteral: basePath + path), method: .post) { request, _ in
+            var pieces: [ByteBuffer] = []
+            var size = 0
+            for try await piece in request.body {
+                size += piece.readableBytes
+                guard size <= Self.longBodyBytes else { throw HTTPError(.contentTooLarge) }
+                pieces.append(piece)
+            }
+            return try await handler(Call(request, basePath: basePath, body: []), pieces).response()
+        }
     }
 
     private func on(_ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) {
@@ -48,6 +68,10 @@ struct CallContext: RequestContext {
 extension Call {
     init(reading request: Request, basePath: String) async throws {
         let body = try await request.body.collect(upTo: Routes.bodyBytes)
+        self.init(request, basePath: basePath, body: [UInt8](body.readableBytesView))
+    }
+
+    fileprivate init(_ request: Request, basePath: String, body: [UInt8]) {
         self.init(
             method: request.method.rawValue,
             path: Call.path(of: request, basePath: basePath),
@@ -55,7 +79,7 @@ extension Call {
                 request.uri.queryParameters.map { (String($0.key), String($0.value)) },
                 uniquingKeysWith: { _, last in last }),
             headers: request.headers.map { ($0.name.canonicalName, $0.value) },
-            body: [UInt8](body.readableBytesView))
+            body: body)
     }
 
     /// The path after the backend's base, which is how orders and counts name it.

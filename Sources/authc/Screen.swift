@@ -14,12 +14,10 @@ struct Screen {
     static let usualWidth = 80
 
     /// As it is now, for stdout.
-    static var current: Screen { screen(at: STDOUT_FILENO) }
+    static var current: Screen { of(STDOUT_FILENO) }
 
-    /// As it is now, for stderr.
-    static var ofErrors: Screen { screen(at: STDERR_FILENO) }
-
-    private static func screen(at descriptor: Int32) -> Screen {
+    /// As it is now, for the terminal behind a descriptor.
+    static func of(_ descriptor: Int32) -> Screen {
         let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
         let isPlain = environmentText("NO_COLOR") != nil || environmentText("TERM") == "dumb"

@@ -105,7 +105,7 @@ struct SignIn {
             }
         case .device:
             let address = step.verificationURIComplete ?? step.verificationURI ?? ""
-            if let lines = QRCode(address)?.lines(on: .ofErrors) { lines.forEach(Output.note) }
+            if let lines = QRCode(address)?.lines(on: .of(STDERR_FILENO)) { lines.forEach(Output.note) }
             Output.note(
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? "")))

@@ -25,6 +25,7 @@ struct RequestTests {
             .loginResend: ["login": "l"], .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
             .tokenReject: ["access_token": "t"],
             .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
+            .apiWrite: ["stream": "s", "offset": 0], .apiRead: ["stream": "s"], .apiClose: ["stream": "s"],
         ]
         let params = required[name]
         let request = try AgentRequest(method: name.rawValue, params: params)
@@ -115,7 +116,7 @@ struct RequestTests {
             ("user.update", ["fields": []], "params.fields: expected an object, found an array."),
             (
                 "api.request", ["method": "PUT", "path": "/", "body": 1, "body_base64": "MQ=="],
-                "params: expected at most one of body, body_base64 and multipart, found 2."
+                "params: expected at most one of body, body_base64, multipart and body_stream, found 2."
             ),
             (
                 "api.request", ["method": "GET", "path": "/", "cache": "never"],
@@ -123,7 +124,7 @@ struct RequestTests {
             ),
             (
                 "api.request", ["method": "PUT", "path": "/", "multipart": [["name": "a"]]],
-                "params.multipart: expected a text or a body_base64 in each part, and not both."
+                "params.multipart: expected one of text, body_base64 and body_stream in each part."
             ),
         ] as [(String, JSON, String)])
     func namesKeyAndExpectation(method: String, params: JSON, message: String) {

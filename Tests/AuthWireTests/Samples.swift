@@ -43,7 +43,10 @@ enum Samples {
             .apiCall(
                 APICallParams(
                     session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
-                    timeout: .seconds(9), cache: .only, retry: false, waitsForConnectivity: false, queue: true)),
+                    stream: "s", answer: .stream, timeout: .seconds(9), cache: .only, retry: false,
+                    waitsForConnectivity: false, queue: true)),
+            .apiWrite(StreamWriteParams(stream: "s", offset: 7, bytes: Array(secret.utf8), isLast: true)),
+            .apiRead(StreamParams(stream: "s")), .apiClose(StreamParams(stream: "s")),
             .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
             .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
         ]

@@ -8,7 +8,7 @@ internal import Synchronization
 package final class APIDesk: Sendable {
     private let table: SessionTable
     private let transport: any HTTPTransport
-    private let clock: any SystemClock
+    let clock: any SystemClock
     private let kept: KeptAnswers
     private let random: Mutex<SeededRandom>
 
@@ -24,13 +24,24 @@ package final class APIDesk: Sendable {
     }
 
     package func request(_ params: APIRequestParams) async throws(AgentError) -> APIResponse {
-        let session = try table.session(params.session)
-        let (profile, environment) = try place(of: await session.record)
-        let order = try APIOrder(params, profile: profile, environment: environment, boundary: boundary())
+        let (order, session) = try await settled(params)
         return try await answer(order, session).fitting()
     }
 
     package func call(_ params: APICallParams) async throws(AgentError) -> APIResponse {
+        let (order, session, endpoint) = try await settled(params)
+        var response = try await answer(order, session)
+        response.page = endpoint.pages?.page(of: response.body, args: params.args)
+        return try response.fitting()
+    }
+
+    func settled(_ params: APIRequestParams) async throws(AgentError) -> (APIOrder, Session) {
+        let session = try table.session(params.session)
+        let (profile, environment) = try place(of: await session.record)
+        return (try APIOrder(params, profile: profile, environment: environment, boundary: boundary()), session)
+    }
+
+    func settled(_ params: APICallParams) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
         let session = try table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         guard let endpoint = profile.endpoints.first(where: { $0.name == params.endpoint }) else {
@@ -38,9 +49,7 @@ package final class APIDesk: Sendable {
         }
         let order = try APIOrder(
             params, endpoint: endpoint, profile: profile, environment: environment, boundary: boundary())
-        var response = try await answer(order, session)
-        response.page = endpoint.pages?.page(of: response.body, args: params.args)
-        return try response.fitting()
+        return (order, session, endpoint)
     }
 
     // MARK: One call
@@ -52,7 +61,7 @@ package final class APIDesk: Sendable {
         let key = AnswerCache.Key(record, url: request.url)
         guard order.isRead else {
             let received = try await exchange(order, session)
-            if order.template.method != "GET" { written(received, order, request, key) }
+            if order.template.method != "GET" { written(received, order, request) }
             return received.response
         }
         let found = order.cache == .reload ? nil : kept.find(key, for: request)
@@ -105,7 +114,8 @@ package final class APIDesk: Sendable {
         return received.response
     }
 
-    private func written(_ received: Received, _ order: APIOrder, _ request: HTTPRequest, _ key: AnswerCache.Key) {
+    func written(_ received: Received, _ order: APIOrder, _ request: HTTPRequest) {
+        let key = received.key
         kept.forget(key, and: order.outdated(path: key.path))
         guard order.rules(for: order.template.method, path: key.path)?.answersAsRead == true,
             let answer = KeptAnswer(
@@ -117,7 +127,12 @@ package final class APIDesk: Sendable {
 
     // MARK: The wire
 
-    private struct Received {
+    /// Which validity a stream begins with, where the provider's lifetimes allow.
+    private static let streamsStart = Duration.seconds(60)
+
+    struct Received {
+        /// Under which an answer to the same would be kept.
+        let key: AnswerCache.Key
         let reply: HTTPReply
         let response: APIResponse
         let sentAt: Moment
@@ -125,19 +140,21 @@ package final class APIDesk: Sendable {
     }
 
     /// Sends with the session's token; a 401 is answered by renewing it once and sending once more.
-    private func exchange(
+    func exchange(
         _ order: APIOrder, _ session: Session, asking conditions: [HTTPField] = []
     ) async throws(AgentError) -> Received {
         func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
             try await send(order, session, token: token, conditions)
         }
         guard order.bearer else { return try Self.received(try await sent(nil), session.name) }
-        let token = try await session.token(minValid: nil).accessToken
+        // A body that can be read once only is not begun with a token that ends on the way.
+        let token = try await session.token(minValid: order.stream == nil ? nil : Self.streamsStart).accessToken
         let first = try await sent(token)
         guard case .failure(let failure) = first, failure.rejectsToken else {
             return try Self.received(first, session.name)
         }
         try await session.reject(Secret(token))
+        guard order.stream?.mayRepeat ?? true else { throw .bodyIsSpent(failure.error) }
         let renewed = try await session.token(minValid: nil).accessToken
         // Too young to be renewed for its age: what was refused then is not the token's age.
         guard renewed != token else { return try Self.received(first, session.name) }
@@ -161,10 +178,14 @@ package final class APIDesk: Sendable {
                 let reply = try await transport.send(request)
                 let reader = AnswerReader(
                     profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages)
-                switch reader.read(reply) {
+                let read =
+                    order.stream?.isFlowing == true ? .success(APIResponse(status: reply.status)) : reader.read(reply)
+                switch read {
                 case .success(let response):
                     return .success(
-                        Received(reply: reply, response: response, sentAt: sentAt, receivedAt: clock.now()))
+                        Received(
+                            key: AnswerCache.Key(record, url: request.url), reply: reply, response: response,
+                            sentAt: sentAt, receivedAt: clock.now()))
                 case .failure(let said):
                     reason = said
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
@@ -174,7 +195,9 @@ package final class APIDesk: Sendable {
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }
-            guard let pause = random.withLock({ plan.pause(after: failure, using: &$0) }) else {
+            guard order.stream?.mayRepeat ?? true,
+                let pause = random.withLock({ plan.pause(after: failure, using: &$0) })
+            else {
                 return .failure(reason)
             }
             do {
@@ -223,7 +246,7 @@ extension APIResponse {
     private static let envelope = 4 << 10
 
     /// - Throws: `too_large` where it does not fit into one line of the protocol.
-    fileprivate func fitting() throws(AgentError) -> APIResponse {
+    func fitting() throws(AgentError) -> APIResponse {
         guard json.serialized().count <= Limits.lineBytes - Self.envelope else {
             throw AgentError(
                 .tooLarge, "The answer is larger than one line of the protocol (\(Limits.lineBytes >> 20) MiB).",
@@ -234,6 +257,15 @@ extension APIResponse {
 }
 
 extension AgentError {
+    /// A 401 to a body that its client can read only once.
+    fileprivate static func bodyIsSpent(_ error: AgentError) -> AgentError {
+        AgentError(
+            .refused,
+            "The provider did not take the token, and the body can be read only once. The token has been renewed: "
+                + "send it again.", cause: "body_once", httpStatus: error.httpStatus,
+            providerMessage: error.providerMessage)
+    }
+
     fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
         AgentError(
             .unknownEndpoint,

@@ -65,13 +65,17 @@ extension APIOrder {
         if let text = params.bodyBase64 {
             return Content(bytes: Secret(bytes: try bytes(text)), type: "application/octet-stream")
         }
+        if params.bodyStream != nil {
+            return Content(bytes: Secret(bytes: []), type: "application/octet-stream", after: [])
+        }
         guard let parts = params.multipart else { return nil }
         var body: [MultipartBody.Part] = []
         for part in parts {
-            let content =
+            let content: MultipartBody.Content =
                 switch part.content {
-                case .text(let text): Array(text.utf8)
-                case .base64(let text): try bytes(text)
+                case .text(let text): .bytes(Array(text.utf8))
+                case .base64(let text): .bytes(try bytes(text))
+                case .stream: .streamed
                 }
             body.append(
                 MultipartBody.Part(name: part.name, fileName: part.fileName, type: part.type, content: content))
@@ -84,14 +88,19 @@ extension APIOrder {
         guard let endpoint, !endpoint.parts.isEmpty else { return nil }
         var body: [MultipartBody.Part] = []
         for part in endpoint.parts {
-            let content: [UInt8]
+            let content: MultipartBody.Content
             switch part.content {
             case .text(let template):
                 guard let text = template.fill(values) else { continue }
-                content = Array(text.utf8)
+                content = .bytes(Array(text.utf8))
             case .file(let argument):
-                guard let text = given[argument]?["body_base64"]?.stringValue else { continue }
-                content = try Self.bytes(text)
+                guard let value = given[argument] else { continue }
+                content =
+                    if let text = value["body_base64"]?.stringValue {
+                        .bytes(try Self.bytes(text))
+                    } else {
+                        .streamed
+                    }
             }
             body.append(
                 MultipartBody.Part(
@@ -102,7 +111,8 @@ extension APIOrder {
 
     private static func content(_ parts: [MultipartBody.Part], _ boundary: String) throws(AgentError) -> Content {
         let body = MultipartBody(parts: parts, boundary: boundary)
-        return Content(bytes: Secret(bytes: try body.bytes()), type: body.contentType)
+        let (before, after) = try body.bytes()
+        return Content(bytes: Secret(bytes: before), type: body.contentType, after: after)
     }
 
     private static func bytes(_ text: String) throws(AgentError) -> [UInt8] {

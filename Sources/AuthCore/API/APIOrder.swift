@@ -4,8 +4,11 @@ import AuthWire
 struct APIOrder: Sendable {
     /// In place of the body that the template makes.
     struct Content: Sendable {
+        /// All of it, or what stands before the part that is streamed.
         let bytes: Secret
         let type: String
+        /// What stands after that part; `nil`: nothing is streamed.
+        var after: [UInt8]?
     }
 
     let profile: ProviderProfile
@@ -26,6 +29,8 @@ struct APIOrder: Sendable {
     var retry = true
     var waits = false
     var timeout: Duration?
+    /// What of it is streamed.
+    var stream: APIStream?
 
     /// - Throws: ``ErrorKind/validation`` where a value cannot stand in its place.
     func build(_ record: SessionRecord) throws(AgentError) -> HTTPRequest {
@@ -40,11 +45,17 @@ struct APIOrder: Sendable {
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
         if let url { request.url = url }
         if let content = if let content { content } else { try parts(values) } {
-            request.body = content.bytes
+            if let after = content.after, let upload = stream?.upload {
+                request.body = nil
+                request.source = FramedBody(before: content.bytes, pipe: upload, after: after)
+            } else {
+                request.body = content.bytes
+            }
             if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
                 request.headers.append(HTTPField("Content-Type", content.type))
             }
         }
+        stream?.attach(to: &request, takesPages: takesPages)
         return request
     }
 

@@ -37,6 +37,13 @@ struct AnswerReader {
         return .success(response)
     }
 
+    /// Whether the beginning of an answer is none of a page for people, or one was asked for.
+    static func isNoPage(_ head: HTTPReply, asked: Bool) -> Bool {
+        if asked { return true }
+        if case .page = ReplyBody(head) { return false }
+        return true
+    }
+
     /// Without a type anything may come; with one that is no text the bytes are the caller's to read.
     private static func mayBeText(_ reply: HTTPReply) -> Bool {
         guard let field = reply.header("Content-Type") else { return true }
@@ -45,7 +52,7 @@ struct AnswerReader {
             || type == "application/xhtml+xml"
     }
 
-    private static func headers(_ reply: HTTPReply) -> [String: String] {
+    static func headers(_ reply: HTTPReply) -> [String: String] {
         Dictionary(reply.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
     }
 }

@@ -78,7 +78,7 @@ struct ArgumentCheck {
             return value.boolValue.map(JSON.bool)
         case .list: return parsed(value).flatMap { $0.arrayValue == nil ? nil : $0 }
         case .object: return parsed(value).flatMap { $0.objectValue == nil ? nil : $0 }
-        case .file: return value["body_base64"]?.stringValue == nil ? nil : value
+        case .file: return value["body_base64"]?.stringValue == nil && value["body_stream"] == nil ? nil : value
         }
     }
 

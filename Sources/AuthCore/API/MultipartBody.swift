@@ -6,7 +6,13 @@ struct MultipartBody {
         var name: String
         var fileName: String?
         var type: String?
-        var content: [UInt8]
+        var content: Content
+    }
+
+    enum Content {
+        case bytes([UInt8])
+        /// Comes from elsewhere; one part of a body at most.
+        case streamed
     }
 
     let parts: [Part]
@@ -16,14 +22,20 @@ struct MultipartBody {
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// - Throws: where a name or a type would change the shape of what it stands in.
-    func bytes() throws(AgentError) -> [UInt8] {
+    /// - Returns: the bytes up to the part that is streamed, and those after it; all of them before where none is.
+    func bytes() throws(AgentError) -> (before: [UInt8], after: [UInt8]?) {
         var bytes: [UInt8] = []
+        var before: [UInt8]?
         for part in parts {
             bytes += try Array(head(part).utf8)
-            bytes += part.content
+            switch part.content {
+            case .bytes(let content): bytes += content
+            case .streamed: (before, bytes) = (bytes, [])
+            }
             bytes += Array("\r\n".utf8)
         }
-        return bytes + Array("--\(boundary)--\r\n".utf8)
+        bytes += Array("--\(boundary)--\r\n".utf8)
+        return before.map { ($0, bytes) } ?? (bytes, nil)
     }
 
     private func head(_ part: Part) throws(AgentError) -> String {

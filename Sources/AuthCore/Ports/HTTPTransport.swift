@@ -22,9 +22,13 @@ package struct HTTPRequest: Sendable {
     package var url: String
     package var headers: [HTTPField]
     package var body: Secret?
+    /// In place of `body`.
+    package var source: (any HTTPBodySource)?
+    /// Takes a long answer of 2xx; the reply is without its body then.
+    package var sink: (any HTTPAnswerSink)?
     /// Only ever to the same origin.
     package var followsRedirects = true
-    /// For the whole exchange; `nil` is the transport's own.
+    /// For the whole exchange; `nil` is the transport's own, and none at all where a body is streamed.
     package var limit: Duration?
 
     package init(method: String, url: String, headers: [HTTPField] = [], body: Secret? = nil) {

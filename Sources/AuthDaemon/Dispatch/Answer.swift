@@ -1,3 +1,4 @@
+import AuthCore
 import AuthWire
 
 /// How a request is answered.
@@ -8,6 +9,20 @@ enum Answer {
     case rendered([UInt8])
     /// By work that waits for something, within a limit.
     case later(within: Duration, Job.Work)
+    /// By a stream that lives until its task ends.
+    case open(StreamOpening)
+    /// By a stream of this connection.
+    case onStream(String, @Sendable (APIStream) -> Answer)
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
+}
+
+/// A call whose body or answer is streamed.
+struct StreamOpening: Sendable {
+    /// The client's.
+    let name: String
+    /// Once, with what answers the call.
+    let make: @Sendable (_ tell: @escaping APIStream.Tell) throws(AgentError) -> APIStream?
+    /// Returns when it has ended.
+    let run: @Sendable (APIStream) async -> Void
 }

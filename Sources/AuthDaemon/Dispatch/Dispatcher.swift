@@ -84,6 +84,33 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await desk.start(.reset, params).json }
         case .userUpdate(let params):
             return later { () async throws(AgentError) in try await table.updateUser(params).json }
+        case .apiRequest(let params) where params.streams:
+            return .open(
+                StreamOpening(
+                    name: params.stream ?? "",
+                    make: { tell throws(AgentError) in try api.stream(for: params, tell: tell) },
+                    run: { await api.carry(params, by: $0) }))
+        case .apiCall(let params) where params.streams:
+            return .open(
+                StreamOpening(
+                    name: params.stream ?? "",
+                    make: { tell throws(AgentError) in try api.stream(for: params, tell: tell) },
+                    run: { await api.carry(params, by: $0) }))
+        case .apiWrite(let params):
+            return .onStream(params.stream) { stream in
+                .later(within: limits.longestAnswer) { () async throws(AgentError) in
+                    try await stream.write(params).json
+                }
+            }
+        case .apiRead(let params):
+            return .onStream(params.stream) { stream in
+                .later(within: limits.longestAnswer) { () async throws(AgentError) in try await stream.read().json }
+            }
+        case .apiClose(let params):
+            return .onStream(params.stream) { stream in
+                stream.close(.streamClosed)
+                return .now(.success(.object([:])))
+            }
         case .apiRequest(let params):
             return later(params.timeout) { () async throws(AgentError) in try await api.request(params).json }
         case .apiCall(let params):

@@ -41,6 +41,13 @@ extension MethodName {
             MethodAbout("The provider's user.", [Self.session, .takes("fresh", .boolean)], gives: "user")
         case .userUpdate: MethodAbout("Changes the user.", [Self.session, .needs("fields", .object)], gives: "user")
         case .apiRequest, .apiCall: aboutAPI
+        case .apiWrite:
+            MethodAbout(
+                "Gives a piece of a body that is streamed; answered when it is taken.",
+                [.needs("stream"), .needs("offset", .integer), .takes("body_base64"), .takes("last", .boolean)],
+                gives: "taken")
+        case .apiRead: MethodAbout("The next piece of an answer.", [.needs("stream")], gives: "piece")
+        case .apiClose: MethodAbout("Ends a stream early.", [.needs("stream")], gives: "nothing")
         case .networkStatus: MethodAbout("How far the network reaches.", gives: "network")
         case .eventsSubscribe:
             MethodAbout(
@@ -89,7 +96,7 @@ extension MethodName {
     private var aboutAPI: MethodAbout {
         let common: [MethodAbout.Param] = [
             .takes("body"), Self.timeout, .takes("cache"), .takes("retry", .boolean),
-            .takes("waits_for_connectivity", .boolean), .takes("queue", .boolean),
+            .takes("waits_for_connectivity", .boolean), .takes("queue", .boolean), .takes("stream"), .takes("answer"),
         ]
         return self == .apiCall
             ? MethodAbout(
@@ -100,6 +107,7 @@ extension MethodName {
                 [
                     Self.session, .needs("method"), .needs("path"), .takes("query", .object),
                     .takes("headers", .object), .takes("body_base64"), .takes("multipart", .array),
+                    .takes("body_stream", .object),
                 ] + common, gives: "response")
     }
 

@@ -31,6 +31,8 @@ final class Connection: ChannelInboundHandler {
     private var phase = Phase.open
     private var framer: LineFramer
     private var desk: AnswerDesk
+    /// By the client's names for them.
+    private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var jobs: AsyncStream<Job>.Continuation?
     private var context: ChannelHandlerContext?
     private var outgoing = ByteBuffer()
@@ -184,10 +186,18 @@ final class Connection: ChannelInboundHandler {
 
     private func take(_ request: RPCRequest, for place: AnswerDesk.Place) {
         reception.counters.request()
-        switch reception.dispatcher.answer(request) {
+        give(reception.dispatcher.answer(request), to: place)
+    }
+
+    private func give(_ answer: Answer, to place: AnswerDesk.Place) {
+        switch answer {
         case .now(let result): deliver(result, to: place)
         case .rendered(let json): deliver(rendered: json, to: place)
         case .later(let limit, let work): begin(work, within: limit, for: place)
+        case .open(let opening): open(opening, for: place)
+        case .onStream(let name, let use):
+            guard let (_, stream) = streams[name] else { return deliver(.failure(.noStream), to: place) }
+            give(use(stream), to: place)
         case .subscribe(let params):
             do throws(AgentError) {
                 try subscriptions.add(params)
@@ -208,13 +218,39 @@ final class Connection: ChannelInboundHandler {
 
     private func begin(_ work: @escaping Job.Work, within limit: Duration, for place: AnswerDesk.Place) {
         guard let ticket = desk.takeTicket(for: place) else {
-            let most = reception.limits.requestsPerConnection
-            let error = AgentError(
-                .busy, "This connection has \(most) requests under way, which is all that one may have: wait for some.")
-            return deliver(.failure(error), to: place)
+            return deliver(.failure(.tooManyRequests(reception.limits)), to: place)
         }
         reception.counters.began()
-        (jobs ?? openCrew()).yield(Job(ticket: ticket, limit: limit, work: work))
+        (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .once(within: limit, work)))
+    }
+
+    /// A call with a stream beside it, which counts as under way until the stream has ended.
+    private func open(_ opening: StreamOpening, for place: AnswerDesk.Place) {
+        guard let loop = context?.eventLoop else { return }
+        do throws(AgentError) {
+            guard streams[opening.name] == nil else { throw .streamNameTaken }
+            guard streams.count < reception.limits.streamsPerConnection else {
+                throw .tooManyStreams(reception.limits.streamsPerConnection)
+            }
+            guard let ticket = desk.takeTicket(for: place) else { throw .tooManyRequests(reception.limits) }
+            let here = NIOLoopBound(self, eventLoop: loop)
+            let stream: APIStream?
+            do throws(AgentError) {
+                stream = try opening.make { result in
+                    loop.execute { here.value.answered(ticket, result.map(\.json)) }
+                }
+            } catch {
+                _ = desk.takePlace(of: ticket)
+                desk.giveBack(ticket)
+                throw error
+            }
+            guard let stream else { return }
+            reception.counters.began()
+            streams[opening.name] = (ticket, stream)
+            (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .stream { await opening.run(stream) }))
+        } catch {
+            deliver(.failure(error), to: place)
+        }
     }
 
     private func openCrew() -> AsyncStream<Job>.Continuation {
@@ -239,6 +275,7 @@ final class Connection: ChannelInboundHandler {
     private func ended(_ ticket: Int) {
         reception.counters.ended()
         desk.giveBack(ticket)
+        if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }
         endIfDone()
     }
 

@@ -7,6 +7,8 @@ package struct ConnectionLimits: Sendable {
     package var connectionsPerProcess = Limits.connectionsPerProcess
     package var requestsPerConnection = Limits.requestsPerConnection
 
+    package var streamsPerConnection = Limits.streamsPerConnection
+
     /// Of answers that the client has not taken yet: above it no further request of it is read.
     package var pauseAbove = 256 << 10
 

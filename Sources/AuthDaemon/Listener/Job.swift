@@ -8,8 +8,13 @@ struct Job: Sendable {
 
     /// Names the request on its connection.
     let ticket: Int
-    let limit: Duration
-    let work: Work
+    let kind: Kind
+
+    enum Kind {
+        case once(within: Duration, Work)
+        /// It answers by itself, and ends later.
+        case stream(@Sendable () async -> Void)
+    }
 
     /// Answers once, at the deadline at the latest, and returns when the work has ended: what does not stop when it is
     /// cancelled goes on counting against its connection.
@@ -17,10 +22,14 @@ struct Job: Sendable {
     /// The deadline is the loop's: it goes when the answer comes, where a cancelled sleep of a task would stay in memory
     /// until it is over.
     func carryOut(on loop: any EventLoop, answer: @Sendable (Result<JSON, AgentError>) -> Void) async {
+        guard case .once(let limit, let work) = kind else {
+            if case .stream(let life) = kind { await life() }
+            return
+        }
         let deadline = loop.scheduleTask(in: TimeAmount(limit)) {}
         defer { deadline.cancel() }
         await withTaskGroup(of: Result<JSON, AgentError>?.self) { group in
-            group.addTask { await outcome() }
+            group.addTask { await Self.outcome(of: work) }
             group.addTask {
                 await withTaskCancellationHandler {
                     _ = try? await deadline.futureResult.get()
@@ -35,7 +44,7 @@ struct Job: Sendable {
         }
     }
 
-    private func outcome() async -> Result<JSON, AgentError> {
+    private static func outcome(of work: Work) async -> Result<JSON, AgentError> {
         do throws(AgentError) {
             return .success(try await work())
         } catch {

@@ -49,6 +49,9 @@ extension AgentRequest {
         case .userUpdate: .userUpdate(try UserUpdateParams(object))
         case .apiRequest: .apiRequest(try APIRequestParams(object))
         case .apiCall: .apiCall(try APICallParams(object))
+        case .apiWrite: .apiWrite(try StreamWriteParams(object))
+        case .apiRead: .apiRead(try StreamParams(object))
+        case .apiClose: .apiClose(try StreamParams(object))
         case .networkStatus: .networkStatus
         case .eventsSubscribe: .eventsSubscribe(try SubscribeParams(object))
         case .eventsUnsubscribe: .eventsUnsubscribe(try SubscribeParams(object))

@@ -33,6 +33,9 @@ extension AgentRequest {
         case .userUpdate: .userUpdate
         case .apiRequest: .apiRequest
         case .apiCall: .apiCall
+        case .apiWrite: .apiWrite
+        case .apiRead: .apiRead
+        case .apiClose: .apiClose
         case .networkStatus: .networkStatus
         case .eventsSubscribe: .eventsSubscribe
         case .eventsUnsubscribe: .eventsUnsubscribe
@@ -66,6 +69,8 @@ extension AgentRequest {
         case .userUpdate(let params): params.json
         case .apiRequest(let params): params.json
         case .apiCall(let params): params.json
+        case .apiWrite(let params): params.json
+        case .apiRead(let params), .apiClose(let params): params.json
         case .eventsSubscribe(let params), .eventsUnsubscribe(let params): params.json
         case .outboxList(let params), .outboxFlush(let params), .outboxDrop(let params): params.json
         }

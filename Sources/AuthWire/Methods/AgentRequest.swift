@@ -32,6 +32,9 @@ public enum AgentRequest: Sendable, Equatable {
     case userUpdate(UserUpdateParams)
     case apiRequest(APIRequestParams)
     case apiCall(APICallParams)
+    case apiWrite(StreamWriteParams)
+    case apiRead(StreamParams)
+    case apiClose(StreamParams)
     case networkStatus
     case eventsSubscribe(SubscribeParams)
     case eventsUnsubscribe(SubscribeParams)

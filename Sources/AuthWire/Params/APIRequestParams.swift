@@ -7,10 +7,15 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
     /// Texts, numbers, truths, and lists of them.
     public var query: JSONObject
     public var headers: [String: String]
-    /// Sent as JSON. At most one of the three bodies.
+    /// Sent as JSON. At most one of the bodies.
     public var body: JSON?
     public var bodyBase64: String?
     public var multipart: [MultipartPart]?
+    /// The body comes with `api.write`; it too counts as a body.
+    public var bodyStream: BodyStream?
+    /// The client's name for what is streamed, its own on this connection.
+    public var stream: String?
+    public var answer: AnswerMode
     public var timeout: Duration?
     public var cache: CacheMode
     /// Whether to try again after a failure that may pass, where the request may be repeated.
@@ -22,7 +27,8 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
     public init(
         session: SessionName? = nil, method: String, path: String, query: JSONObject = [:],
         headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
-        multipart: [MultipartPart]? = nil, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
+        multipart: [MultipartPart]? = nil, bodyStream: BodyStream? = nil, stream: String? = nil,
+        answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
         waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session
@@ -33,6 +39,9 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         self.body = body
         self.bodyBase64 = bodyBase64
         self.multipart = multipart
+        self.bodyStream = bodyStream
+        self.stream = stream
+        self.answer = answer
         self.timeout = timeout
         self.cache = cache
         self.retry = retry
@@ -50,15 +59,24 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         body = try members.optional("body", .any)
         bodyBase64 = try members.optional("body_base64", .string)
         multipart = try members.list("multipart", MultipartPart.init)
+        bodyStream = try members.nested("body_stream", BodyStream.init)
+        stream = try members.optional("stream", .string)
+        answer = try members.optional("answer", .word) ?? .whole
         timeout = try members.optional("timeout_ms", .milliseconds)
         cache = try members.optional("cache", .word) ?? .standard
         retry = try members.optional("retry", .bool) ?? true
         waitsForConnectivity = try members.optional("waits_for_connectivity", .bool)
         queue = try members.optional("queue", .bool) ?? false
-        let bodies = (body == nil ? 0 : 1) + (bodyBase64 == nil ? 0 : 1) + (multipart == nil ? 0 : 1)
+        let bodies = [body != nil, bodyBase64 != nil, multipart != nil, bodyStream != nil].filter { $0 }.count
         guard bodies <= 1 else {
-            throw .invalidParams("params: expected at most one of body, body_base64 and multipart, found \(bodies).")
+            throw .invalidParams(
+                "params: expected at most one of body, body_base64, multipart and body_stream, found \(bodies).")
         }
+    }
+
+    /// Whether anything of it comes or goes piece by piece.
+    public var streams: Bool {
+        stream != nil || answer == .stream || bodyStream != nil || (multipart ?? []).contains(where: \.isStreamed)
     }
 
     public var json: JSON {
@@ -71,6 +89,9 @@ public struct APIRequestParams: Sendable, Equatable, HoldsSecrets {
         object["body"] = body
         object["body_base64"] = bodyBase64.map(JSON.string)
         object["multipart"] = multipart.map { .array($0.map(\.json)) }
+        object["body_stream"] = bodyStream?.json
+        object["stream"] = stream.map(JSON.string)
+        if answer != .whole { object["answer"] = .string(answer.rawValue) }
         object["timeout_ms"] = timeout.map(JSON.milliseconds)
         if cache != .standard { object["cache"] = .string(cache.rawValue) }
         if !retry { object["retry"] = false }

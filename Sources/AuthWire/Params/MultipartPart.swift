@@ -9,6 +9,7 @@ public struct MultipartPart: Sendable, Equatable, HoldsSecrets {
     public enum Content: Sendable, Equatable {
         case text(String)
         case base64(String)
+        case stream(BodyStream)
     }
 
     public init(name: String, fileName: String? = nil, type: String? = nil, content: Content) {
@@ -28,12 +29,18 @@ public struct MultipartPart: Sendable, Equatable, HoldsSecrets {
         type = try members.optional("type", .string)
         let text = try members.optional("text", .string)
         let bytes = try members.optional("body_base64", .string)
-        switch (text, bytes) {
-        case (let text?, nil): content = .text(text)
-        case (nil, let bytes?): content = .base64(bytes)
+        let stream = try members.nested("body_stream", BodyStream.init)
+        switch (text, bytes, stream) {
+        case (let text?, nil, nil): content = .text(text)
+        case (nil, let bytes?, nil): content = .base64(bytes)
+        case (nil, nil, let stream?): content = .stream(stream)
         default:
-            throw .invalidParams("params.multipart: expected a text or a body_base64 in each part, and not both.")
+            throw .invalidParams("params.multipart: expected one of text, body_base64 and body_stream in each part.")
         }
+    }
+
+    var isStreamed: Bool {
+        if case .stream = content { true } else { false }
     }
 
     public var json: JSON {
@@ -43,6 +50,7 @@ public struct MultipartPart: Sendable, Equatable, HoldsSecrets {
         switch content {
         case .text(let text): object["text"] = .string(text)
         case .base64(let text): object["body_base64"] = .string(text)
+        case .stream(let stream): object["body_stream"] = stream.json
         }
         return .object(object)
     }

@@ -7,6 +7,9 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
     public var body: JSON?
     /// When it was something else.
     public var bodyBase64: String?
+    /// The stream that the body comes by (`api.read`), and its size in bytes where the provider told it.
+    public var stream: String?
+    public var size: Int?
     public var fromCache: Bool
     /// Of a cached answer, in milliseconds.
     public var ageMs: Int?
@@ -15,12 +18,14 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
 
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
-        fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil
+        stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil
     ) {
         self.status = status
         self.headers = headers
         self.body = body
         self.bodyBase64 = bodyBase64
+        self.stream = stream
+        self.size = size
         self.fromCache = fromCache
         self.ageMs = ageMs
         self.page = page
@@ -33,6 +38,8 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         // Here `null` is a body of its own: the provider's JSON.
         body = members.object["body"]
         bodyBase64 = try members.optional("body_base64", .string)
+        stream = try members.optional("stream", .string)
+        size = try members.optional("size", .count)
         fromCache = try members.optional("from_cache", .bool) ?? false
         ageMs = try members.optional("age_ms", .integer)
         page = try members.nested("page", PageInfo.init)
@@ -42,6 +49,8 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         var object: JSONObject = ["status": .whole(status), "headers": .text(headers)]
         object["body"] = body
         object["body_base64"] = bodyBase64.map(JSON.string)
+        object["stream"] = stream.map(JSON.string)
+        object["size"] = size.map { .whole($0) }
         object["from_cache"] = .bool(fromCache)
         object["age_ms"] = ageMs.map { .whole($0) }
         object["page"] = page?.json

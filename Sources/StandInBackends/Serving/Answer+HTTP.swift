@@ -15,30 +15,40 @@ extension Answer {
     }
 
     func response() -> Response {
-        Response(status: .init(code: status), headers: fields, body: .init(byteBuffer: ByteBuffer(bytes: body)))
+        let pieces = [ByteBuffer(bytes: body)] + long
+        return Response(
+            status: .init(code: status), headers: fields,
+            body: .init { writer in
+                for piece in pieces { try await writer.write(piece) }
+                try await writer.finish(nil)
+            })
     }
 
     /// The whole of a response, so that it can be sent in another way than it was meant.
     init(collecting response: Response) async throws {
         let collected = CollectingWriter.Collected()
         try await response.body.write(CollectingWriter(collected: collected))
+        var pieces = collected.pieces.withLock { $0 }
+        let body = pieces.isEmpty ? ByteBuffer() : pieces.removeFirst()
         self.init(
             status: response.status.code,
             headers: response.headers.filter { $0.name != .contentLength }.map { ($0.name.canonicalName, $0.value) },
-            body: [UInt8](collected.bytes.withLock { $0 }.readableBytesView))
+            body: [UInt8](body.readableBytesView))
+        long = pieces
     }
 
     /// Sends it; content-length is that of the body unless it was set on purpose.
     @concurrent func send(_ writer: consuming ResponseWriter) async throws {
         var body = try await writer.writeHead(head)
         if !self.body.isEmpty { try await body.write(ByteBuffer(bytes: self.body)) }
+        for piece in long { try await body.write(piece) }
         try await body.finish(nil)
     }
 
     var head: HTTPResponse {
         var head = HTTPResponse(status: .init(code: status), headerFields: fields)
         // RFC 9110 §8.6: not with 204.
-        if status != 204 { head.headerFields[.contentLength] = String(body.count) }
+        if status != 204 { head.headerFields[.contentLength] = String(size) }
         return head
     }
 }

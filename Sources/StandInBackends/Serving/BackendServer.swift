@@ -62,7 +62,8 @@ struct BackendServer: Sendable {
         guard wrong.cut == .midBody || wrong.slowBody != nil else { return try await answer.send(writer) }
         var body = try await writer.writeHead(answer.head)
         if wrong.cut == .midBody {
-            try await body.write(ByteBuffer(bytes: answer.body.prefix(answer.body.count / 2)))
+            try await body.write(ByteBuffer(bytes: answer.body.prefix(answer.size / 2)))
+            for piece in answer.long.prefix(answer.long.count / 2) { try await body.write(piece) }
             throw await cut(channel)
         }
         for byte in answer.body {

@@ -1,8 +1,15 @@
 import Foundation
+import NIOCore
+import Synchronization
 
 /// E's users and profiles.
 struct AppTemplatePeople: Sendable {
     let accounts: Accounts
+    private let pictures = Pictures()
+
+    init(accounts: Accounts) {
+        self.accounts = accounts
+    }
 
     func add(to routes: Routes) {
         routes.post("/users", create)
@@ -14,7 +21,8 @@ struct AppTemplatePeople: Sendable {
         routes.put("/profile", updateProfile)
         routes.get("/profile/:id", profile)
         routes.put("/profile/preferences", preferences)
-        routes.post("/profile/avatar", avatar)
+        routes.postLong("/profile/avatar", avatar)
+        routes.get("/avatars/:file", picture)
     }
 
     static func user(_ account: Account) -> JSONValue {
@@ -95,18 +103,28 @@ struct AppTemplatePeople: Sendable {
         return .json(["preferences": kept])
     }
 
-    private func avatar(_ call: Call) async throws(Refusal) -> Answer {
+    private func avatar(_ call: Call, _ pieces: [ByteBuffer]) async throws(Refusal) -> Answer {
         let account = try await accounts.caller(call)
-        let picture = try MultipartPart(of: call)
+        let picture = try MultipartPart(of: call, pieces)
         guard picture.name == "avatar", picture.fileName == "avatar.jpg", picture.type == "image/jpeg" else {
             throw .badRequest("Validation failed", details: ["avatar must be the file avatar.jpg of type image/jpeg"])
         }
-        guard !picture.content.isEmpty else {
+        guard picture.content.contains(where: { $0.readableBytes > 0 }) else {
             throw .badRequest("Validation failed", details: ["avatar must not be empty"])
         }
         let url = "https://cdn.example.org/avatars/\(account.id).jpg"
         try await accounts.change(account.id) { $0.photoURL = url }
+        pictures.keep(picture.content, as: account.id + ".jpg")
         return .json(["avatarURL": .string(url)])
+    }
+
+    /// The picture of `avatarURL`, as it was sent.
+    private func picture(_ call: Call) async throws(Refusal) -> Answer {
+        _ = try await accounts.caller(call)
+        guard let picture = pictures[call.parameters["file"] ?? ""] else { throw .notFound("Picture not found") }
+        var answer = Answer(headers: [("content-type", "image/jpeg")])
+        answer.long = picture
+        return answer
     }
 
     private func person(_ call: Call) async throws(Refusal) -> Account {
@@ -126,4 +144,15 @@ struct AppTemplatePeople: Sendable {
         let changed = try await accounts.change(id) { if let name { $0.rename(name) } }
         return .json(.object([key: Self.user(changed)]))
     }
+}
+
+/// The pictures that were sent, in the pieces they came in.
+private final class Pictures: Sendable {
+    private let kept = Mutex<[String: [ByteBuffer]]>([:])
+
+    func keep(_ picture: [ByteBuffer], as name: String) {
+        kept.withLock { $0[name] = picture }
+    }
+
+    subscript(_ name: String) -> [ByteBuffer]? { kept.withLock { $0[name] } }
 }

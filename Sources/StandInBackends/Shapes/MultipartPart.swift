@@ -1,12 +1,18 @@
+import NIOCore
+
 /// The one part of a `multipart/form-data` body (RFC 7578 §4): a stand-in takes no more than one.
 struct MultipartPart {
     let name: String
     let fileName: String?
     let type: String?
-    let content: [UInt8]
+    let content: [ByteBuffer]
 
-    /// - Throws: 415 for another type, 400 for a body that is not exactly one well-formed part.
-    init(of call: Call) throws(Refusal) {
+    /// Longer than a part's own head, which ends in the first of the body's bytes.
+    private static let longestHead = 64 << 10
+
+    /// - Throws: 415 for another type, 400 for a body that is not exactly one well-formed part. In a body of more than
+    ///   ``Routes/bodyBytes`` the content is not searched for another part.
+    init(of call: Call, _ pieces: [ByteBuffer]) throws(Refusal) {
         let (type, parameters) = Self.header(call.header("content-type") ?? "")
         guard type == "multipart/form-data" else {
             throw Refusal(
@@ -18,17 +24,28 @@ struct MultipartPart {
         let broken = Refusal.badRequest("The multipart body is broken")
         let start = Array("--\(boundary)\r\n".utf8)
         let end = Array("\r\n--\(boundary)--".utf8)
-        guard call.body.starts(with: start), let blank = Self.find(Array("\r\n\r\n".utf8), in: call.body[...]) else {
+        let size = pieces.reduce(0) { $0 + $1.readableBytes }
+        let head = Self.bytes(0..<min(size, Self.longestHead), of: pieces)
+        guard head.starts(with: start), let blank = Self.find(Array("\r\n\r\n".utf8), in: head[...]) else {
             throw broken
         }
-        guard let close = Self.find(end, in: call.body[(blank + 4)...]) else { throw broken }
-        let trailer = call.body[(close + end.count)...]
-        guard trailer.isEmpty || Array(trailer) == Array("\r\n".utf8) else { throw broken }
-        content = Array(call.body[(blank + 4)..<close])
+        let close: Int
+        if size <= Routes.bodyBytes {
+            let whole = Self.bytes(0..<size, of: pieces)
+            guard let found = Self.find(end, in: whole[(blank + 4)...]) else { throw broken }
+            close = found
+        } else {
+            let tail = Self.bytes((size - end.count - 2)..<size, of: pieces)
+            guard let found = Self.find(end, in: tail[...]) else { throw broken }
+            close = size - tail.count + found
+        }
+        let trailer = Self.bytes((close + end.count)..<size, of: pieces)
+        guard trailer.isEmpty || trailer == Array("\r\n".utf8) else { throw broken }
+        content = Self.slices((blank + 4)..<close, of: pieces)
 
         guard blank >= start.count else { throw broken }
         var fields: [String: String] = [:]
-        for line in String(decoding: call.body[start.count..<blank], as: UTF8.self).split(separator: "\r\n") {
+        for line in String(decoding: head[start.count..<blank], as: UTF8.self).split(separator: "\r\n") {
             guard let colon = line.firstIndex(of: ":") else { throw broken }
             fields[line[..<colon].lowercased()] = String(line[line.index(after: colon)...])
         }
@@ -57,6 +74,22 @@ struct MultipartPart {
         while text.first == " " || text.first == "\t" { text.removeFirst() }
         while text.last == " " || text.last == "\t" { text.removeLast() }
         return String(text)
+    }
+
+    private static func bytes(_ range: Range<Int>, of pieces: [ByteBuffer]) -> [UInt8] {
+        slices(range, of: pieces).flatMap { [UInt8]($0.readableBytesView) }
+    }
+
+    private static func slices(_ range: Range<Int>, of pieces: [ByteBuffer]) -> [ByteBuffer] {
+        var slices: [ByteBuffer] = []
+        var start = 0
+        for piece in pieces {
+            let part = range.clamped(to: start..<(start + piece.readableBytes))
+            let offset = piece.readerIndex + part.lowerBound - start
+            if !part.isEmpty, let slice = piece.getSlice(at: offset, length: part.count) { slices.append(slice) }
+            start += piece.readableBytes
+        }
+        return slices
     }
 
     private static func find(_ needle: [UInt8], in bytes: ArraySlice<UInt8>) -> Int? {

@@ -24,8 +24,10 @@ struct CallArguments {
     }
 
     /// - Parameter info: `nil` for an endpoint that is not known here.
-    func values(for info: EndpointInfo?, _ options: Options) throws(Failure) -> JSONObject {
+    /// - Returns: them, and the one file that is too long for a line.
+    func values(for info: EndpointInfo?, _ options: Options) throws(Failure) -> (JSONObject, BodyFile?) {
         var values = JSONObject()
+        var long: BodyFile?
         for (name, text, isJSON) in typed {
             let argument = info?.args.first { $0.name == name }
             guard argument?.secret != true else {
@@ -37,7 +39,13 @@ struct CallArguments {
                 guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
                 values[name] = json
             } else if argument?.type == .file {
-                values[name] = try file(name, text)
+                switch try content(name, text) {
+                case .bytes(let bytes): values[name] = ["body_base64": .string(Base64.encode(bytes))]
+                case .stream(let file):
+                    guard long == nil else { throw .secondLongFile }
+                    values[name] = ["body_stream": file.announced.json]
+                    long = file
+                }
             } else {
                 values[name] = .string(text)
             }
@@ -46,13 +54,12 @@ struct CallArguments {
         for argument in info?.args ?? [] where argument.secret && !argument.optional && values[argument.name] == nil {
             values[argument.name] = try ask(argument, options).map(JSON.string)
         }
-        return values
+        return (values, long)
     }
 
-    private func file(_ name: String, _ text: String) throws(Failure) -> JSON {
+    private func content(_ name: String, _ text: String) throws(Failure) -> BodyFile.Content {
         guard text.hasPrefix("@") else { throw .usage("\(name) is a file: write \(name)=@FILE") }
-        let bytes = try FileBytes.read(String(text.dropFirst()), atMost: GivenBody.longest)
-        return ["body_base64": .string(Base64.encode(bytes))]
+        return try BodyFile.open(String(text.dropFirst()), wholeUpTo: GivenBody.longest)
     }
 
     /// `nil` where nobody can be asked: the agent tells what is missing.

@@ -16,10 +16,16 @@ struct CallCommand {
         let agent = try options.connect()
         let session = try options.chosenSession()
         let info = try endpointInfo(agent, session)
+        let (args, file) = try arguments.values(for: info, options)
         var params = APICallParams(
-            session: session, endpoint: endpoint, args: try arguments.values(for: info, options),
+            session: session, endpoint: endpoint, args: args,
             timeout: options.timeout, cache: calls.cache, retry: calls.retry,
             waitsForConnectivity: calls.waitsForConnectivity)
+        if file != nil || calls.output != nil {
+            guard !all else { throw .usage("--all shows items as they come, and has no --output") }
+            (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
+            return try calls.transfer(.apiCall(params), file, options, include: include)
+        }
         guard all else {
             let (response, json) = try agent.call(.apiCall(params), within: options.answerTime, APIResponse.init)
             try AnswerOutput(options: options, include: include).show(response, json)

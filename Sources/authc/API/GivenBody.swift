@@ -1,5 +1,4 @@
 import AuthWire
-import Glibc
 
 /// The body of `authc request`, as `-d` or `-F` gives it.
 struct GivenBody {
@@ -10,6 +9,8 @@ struct GivenBody {
     /// What the bytes are, where the person does not say.
     var type: String?
     var parts: [MultipartPart]?
+    /// What of it is too long for a line.
+    var file: BodyFile?
 
     /// - Parameters:
     ///   - data: a text, or `@FILE`, or `@-` for stdin.
@@ -17,33 +18,47 @@ struct GivenBody {
     init(data: String?, forms: [String]) throws(Failure) {
         guard data == nil || forms.isEmpty else { throw .usage("-d and -F are two bodies, and a request has one") }
         if let data {
-            let bytes = try Self.bytes(data)
-            self.bytes = bytes
-            type = (try? JSON(parsing: bytes)) == nil ? "application/octet-stream" : "application/json"
+            switch try Self.content(data) {
+            case .bytes(let bytes):
+                self.bytes = bytes
+                type = (try? JSON(parsing: bytes)) == nil ? "application/octet-stream" : "application/json"
+            case .stream(let file):
+                self.file = file
+                type = "application/octet-stream"
+            }
         }
         guard !forms.isEmpty else { return }
         var parts: [MultipartPart] = []
-        for form in forms { parts.append(try Self.part(form)) }
+        for form in forms {
+            let (part, file) = try Self.part(form)
+            parts.append(part)
+            guard let file else { continue }
+            guard self.file == nil else { throw .secondLongFile }
+            self.file = file
+        }
         self.parts = parts
     }
 
-    private static func bytes(_ data: String) throws(Failure) -> [UInt8] {
-        guard data.hasPrefix("@") else { return Array(data.utf8) }
-        return try FileBytes.read(String(data.dropFirst()), atMost: longest)
+    private static func content(_ data: String) throws(Failure) -> BodyFile.Content {
+        guard data.hasPrefix("@") else { return .bytes(Array(data.utf8)) }
+        return try BodyFile.open(String(data.dropFirst()), wholeUpTo: longest)
     }
 
-    private static func part(_ form: String) throws(Failure) -> MultipartPart {
+    private static func part(_ form: String) throws(Failure) -> (MultipartPart, BodyFile?) {
         guard let equals = form.firstIndex(of: "="), equals != form.startIndex else {
             throw .usage("-F NAME=TEXT or NAME=@FILE: there is no name before a '='")
         }
         let name = String(form[..<equals])
         let value = form[form.index(after: equals)...]
-        guard value.hasPrefix("@") else { return MultipartPart(name: name, content: .text(String(value))) }
+        guard value.hasPrefix("@") else { return (MultipartPart(name: name, content: .text(String(value))), nil) }
         var words = value.dropFirst().split(separator: ";", omittingEmptySubsequences: false).map(String.init)
         let path = words.removeFirst()
-        var part = MultipartPart(
-            name: name, fileName: FileBytes.name(of: path),
-            content: .base64(Base64.encode(try FileBytes.read(path, atMost: longest))))
+        var part = MultipartPart(name: name, fileName: fileName(of: path), content: .base64(""))
+        var file: BodyFile?
+        switch try BodyFile.open(path, wholeUpTo: longest) {
+        case .bytes(let bytes): part.content = .base64(Base64.encode(bytes))
+        case .stream(let long): (part.content, file) = (.stream(long.announced), long)
+        }
         for word in words {
             if word.hasPrefix("type=") {
                 part.type = String(word.dropFirst(5))
@@ -53,20 +68,14 @@ struct GivenBody {
                 throw .usage("-F \(name)=@…: after the file come ;type=… and ;filename=… only")
             }
         }
-        return part
+        return (part, file)
+    }
+
+    private static func fileName(of path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
     }
 }
 
-/// Files of bytes, read whole.
-enum FileBytes {
-    static func read(_ path: String, atMost limit: Int) throws(Failure) -> [UInt8] {
-        let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { throw .usage("cannot open \(path) (error \(errno))") }
-        defer { close(number) }
-        return try FileText.read(number, named: path, atMost: limit)
-    }
-
-    static func name(of path: String) -> String {
-        path.split(separator: "/").last.map(String.init) ?? path
-    }
+extension Failure {
+    static let secondLongFile = Failure.usage("two long files in one request", hint: "one of them may be long")
 }

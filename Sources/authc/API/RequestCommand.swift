@@ -15,10 +15,15 @@ struct RequestCommand {
         if let type = body.type, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
             headers["Content-Type"] = type
         }
-        let params = APIRequestParams(
+        var params = APIRequestParams(
             session: try options.chosenSession(), method: method, path: path, headers: headers,
             bodyBase64: body.bytes.map(Base64.encode), multipart: body.parts, timeout: options.timeout,
             cache: calls.cache, retry: calls.retry, waitsForConnectivity: calls.waitsForConnectivity)
+        if body.file != nil || calls.output != nil {
+            (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
+            if body.parts == nil { params.bodyStream = body.file?.announced }
+            return try calls.transfer(.apiRequest(params), body.file, options, include: include)
+        }
         let (response, json) = try options.connect().call(
             .apiRequest(params), within: options.answerTime, APIResponse.init)
         try AnswerOutput(options: options, include: include).show(response, json)
@@ -43,6 +48,18 @@ struct CallOptions {
     var cache = CacheMode.standard
     var retry = true
     var waitsForConnectivity: Bool?
+    /// Where the answer goes, instead of stdout in one piece.
+    var output: String?
+
+    /// A call with a long body or an answer of any length.
+    func transfer(
+        _ request: AgentRequest, _ file: BodyFile?, _ options: Options, include: Bool
+    ) throws(Failure) -> ExitStatus {
+        var transfer = Transfer(request, options, body: file, output: try output.map(AnswerFile.init))
+        let (response, json) = try transfer.run()
+        try AnswerOutput(options: options, include: include).show(response, json)
+        return .done
+    }
 }
 
 extension Options {

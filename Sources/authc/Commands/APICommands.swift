@@ -18,8 +18,15 @@ struct CallFlags: ParsableArguments {
     @Flag(name: [.short, .long], help: "Print status and headers before the body.")
     var include = false
 
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Write the answer's bytes to a file, whatever their number; - is stdout.", valueName: "file")
+    )
+    var output: String?
+
     var options: CallOptions {
-        CallOptions(cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil)
+        CallOptions(
+            cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil, output: output)
     }
 }
 

@@ -1,0 +1,137 @@
+package import AuthWire
+internal import Synchronization
+
+/// What of one call is streamed: its body, its answer, or both.
+///
+/// Its life is that of the call's task. The answer to the call is told once: the head where the body is streamed.
+package final class APIStream: HTTPAnswerSink {
+    /// Answers the call.
+    package typealias Tell = @Sendable (Result<APIResponse, AgentError>) -> Void
+
+    /// The client's name for it.
+    package let name: String
+    let upload: UploadPipe?
+    let download: DownloadPipe?
+    private let tell: Tell
+    private let state = Mutex(State())
+
+    private struct State {
+        var isTold = false
+        var takesPages = false
+    }
+
+    /// How long a client may leave the other side waiting: a stopped program, a slow disk, a pipe to a pager.
+    static let clientIdle = Duration.seconds(300)
+
+    /// - Throws: `-32602` where what is asked for does not fit together.
+    package init(
+        name: String, body: BodyStream?, answer: AnswerMode, clock: any SystemClock, tell: @escaping Tell
+    ) throws(AgentError) {
+        guard !name.isEmpty, name.utf8.count <= Self.longestName else {
+            throw .invalidParams("params.stream: expected 1 to \(Self.longestName) bytes.")
+        }
+        guard body != nil || answer == .stream else {
+            throw .invalidParams("params.stream: expected a body_stream, or \"answer\": \"stream\", beside it.")
+        }
+        self.name = name
+        self.tell = tell
+        upload = body.map { UploadPipe($0, clock: clock) }
+        download = answer == .stream ? DownloadPipe(clock: clock) : nil
+    }
+
+    private static let longestName = 64
+
+    // MARK: The client's side
+
+    package func write(_ piece: StreamWriteParams) async throws(AgentError) -> StreamTaken {
+        guard let upload else { throw .invalidParams("params.stream: expected one whose body is streamed.") }
+        return try await upload.write(piece)
+    }
+
+    package func read() async throws(AgentError) -> StreamPiece {
+        guard let download else { throw .invalidParams("params.stream: expected one whose answer is streamed.") }
+        return try await download.read()
+    }
+
+    /// Ends it from outside: the client has gone, or wants no more.
+    package func close(_ error: AgentError) {
+        told(.failure(error))
+        upload?.finish(.failed(error))
+        download?.abandon()
+    }
+
+    // MARK: The call's side
+
+    /// Whether what was streamed so far can be streamed again.
+    var mayRepeat: Bool { (upload?.mayRepeat ?? true) && !isTold }
+
+    var idleSince: BootInstant? {
+        [upload?.idleSince, download?.idleSince].compactMap(\.self).min()
+    }
+
+    /// A long answer has begun: what is left of it says nothing about the call.
+    var isFlowing: Bool { download != nil && isTold }
+
+    private var isTold: Bool { state.withLock { $0.isTold } }
+
+    func attach(to request: inout HTTPRequest, takesPages: Bool) {
+        state.withLock { $0.takesPages = takesPages }
+        guard download != nil else { return }
+        request.sink = self
+        // What is handed on byte by byte is not unpacked on the way.
+        if request.headers.allSatisfy({ $0.name.lowercased() != "accept-encoding" }) {
+            request.headers.append(HTTPField("Accept-Encoding", "identity"))
+        }
+    }
+
+    /// The call is answered with this; a body that came whole goes out in pieces too.
+    func finish(_ result: Result<APIResponse, AgentError>, _ reply: HTTPReply?) async {
+        upload?.finish(.done)
+        switch result {
+        case .success:
+            if let download, let reply, !isTold {
+                told(.success(head(reply)))
+                try? await download.take(reply.body)
+            } else {
+                told(result)
+            }
+            download?.end()
+        case .failure(let error):
+            guard isTold else {
+                told(result)
+                download?.abandon()
+                return
+            }
+            download?.end(error)
+        }
+        await download?.drained()
+    }
+
+    private func told(_ result: Result<APIResponse, AgentError>) {
+        let isFirst = state.withLock { state in
+            defer { state.isTold = true }
+            return !state.isTold
+        }
+        if isFirst { tell(result) }
+    }
+
+    private func head(_ reply: HTTPReply) -> APIResponse {
+        var response = APIResponse(status: reply.status, headers: AnswerReader.headers(reply))
+        response.stream = name
+        response.size = reply.header("Content-Length").flatMap { Int($0) }
+        return response
+    }
+
+    // MARK: The sink
+
+    package func begin(_ head: HTTPReply) -> Bool {
+        guard let download, AnswerReader.isNoPage(head, asked: state.withLock { $0.takesPages }) else { return false }
+        upload?.finish(.done)
+        told(.success(self.head(head)))
+        return download.hold(head.body)
+    }
+
+    package func take(_ piece: [UInt8]) async throws(TransportError) {
+        try await download?.take(piece)
+    }
+}

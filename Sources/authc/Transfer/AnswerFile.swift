@@ -1,0 +1,99 @@
+import AuthClient
+import Glibc
+
+/// Where `--output` puts an answer: under its final name only when it is whole.
+final class AnswerFile {
+    private let name: String
+    private let file: Descriptor
+    /// Of a file in the making; `nil` for stdout, a device or a pipe, which take bytes as they come.
+    private var temporary: String?
+    /// Where a link leads.
+    private let path: String
+
+    /// - Parameter name: as typed; `-` is stdout.
+    init(_ name: String) throws(Failure) {
+        self.name = name
+        // A file that may not grow further is an error to tell, not the end of the program (setrlimit(2)).
+        signal(SIGXFSZ, SIG_IGN)
+        guard name != "-" else {
+            (file, path) = (Descriptor(dup(STDOUT_FILENO)), name)
+            return
+        }
+        var about = stat()
+        let exists = unsafe stat(name, &about) == 0
+        path = exists ? Self.resolved(name) : name
+        let isPlain = !exists || about.st_mode & S_IFMT == S_IFREG
+        let target = isPlain ? Self.temporaryName(beside: path) : path
+        let flags = O_WRONLY | O_CLOEXEC | (isPlain ? O_CREAT | O_EXCL : 0)
+        let number = unsafe open(target, flags, 0o666)
+        guard number >= 0 else { throw .usage("cannot write \(name): \(Self.words(errno))") }
+        file = Descriptor(number)
+        if isPlain {
+            temporary = target
+            if exists { fchmod(number, about.st_mode & 0o7777) }
+        }
+    }
+
+    deinit {
+        discard()
+    }
+
+    func write(_ bytes: [UInt8]) throws(Failure) {
+        guard name != "-" else { return try Output.bytes(bytes) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
+            if count >= 0 {
+                rest = rest.dropFirst(count)
+            } else if errno != EINTR {
+                throw failed(errno)
+            }
+        }
+    }
+
+    /// It is whole: the name is its own from here.
+    func finish() throws(Failure) {
+        guard let temporary else { return }
+        // Some systems tell of a full disk only now.
+        guard fdatasync(file.number) == 0 || errno == EINVAL else { throw failed(errno) }
+        guard unsafe rename(temporary, path) == 0 else { throw failed(errno) }
+        self.temporary = nil
+    }
+
+    func discard() {
+        guard let temporary else { return }
+        unsafe unlink(temporary)
+        self.temporary = nil
+    }
+
+    private func failed(_ code: Int32) -> Failure {
+        discard()
+        return Failure(
+            status: .internalError, kind: "output", message: "cannot write \(name): \(Self.words(code))",
+            hint: code == ENOSPC || code == EDQUOT ? "make room, or choose another place; nothing was kept" : nil)
+    }
+
+    private static func words(_ code: Int32) -> String {
+        switch code {
+        case ENOSPC: "the disk is full"
+        case EDQUOT: "your share of the disk is used up"
+        case EFBIG: "it would be longer than a file may be"
+        case EROFS: "the disk is read-only"
+        case EISDIR: "it is a folder"
+        case ENOTDIR, ENOENT: "there is no such folder"
+        case EIO: "the disk has failed"
+        default: errnoText(code)
+        }
+    }
+
+    private static func temporaryName(beside path: String) -> String {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        return path[..<slash] + "." + path[slash...].prefix(200) + ".authc-\(getpid())"
+    }
+
+    private static func resolved(_ name: String) -> String {
+        guard let text = unsafe realpath(name, nil) else { return name }
+        defer { unsafe free(text) }
+        return unsafe String(cString: text)
+    }
+}

@@ -1,0 +1,112 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// A file, or what comes by stdin, that is too long to be sent in one line: read piece by piece, where the agent wants it.
+final class BodyFile {
+    /// What a `@FILE` turns out to be.
+    enum Content {
+        case bytes([UInt8])
+        case stream(BodyFile)
+    }
+
+    let announced: BodyStream
+    private let name: String
+    private let file: Descriptor
+    /// Where the body begins in the file.
+    private let start: Int
+    /// Of what can be read only once: what was read to see how long it is.
+    private var head: [UInt8]
+    /// How much of it was read so far.
+    private var position: Int
+
+    private init(_ file: Descriptor, named name: String, start: Int, size: Int?, head: [UInt8]) {
+        self.file = file
+        self.name = name
+        self.start = start
+        self.head = head
+        position = head.count
+        announced = BodyStream(size: size, once: size == nil)
+    }
+
+    /// - Parameters:
+    ///   - path: `-` is stdin.
+    ///   - most: up to which it is read whole.
+    static func open(_ path: String, wholeUpTo most: Int) throws(Failure) -> Content {
+        let number = path == "-" ? dup(STDIN_FILENO) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
+        guard number >= 0 else { throw .usage("cannot open \(path): \(errnoText(errno))") }
+        let file = Descriptor(number)
+        var about = stat()
+        let start = lseek(number, 0, SEEK_CUR)
+        if unsafe fstat(number, &about) == 0, about.st_mode & S_IFMT == S_IFREG, start >= 0 {
+            let size = max(0, Int(about.st_size) - start)
+            if size > most { return .stream(BodyFile(file, named: path, start: start, size: size, head: [])) }
+        }
+        let head = try read(number, named: path, upTo: most + 1)
+        guard head.count > most else { return .bytes(head) }
+        return .stream(BodyFile(file, named: path, start: 0, size: nil, head: head))
+    }
+
+    /// The piece at `offset`, and whether it is the last.
+    func piece(at offset: Int) throws(Failure) -> (bytes: [UInt8], isLast: Bool) {
+        guard let size = announced.size else { return try nextPiece(at: offset) }
+        let wanted = min(Limits.pieceBytes, size - offset)
+        var bytes: [UInt8] = []
+        while bytes.count < wanted {
+            let part = try unsafe Self.read(named: name, upTo: wanted - bytes.count) { buffer in
+                unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(start + offset + bytes.count))
+            }
+            guard !part.isEmpty else {
+                throw Failure(
+                    status: .refusedData, kind: ErrorKind.validation.rawValue,
+                    message: "\(name) has become shorter while it was sent")
+            }
+            bytes += part
+        }
+        return (bytes, offset + bytes.count == size)
+    }
+
+    private func nextPiece(at offset: Int) throws(Failure) -> (bytes: [UInt8], isLast: Bool) {
+        if offset < head.count {
+            let end = min(offset + Limits.pieceBytes, head.count)
+            return (Array(head[offset..<end]), false)
+        }
+        head = []
+        guard offset == position else {
+            throw Failure(
+                status: .temporary, kind: ErrorKind.providerError.rawValue,
+                message: "the body is wanted a second time, and \(name) can be read only once", hint: "use a file")
+        }
+        let bytes = try Self.read(file.number, named: name, upTo: Limits.pieceBytes)
+        position += bytes.count
+        return (bytes, bytes.count < Limits.pieceBytes)
+    }
+
+    /// Fewer only at the end.
+    private static func read(_ number: Int32, named name: String, upTo most: Int) throws(Failure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < most {
+            let part = try unsafe read(named: name, upTo: min(most - bytes.count, 64 << 10)) { buffer in
+                unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
+            }
+            if part.isEmpty { return bytes }
+            bytes += part
+        }
+        return bytes
+    }
+
+    private static func read(
+        named name: String, upTo most: Int, _ read: (UnsafeMutableBufferPointer<UInt8>) -> Int
+    ) throws(Failure) -> [UInt8] {
+        while true {
+            var (count, code): (Int, Int32) = (0, 0)
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
+                count = unsafe read(buffer)
+                code = errno
+                filled = max(0, count)
+            }
+            if count >= 0 { return bytes }
+            guard code == EINTR else { throw .usage("cannot read \(name): \(errnoText(code))") }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// A call whose body goes, or whose answer comes, piece by piece.
+struct Transfer {
+    /// The name of the one stream there is on this connection.
+    static let stream = "body"
+
+    let options: Options
+    let request: AgentRequest
+    var body: BodyFile?
+    var output: AnswerFile?
+
+    private var progress: TransferProgress
+    private var call: Int64 = 0
+    private var write: Int64?
+    private var read: Int64?
+    private var received = 0
+    private var head: (response: APIResponse, json: JSON)?
+
+    init(_ request: AgentRequest, _ options: Options, body: BodyFile?, output: AnswerFile?) {
+        self.request = request
+        self.options = options
+        self.body = body
+        self.output = output
+        progress = TransferProgress(options)
+    }
+
+    /// The answer, its body in `output` where there is one.
+    mutating func run() throws(Failure) -> (response: APIResponse, json: JSON) {
+        let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
+        let connection = try options.connect().connection
+        let deadline = options.timeout.map { Deadline.after($0 + Agent.grace) } ?? .never
+        do throws(Failure) {
+            defer { progress.clear() }
+            return try run(connection, signals, deadline)
+        } catch {
+            // The connection's end is the stream's.
+            output?.discard()
+            if let number = signals.take() { signals.act(number) }
+            throw error
+        }
+    }
+
+    private mutating func run(
+        _ connection: AgentConnection, _ signals: Signals, _ deadline: Deadline
+    ) throws(Failure) -> (response: APIResponse, json: JSON) {
+        call = try begin(request, connection, deadline)
+        if body != nil { try send(from: 0, connection, deadline) }
+        while true {
+            guard case .answer(let id, let result) = try next(connection, signals, deadline) else { continue }
+            switch id {
+            case call: try answered(result, connection, deadline)
+            case write: try written(result, connection, deadline)
+            case read: try taken(result, connection, deadline)
+            default: break
+            }
+            if let head, read == nil { return head }
+        }
+    }
+
+    private mutating func answered(
+        _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) {
+        let json = try Self.value(result)
+        let response: APIResponse
+        do throws(ClientError) {
+            response = try decoded(json, APIResponse.init)
+        } catch {
+            throw failure(error)
+        }
+        head = (response, json)
+        body = nil
+        if response.stream != nil, output != nil { read = try begin(.apiRead(Self.params), connection, deadline) }
+    }
+
+    private mutating func written(
+        _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) {
+        write = nil
+        // The call was answered meanwhile, or is about to be.
+        if case .failure(let error) = result, error.cause == "no_stream" { return }
+        let json = try Self.value(result)
+        guard let taken = try? StreamTaken(json), !taken.done, body != nil else { return }
+        try send(from: taken.next, connection, deadline)
+    }
+
+    private mutating func send(
+        from offset: Int, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) {
+        guard let body else { return }
+        progress.moved(to: offset, of: body.announced.size)
+        let piece = try body.piece(at: offset)
+        let params = StreamWriteParams(
+            stream: Self.stream, offset: offset, bytes: piece.bytes, isLast: piece.isLast)
+        write = try begin(.apiWrite(params), connection, deadline)
+    }
+
+    private mutating func taken(
+        _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) {
+        let json = try Self.value(result)
+        let piece: StreamPiece
+        do throws(ClientError) {
+            piece = try decoded(json, StreamPiece.init)
+        } catch {
+            throw failure(error)
+        }
+        // Asked for before this one is written: the two take their time together.
+        read = piece.isLast ? nil : try begin(.apiRead(Self.params), connection, deadline)
+        try output?.write(piece.bytes)
+        received += piece.bytes.count
+        progress.moved(to: received, of: head?.response.size)
+        if piece.isLast { try output?.finish() }
+    }
+
+    // MARK: The connection
+
+    private static let params = StreamParams(stream: stream)
+
+    private func begin(
+        _ request: AgentRequest, _ connection: AgentConnection, _ deadline: Deadline
+    ) throws(Failure) -> Int64 {
+        do throws(ClientError) {
+            return try connection.begin(request, deadline: deadline)
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func next(
+        _ connection: AgentConnection, _ signals: Signals, _ deadline: Deadline
+    ) throws(Failure) -> Message? {
+        do throws(ClientError) {
+            if let message = try connection.nextMessage(deadline: .now) { return message }
+        } catch {
+            throw failure(error)
+        }
+        switch signals.wait(for: connection.fileDescriptor, until: deadline) {
+        case .ready: return nil
+        case .deadline: throw failure(.timedOut)
+        case .signal: throw failure(.cancelled)
+        }
+    }
+
+    private func failure(_ error: ClientError) -> Failure {
+        Failure(error, doing: request.method.rawValue, within: options.timeout ?? Agent.usualTime)
+    }
+
+    private static func value(_ result: Result<JSON, AgentError>) throws(Failure) -> JSON {
+        do {
+            return try result.get()
+        } catch {
+            throw Failure(error)
+        }
+    }
+}
