@@ -95,6 +95,8 @@ let package = Package(
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(name: "CIdle"),
+        // Not part of a library, so that no test runs with it by chance.
+        .target(name: "CWipe"),
         .target(
             name: "AuthDaemon",
             dependencies: [
@@ -111,7 +113,9 @@ let package = Package(
         ),
         .executableTarget(
             name: "authd",
-            dependencies: ["AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders", "AuthTokens"],
+            dependencies: [
+                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders", "AuthTokens", "CWipe",
+            ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
             linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]

@@ -2,7 +2,7 @@ import Glibc
 
 /// Bytes that must not be seen: a token, a password, a remembered credential.
 ///
-/// It prints as `<secret>`, mirrors as nothing, is not `Codable`, and its memory is overwritten before it is freed.
+/// It prints as `<secret>`, mirrors as nothing, is not `Codable`, and lies in ``SecretPages``, overwritten as soon as it goes.
 /// The bytes come out only where they must: at the socket, in the store and in an HTTP request.
 package struct Secret: Sendable {
     private let storage: Storage
@@ -32,16 +32,26 @@ package struct Secret: Sendable {
     // @unchecked Sendable: the bytes are written once, in `init`, and only read until `deinit`, which runs alone.
     @safe private final class Storage: @unchecked Sendable {
         let bytes: UnsafeMutableRawBufferPointer
+        /// Too large for ``SecretPages``, or there were none: from the heap, and wiped there.
+        private let isOnHeap: Bool
 
         init(_ source: some Collection<UInt8>) {
-            unsafe bytes = .allocate(byteCount: source.count, alignment: 1)
+            let count = source.count
+            let slot = unsafe SecretPages.shared.take(count)
+            isOnHeap = unsafe slot == nil
+            unsafe bytes =
+                if let slot = unsafe slot {
+                    unsafe UnsafeMutableRawBufferPointer(start: slot, count: count)
+                } else {
+                    .allocate(byteCount: count, alignment: 1)
+                }
             unsafe bytes.copyBytes(from: source)
         }
 
         deinit {
-            if let base = unsafe bytes.baseAddress {
-                unsafe explicit_bzero(base, bytes.count)
-            }
+            guard let base = unsafe bytes.baseAddress else { return }
+            guard isOnHeap else { return unsafe SecretPages.shared.giveBack(base, bytes.count) }
+            unsafe explicit_bzero(base, bytes.count)
             unsafe bytes.deallocate()
         }
     }

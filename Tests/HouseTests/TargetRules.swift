@@ -59,5 +59,5 @@ struct TargetRules: Sendable {
     ]
 
     /// The targets that are C.
-    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd"]
+    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd", "CWipe"]
 }

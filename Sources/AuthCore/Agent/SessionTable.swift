@@ -258,9 +258,12 @@ package final class SessionTable: Sendable {
     private func add(_ machine: SessionMachine, named name: SessionName) -> Session {
         let world = SessionWorld(
             store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms, gate: gate,
-            publish: { [board, pauses] snapshot in
-                pauses.set(snapshot.pause, for: snapshot.status.session)
+            publish: { [weak self, board, pauses] snapshot in
+                let name = snapshot.status.session
+                pauses.set(snapshot.pause, for: name)
+                let isNewToken = board.snapshot(name)?.token != snapshot.token
                 board.put(snapshot)
+                if isNewToken { self?.forgetAnswers() }
             }, forget: { [weak self] in self?.forget($0) })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
@@ -282,6 +285,12 @@ package final class SessionTable: Sendable {
         pauses.set(nil, for: session.name)
         board.remove(session.name)
         workshop.order { await self.tellPlaces() }
+        forgetAnswers()
+    }
+
+    /// A connection that is kept keeps the last answer that it brought, with a token in it perhaps.
+    private func forgetAnswers() {
+        workshop.order { await self.transport.dropConnections() }
     }
 }
 

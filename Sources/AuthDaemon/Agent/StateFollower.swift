@@ -23,6 +23,7 @@ package struct StateFollower: Service {
         var written: String?
         var told: String?
         var logged: [SessionName: SessionState] = [:]
+        var toldOfUnlocked = false
         for await _ in board.changes().cancelOnGracefulShutdown() {
             let statuses = board.statuses()
             let line = PromptLine.text(for: statuses)
@@ -34,6 +35,10 @@ package struct StateFollower: Service {
             if status != told { notifier.status(status) }
             told = status
             log(statuses, after: logged)
+            if !toldOfUnlocked, SecretPages.shared.usage.unlocked > 0 {
+                logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
+                toldOfUnlocked = true
+            }
             logged = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
             // What led to a change, a start or a sign-in, is over: the next thing is mostly a long time of nothing.
             authd_give_back_pages()

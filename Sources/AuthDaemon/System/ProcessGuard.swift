@@ -5,6 +5,8 @@ import Glibc
 package enum ProcessGuard {
     /// As many descriptors as the hard limit gives, up to this: one for each client, and some for providers.
     static let wantedDescriptors: rlim_t = 8192
+    /// For the secrets of a thousand sessions.
+    static let wantedLockedBytes: rlim_t = 8 << 20
 
     /// No core file, no ptrace by other programs of the person, private files, room for many clients.
     ///
@@ -16,7 +18,8 @@ package enum ProcessGuard {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         umask(0o077)
         signal(SIGPIPE, SIG_IGN)
-        raiseDescriptorLimit()
+        raise(RLIMIT_NOFILE, to: wantedDescriptors)
+        raise(__RLIMIT_MEMLOCK, to: wantedLockedBytes)
     }
 
     /// A socket or a lock that got the number of a closed stdout or stderr would be written to.
@@ -29,12 +32,14 @@ package enum ProcessGuard {
         }
     }
 
-    private static func raiseDescriptorLimit() {
+    /// As far as the hard limit lets us.
+    private static func raise(_ resource: __rlimit_resource, to wanted: rlim_t) {
         var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
-        let wanted = min(wantedDescriptors, limit.rlim_max)
+        let resource = __rlimit_resource_t(resource.rawValue)
+        guard unsafe getrlimit(resource, &limit) == 0 else { return }
+        let wanted = min(wanted, limit.rlim_max)
         guard limit.rlim_cur < wanted else { return }
         limit.rlim_cur = wanted
-        unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        unsafe setrlimit(resource, &limit)
     }
 }

@@ -17,10 +17,12 @@ final class Scene: Sendable {
 
     /// Plays the test and ends everything, however it ended.
     static func play(
-        keyring: Bool = true, tokenSeconds: Double = 3600, _ test: @escaping @Sendable (Scene) async throws -> Void
+        keyring: Bool = true, tokenSeconds: Double = 3600, seed: SeedUser = SeedUser(),
+        _ test: @escaping @Sendable (Scene) async throws -> Void
     ) async throws {
         var configuration = StandIns.Configuration()
         configuration.tokenLifetime = .seconds(tokenSeconds)
+        configuration.seed = seed
         try await StandIns.serving(configuration) { backends in
             let desktop = try await Desktop()
             let scene = Scene(desktop: desktop, backends: backends)

@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+
+/// Memory for secrets: pages that are locked (mlock(2)), so that they never lie in swap, and left out of core dumps
+/// (madvise(2), MADV_DONTDUMP).
+///
+/// Invariant: each slot belongs to one ``Secret``, or is all zero and free. Slots are used again and never unmapped,
+/// so there are as many as the most secrets that ever lived at once.
+package final class SecretPages: Sendable {
+    package static let shared = SecretPages()
+
+    /// Of slots, in bytes. Tokens have a few hundred to two thousand, a whole record a few thousand.
+    private static let sizes = [64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536]
+    /// What is mapped at once: every page of it is in memory, and the kernel lets a person lock few (RLIMIT_MEMLOCK).
+    private static let chunk = 16384
+    /// MADV_DONTDUMP; Swift's Glibc does not show it.
+    private static let doNotDump: Int32 = 16
+
+    /// Bytes of mapped pages, by whether the kernel let us lock them.
+    package struct Usage: Sendable, Equatable {
+        package var locked = 0
+        package var unlocked = 0
+    }
+
+    private struct State {
+        /// Addresses, by the number of their size.
+        var free: [[UInt]] = Array(repeating: [], count: SecretPages.sizes.count)
+        var usage = Usage()
+    }
+
+    private let state = Mutex(State())
+
+    package var usage: Usage { state.withLock { $0.usage } }
+
+    /// A slot of zeros of at least that many bytes; `nil` for more than the largest slot has, and where the kernel
+    /// gives no pages.
+    func take(_ count: Int) -> UnsafeMutableRawPointer? {
+        guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return nil }
+        let slot = state.withLock { state in
+            if state.free[size].isEmpty { Self.map(slotsOf: size, &state) }
+            return state.free[size].popLast()
+        }
+        return unsafe slot.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
+    }
+
+    /// Takes back the slot that ``take(_:)`` gave for that many bytes, and overwrites them.
+    func giveBack(_ slot: UnsafeMutableRawPointer, _ count: Int) {
+        guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return }
+        unsafe explicit_bzero(slot, count)
+        let address = UInt(bitPattern: slot)
+        state.withLock { $0.free[size].append(address) }
+    }
+
+    private static func map(slotsOf size: Int, _ state: inout State) {
+        let length = max(chunk, sizes[size])
+        let pages = unsafe mmap(nil, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let pages = unsafe pages, unsafe pages != MAP_FAILED else { return }
+        _ = unsafe madvise(pages, length, doNotDump)
+        if unsafe mlock(pages, length) == 0 {
+            state.usage.locked += length
+        } else {
+            state.usage.unlocked += length
+        }
+        let start = UInt(bitPattern: pages)
+        state.free[size] += stride(from: start, to: start + UInt(length), by: sizes[size])
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// What somebody finds who may read the agent's memory: root.
+@Suite("The agent's memory", .serialized)
+struct SecretsInMemoryTests {
+    /// Longer than the texts that Swift keeps in registers and on stacks (Docs/threat-model.md, "What is not promised").
+    private static let password = "Correct-horse1-battery-staple"
+    /// What can be told apart of a token: the end of its signature.
+    private static let partLength = 32
+    /// Reading all of the memory takes a tenth of a second; what is freed a moment after an answer has that long.
+    private static let looks = 20
+
+    @Test("holds no password after sign-in, no token before the last, and after sign-out nothing")
+    func nothingIsLeft() async throws {
+        try await Scene.play(seed: SeedUser(password: Self.password)) { scene in
+            let pid = try scene.agent.child.pid
+            guard geteuid() == 0 else {
+                // Nobody else gets to read it at all: that is what there is to see.
+                #expect(throws: (any Error).self) { try ProcessMemory(of: pid) }
+                return
+            }
+            #expect(try await scene.login(.appTemplate, password: Self.password).status == 0)
+            for _ in 1...3 { #expect(try await scene.agent.authc("refresh", "-s", "app-template").status == 0) }
+            let token = try await scene.agent.authc("token", "-s", "app-template").out
+            let current = Self.part(token.trimmingCharacters(in: .newlines))
+            let given = scene.backends.secrets.filter { $0.count > Self.partLength }.map(Self.part)
+            #expect(given.contains(current))
+
+            let memory = try ProcessMemory(of: pid)
+            defer { memory.close() }
+            // That it is looked at in the right way: the token in use is there.
+            #expect(try memory.find([current]).isEmpty == false)
+            let old = given.filter { $0 != current } + [Self.password]
+            #expect(old.count >= 4)
+            try Self.expectNone(old, in: memory, "after renewals")
+
+            #expect(try await scene.agent.authc("logout", "-s", "app-template").status == 0)
+            try Self.expectNone(old + [current], in: memory, "after sign-out")
+        }
+    }
+
+    @Test("keeps secrets in pages that are locked, and out of dumps and other programs' sight")
+    func locked() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let status = try String(contentsOfFile: "/proc/\(scene.agent.child.pid)/status", encoding: .utf8)
+            let locked = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
+            #expect(locked.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 > 0, "\(locked)")
+            // What is not dumpable belongs to root, whoever runs it (proc(5)).
+            let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(scene.agent.child.pid)/mem")
+            #expect(owner[.ownerAccountID] as? Int == 0)
+        }
+    }
+
+    private static func part(_ token: String) -> String { String(token.suffix(partLength)) }
+
+    private static func expectNone(_ secrets: [String], in memory: ProcessMemory, _ when: String) throws {
+        var found = try memory.find(secrets)
+        for _ in 1..<looks where !found.isEmpty { found = try memory.find(secrets) }
+        let places = Dictionary(grouping: found, by: \.text).values.map { $0.map(\.place) }
+        let kinds = found.map { $0.text == password ? "password" : "token" }
+        #expect(found.isEmpty, "\(when): \(kinds) in \(places)")
+    }
+}
