@@ -62,7 +62,7 @@ demo: packages build
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
 test: packages
 	$(SWIFT) build --build-tests
-	$(SWIFT) test --skip-build --disable-xctest --no-parallel
+	Tests/run-suites $(SWIFT)
 	$(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
 
 # Optimised: 100,000 schedules take a minute of one core then, and ten without.
