@@ -39,6 +39,13 @@ struct Options {
         }
     }
 
+    /// What says where the socket is.
+    var socketSource: String {
+        if socket != nil { return "--socket" }
+        let named = environmentValue("AUTHD_SOCKET") ?? ""
+        return named.isEmpty ? "the usual place" : "$AUTHD_SOCKET"
+    }
+
     func connect() throws(Failure) -> Agent {
         try Agent(path: socketPath(), timeout: timeout)
     }

@@ -68,11 +68,12 @@ struct StatusCard {
         }
     }
 
-    static func skewText(_ skew: Duration, of provider: String) -> String {
+    static func skewWords(_ skew: Duration, of provider: String) -> String {
         let ours = skew > .zero ? "behind" : "ahead of"
-        return "this machine's clock is \(Span.text(skew > .zero ? skew : .zero - skew)) \(ours) that of \(provider): "
-            + "`timedatectl` shows whether it is set by the network"
+        return "this machine's clock is \(Span.text(skew > .zero ? skew : .zero - skew)) \(ours) that of \(provider)"
     }
+
+    static let skewHint = "`timedatectl` shows whether it is set by the network"
 
     private var stateColour: Screen.Colour { StatusCard.colour(status.state) }
 
@@ -111,7 +112,9 @@ struct StatusCard {
             warnings.append("not saved: the store cannot be written now; kept in memory until it can")
         }
         if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }
-        if let skew = status.clockSkew { warnings.append(StatusCard.skewText(skew, of: status.provider)) }
+        if let skew = status.clockSkew {
+            warnings.append("\(StatusCard.skewWords(skew, of: status.provider)): \(StatusCard.skewHint)")
+        }
         if status.state == .active, let error = status.lastError {
             warnings.append("the last renewal failed: \(error)")
         }

@@ -22,6 +22,8 @@ struct LockedKeyringTests {
             #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
             let refused = try await scene.agent.authc("token", "-s", "app-template")
             #expect(refused.status == 4, "\(refused.err)")
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 4 && doctor.out.contains("secret-service is locked"), "\(doctor.out)")
 
             let unlocked = try await scene.desktop.unlockKeyring()
             let waited = try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s")

@@ -165,6 +165,8 @@ struct MainJobTests {
             let refused = try await scene.login(.appTemplate)
             #expect(refused.status == 4, "\(refused.err)")
             #expect(scene.signIns == 0)
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 4 && doctor.out.contains("there is no secret-service"), "\(doctor.out)")
         }
     }
 

@@ -38,6 +38,8 @@ struct ClockTests {
                 #expect(try await lab.authc("token").status == 0)
                 let status = try await lab.authc("status")
                 #expect(status.out.contains("clock is 364 d 23 h behind that of lab"), "\(status.out)")
+                let doctor = try await lab.authc("doctor")
+                #expect(doctor.out.contains("clock is 364 d 23 h behind that of lab"), "\(doctor.out)")
             }, with: clock.environment)
     }
 
@@ -57,10 +59,14 @@ struct ClockTests {
                 #expect(try await lab.network().clockSkews["lab"] == skew)
                 let told = try await lab.authc("status").out
                 #expect(told.contains("clock is 1 h 59 min") || told.contains("clock is 2 h "), "\(told)")
+                let doctor = try await lab.authc("doctor", "--json")
+                #expect(doctor.status == 0)
+                #expect(doctor.out.contains(#""check":"clock","level":"warning""#), "\(doctor.out)")
                 // Set right again, nothing is said any more.
                 try lab.setLife(seconds: 3600)
                 #expect(try await lab.authc("refresh").status == 0)
                 #expect(try await lab.network().clockSkews == [:])
+                #expect(!(try await lab.authc("doctor", "--json").out.contains(#""check":"clock","level":"warning""#)))
             }
         }
     }

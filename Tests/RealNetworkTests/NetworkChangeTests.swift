@@ -54,6 +54,8 @@ struct NetworkChangeTests {
                 "login", "lab", "-s", "other", "--field", "email=ada@example.org", "--password-stdin",
                 input: "Correct-horse1")
             #expect(login.status == 75, "\(login.err)")
+            let doctor = try await lab.authc("doctor")
+            #expect(doctor.status == 75 && doctor.out.contains("offline: no link"), "\(doctor.out)")
             #expect(try await lab.network().state == .offline)
             #expect(try await lab.onLaptop("nft list ruleset").contains("counter packets 0 bytes 0"))
             await watch.end()
@@ -109,6 +111,8 @@ struct NetworkChangeTests {
             #expect(await down.out.wait(for: #""inner":"provider_unreachable","lab":"reachable""#))
             #expect(try await lab.network().state == .online)
             #expect(try await lab.authc("refresh", "-s", "lab").status == 0)
+            let doctor = try await lab.authc("doctor")
+            #expect(doctor.status == 75 && doctor.out.contains("inner: provider unreachable"), "\(doctor.out)")
             await down.end()
             await inner.server.end()
         }

@@ -160,7 +160,7 @@ package actor NetworkKeeper {
     private func words(_ picture: NetworkPicture) -> [String: String] {
         uses.compactMapValues { origins in
             let words = origins.compactMap { picture.origins[$0] }
-            return words.sorted().first { $0 != "reachable" } ?? words.first
+            return words.sorted().first { $0 != NetworkStatus.reachable } ?? words.first
         }
     }
 

@@ -118,7 +118,7 @@ package struct NetworkMachine: Sendable {
     private func word(_ known: Known) -> String? {
         switch known.word {
         case nil: nil
-        case .reached: "reachable"
+        case .reached: NetworkStatus.reachable
         case .page: ErrorKind.captivePortal.rawValue
         case .foreignCertificate: (isIntercepted ? ErrorKind.captivePortal : .providerUnreachable).rawValue
         case .unreached(let kind, _): kind.rawValue

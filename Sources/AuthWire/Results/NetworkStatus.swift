@@ -10,10 +10,13 @@ public enum NetworkState: String, Sendable, CaseIterable {
 
 /// Of `network.status`.
 public struct NetworkStatus: Sendable, Equatable {
+    /// The word for a provider that has answered.
+    public static let reachable = "reachable"
+
     public var state: NetworkState
     /// Unix seconds.
     public var since: Double
-    /// How each provider was reached last, by its name: `reachable`, or the kind of the error.
+    /// How each provider was reached last, by its name: ``reachable``, or the kind of the error.
     public var providers: [String: String]
     /// How far the clocks of providers are ahead of this machine's, or below zero behind it, by their names; only where
     /// that is a minute or more.

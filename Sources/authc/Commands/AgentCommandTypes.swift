@@ -65,6 +65,21 @@ struct Network: ParsableCommand {
     }
 }
 
+struct Doctor: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look at everything that sessions lean on: what is wrong, and what to do.",
+        discussion: """
+            The socket, the agent, its store, the network, each provider, the clock, the sessions. The exit status is that \
+            of the first problem, 0 where there are warnings only.
+            """)
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try DoctorReport.run(options) }
+    }
+}
+
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
 

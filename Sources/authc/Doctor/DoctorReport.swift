@@ -1,0 +1,83 @@
+import AuthClient
+import AuthWire
+
+/// `doctor`: looks at everything that a session leans on, and says what is wrong and what to do.
+struct DoctorReport {
+    /// A healthy agent answers all this from memory.
+    private static let patience = Duration.seconds(5)
+
+    private(set) var findings: [Finding] = []
+
+    static func run(_ options: Options) throws(Failure) -> ExitStatus {
+        var options = options
+        options.timeout = options.timeout ?? patience
+        var report = DoctorReport()
+        report.examine(options)
+        try options.json ? Output.json(report.json) : report.show()
+        return report.status
+    }
+
+    private mutating func examine(_ options: Options) {
+        do throws(Failure) {
+            findings.append(Surroundings.socket(try options.socketPath(), from: options.socketSource))
+        } catch {
+            findings.append(.problem(.socket, error))
+        }
+        defer { findings += [Surroundings.lingering()].compactMap(\.self) }
+        guard status != .usage, status != .noAgent else { return }
+        var subject = Finding.Subject.agent
+        do throws(Failure) {
+            let agent = try options.connect()
+            let info = try agent.call(.agentInfo, AgentInfo.init).value
+            findings += [Examination.agent(info), Examination.store(info.store)]
+            subject = .network
+            let network = try agent.call(.networkStatus, NetworkStatus.init).value
+            findings.append(Examination.network(network))
+            findings += Examination.providers(network) + Examination.clock(network)
+            subject = .sessions
+            findings += Examination.sessions(try agent.call(.sessionList, SessionList.init).value.sessions)
+        } catch {
+            findings.append(.problem(subject, error))
+        }
+    }
+
+    /// That of the first problem: what comes after it may well come from it.
+    var status: ExitStatus { findings.first { $0.level == .problem }?.status ?? .done }
+
+    var json: JSON {
+        ["checks": .array(findings.map(\.json)), "exit": .integer(Int64(status.rawValue))]
+    }
+
+    private func show() throws(Failure) {
+        let screen = Screen.current
+        try Output.result(findings.map { lines($0, screen) }.joined(separator: "\n"))
+        let (problems, warnings) = (count(.problem), count(.warning))
+        if problems + warnings == 0 { return Output.note("Nothing is wrong.") }
+        Output.note("Problems: \(problems), warnings: \(warnings).")
+    }
+
+    private func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
+
+    /// Of the mark and the longest name.
+    private static let columns = 15
+
+    private func lines(_ finding: Finding, _ screen: Screen) -> String {
+        let (mark, colour) = Self.mark(finding.level, isUnicode: screen.isUnicode)
+        let name = Layout.padded(finding.subject.rawValue, to: Self.columns - Layout.width(mark) - 2)
+        let room = screen.width - Self.columns
+        let indent = String(repeating: " ", count: Self.columns)
+        let told = Layout.wrapped(Visible.line(finding.message), to: room)
+        let hint = finding.hint.map { Layout.wrapped(Visible.line($0), to: room) } ?? []
+        let text = told + hint.map { screen.paint($0, .dim) }
+        return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
+    }
+
+    private static func mark(_ level: Finding.Level, isUnicode: Bool) -> (String, Screen.Colour) {
+        switch level {
+        case .ok: (isUnicode ? "✓" : "ok  ", .green)
+        case .note: (isUnicode ? "·" : "note", .dim)
+        case .warning: (isUnicode ? "⚠" : "warn", .yellow)
+        case .problem: (isUnicode ? "✗" : "FAIL", .red)
+        }
+    }
+}

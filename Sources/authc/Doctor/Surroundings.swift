@@ -1,0 +1,39 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// What can be seen without the agent.
+enum Surroundings {
+    /// - Parameter source: what says where the socket is.
+    static func socket(_ path: String, from source: String) -> Finding {
+        let folder = SocketPath.neighbour("", of: path).dropLast()
+        guard unsafe access(path, F_OK) == 0 else {
+            return .problem(
+                .socket, .noAgent, "there is none at \(path) (\(source))",
+                hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`")
+        }
+        guard SocketPath.isPrivateFolder(String(folder), getuid()) else {
+            return .warning(
+                .socket, "\(path) (\(source)): its folder is not yours alone",
+                hint: "`chmod 700 \(folder)`, or leave AUTHD_SOCKET and --socket away")
+        }
+        return .ok(.socket, "\(path) (\(source))")
+    }
+
+    /// Whether the agent outlives the person's last login, where systemd starts it; `nil` elsewhere.
+    static func lingering() -> Finding? {
+        // sd_booted(3), and what `loginctl enable-linger` leaves.
+        guard unsafe access("/run/systemd/system", F_OK) == 0, let user = userName() else { return nil }
+        guard unsafe access("/var/lib/systemd/linger/" + user, F_OK) != 0 else {
+            return .ok(.lingering, "the agent stays when you log out")
+        }
+        return .note(
+            .lingering, "the agent ends with your last login",
+            hint: "for cron jobs and timers: `loginctl enable-linger`")
+    }
+
+    private static func userName() -> String? {
+        guard let entry = unsafe getpwuid(getuid()) else { return nil }
+        return unsafe String(validatingCString: entry.pointee.pw_name)
+    }
+}
