@@ -15,6 +15,8 @@ final class Lab: Sendable {
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "lab.py").path
     static let address = "10.77.0.1"
 
+    var socket: String { folder.path + "/run/authd/socket" }
+
     /// Builds it, signs in to the session `lab`, plays the test and ends everything.
     ///
     /// - Parameters:

@@ -135,6 +135,7 @@ final class Play {
         }
         if let alarm, alarm.at == next {
             seats[alarm.session]?.alarm = nil
+            history?[alarm.session].wakes.append(now)
             tell(alarm.session, .wake)
         } else if noticeAlarm == next {
             noticeAlarm = nil

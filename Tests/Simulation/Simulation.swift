@@ -16,6 +16,8 @@ package struct Outcome: Sendable {
 package struct History: Sendable {
     /// When its provider was called.
     package internal(set) var calls: [Duration] = []
+    /// When a timer of its own woke the agent.
+    package internal(set) var wakes: [Duration] = []
     /// Each change of its state.
     package private(set) var states: [(at: Duration, state: SessionState)] = []
 

@@ -99,6 +99,24 @@ struct CaseTests {
         }
     }
 
+    @Test("an hour without a network wakes the agent at the end of each token, and at nothing else")
+    func offlineRest() throws {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.sessions = 10
+            let moves = [
+                Move(.time(.seconds(60)), .network(.offline)), Move(.time(.seconds(2 * 3600)), .network(.online)),
+            ]
+            let outcome = play(moves, seed: seed, setting: setting)
+            let away = Duration.seconds(63)...Duration.seconds(61 + 2 * 3600)
+            for history in outcome.history {
+                let ended = try #require(history.states.first { $0.state == .stale }).at
+                #expect(history.wakes.filter(away.contains).allSatisfy { $0 == ended }, "\(history.wakes)")
+                #expect(!history.calls.contains(where: away.contains))
+            }
+        }
+    }
+
     private func play(
         _ moves: [Move], seed: UInt64, setting: Setting = Setting(), quiet: Duration? = nil
     ) -> Outcome {

@@ -27,15 +27,20 @@ struct FleetTests {
         }
     }
 
-    @Test("back on the network: half of a person's five sessions are active within 2 s, 99 of 100 of 200 within 10 s")
+    @Test("back on the network, of 200 sessions at ten providers half are active within 2 s, 99 of 100 within 10 s")
     func recovery() throws {
-        let handful = try (1...100).flatMap { try recoveries(sessions: 5, seed: $0) }.sorted()
-        // Four providers, strangers to each other, with fifty sessions each.
-        let fleet = try (1...40).flatMap { try recoveries(sessions: 50, seed: $0) }.sorted()
-        let (median, most) = (handful[handful.count / 2], fleet[fleet.count * 99 / 100])
-        print("active again: five sessions, median \(median); 200 at four providers, 99 of 100 within \(most)")
+        // Providers are strangers to each other: ten of twenty sessions are ten plays, and ten such fleets are played.
+        let fleet = try (1...100).flatMap { try recoveries(sessions: 20, seed: $0) }.sorted()
+        let (median, most) = (fleet[fleet.count / 2], fleet[fleet.count * 99 / 100])
+        print("200 sessions at ten providers: half active within \(median), 99 of 100 within \(most)")
         #expect(median < .seconds(2))
         #expect(most < .seconds(10))
+    }
+
+    @Test("with fifty sessions at each of four providers 99 of 100 are active within 10 s all the same")
+    func crowded() throws {
+        let fleet = try (1...40).flatMap { try recoveries(sessions: 50, seed: $0) }.sorted()
+        #expect(fleet[fleet.count * 99 / 100] < .seconds(10))
     }
 
     /// From the network's return to `active`, of sessions at one provider whose tokens ended meanwhile.
