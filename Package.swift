@@ -233,6 +233,10 @@ let package = Package(
         .testTarget(
             name: "RealNetworkTests", dependencies: ["AuthWire", "TestSupport"], exclude: ["lab.py", "clock-shim.c"],
             swiftSettings: checked),
+        // The units and sleep on a machine that systemd boots; boot has how.
+        .testTarget(
+            name: "BootedTests", dependencies: ["StandInBackends", "TestSupport"], exclude: ["boot"],
+            swiftSettings: checked),
         .testTarget(
             name: "HouseTests",
             dependencies: [.product(name: "Subprocess", package: "swift-subprocess")],

@@ -1,0 +1,140 @@
+import Foundation
+import StandInBackends
+import TestSupport
+
+/// A machine of the test's own, booted by systemd, and one person on it whose manager knows authd's units and who has a
+/// keyring; the backends' stand-ins are reached from it.
+final class BootedMachine: Sendable {
+    let backends: StandIns
+    private let folder: TemporaryFolder
+    private let machine: Child
+    private let first: String
+    private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "boot").path
+    private static let units = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "systemd")
+
+    /// Boots it, plays the test and ends everything. An ordinary user is refused, and that is then what is shown.
+    static func play(_ test: @escaping @Sendable (BootedMachine) async throws -> Void) async throws {
+        guard geteuid() == 0 else {
+            let refused = try await Child([script, "/nowhere", "/nowhere"], environment: [:]).output()
+            guard refused.status == 1, refused.err.contains("root") else { throw Failure("not refused: \(refused)") }
+            return
+        }
+        var configuration = StandIns.Configuration()
+        configuration.tokenLifetime = .seconds(3600)
+        try await StandIns.serving(configuration) { backends in
+            let machine = try await BootedMachine(backends)
+            let result: Result<Void, any Error>
+            do {
+                let keyring = try await machine.prepare()
+                try await test(machine)
+                await keyring.end()
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            await machine.machine.end()
+            try result.get()
+        }
+    }
+
+    private init(_ backends: StandIns) async throws {
+        self.backends = backends
+        folder = try TemporaryFolder()
+        guard mkfifo(folder.path + "/booted", 0o600) == 0 else { throw Failure("mkfifo: \(errno)") }
+        let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin:/sbin"
+        machine = try await Child([Self.script, folder.path, Programs.folder], environment: ["PATH": path])
+        let word = try await Child(["cat", folder.path + "/booted"], environment: ["PATH": path])
+        machine.whenEnded { _ in word.kill(SIGKILL) }
+        guard await word.out.wait(for: "booted") else {
+            throw Failure("no machine: \(await machine.output())")
+        }
+        guard let parent = machine.out.text.split(separator: "\n").first?.dropFirst("machine ".count),
+            let children = try? String(contentsOfFile: "/proc/\(parent)/task/\(parent)/children", encoding: .utf8),
+            let first = children.split(separator: " ").first
+        else { throw Failure("no first process: \(machine.out.text)") }
+        self.first = String(first)
+    }
+
+    /// The units as they are installed, and settings that put the stand-ins into the bundled profiles.
+    /// - Returns: the keyring, which lives as long as the machine.
+    private func prepare() async throws -> Child {
+        for name in ["authd.socket", "authd.service"] {
+            let unit = try String(contentsOf: Self.units.appending(path: name), encoding: .utf8)
+                .replacing("/usr/bin/authd", with: "/usr/lib/authd-built/authd")
+            try await write(unit, to: ".config/systemd/user/\(name)")
+        }
+        let environments = Backend.allCases.map { backend in
+            "[providers.\(backend.rawValue).environments]\nlocal = \"\(backends.url(backend))\"\n"
+        }
+        try await write(environments.joined(separator: "\n"), to: ".config/authd/authd.toml")
+        try await person("systemctl", "--user", "daemon-reload")
+        try await person("systemctl", "--user", "enable", "--now", "authd.socket")
+        let keyring = try await start(
+            Self.asAda + ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"],
+            input: Desktop.keyringPassword)
+        try await person("gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets")
+        return keyring
+    }
+
+    // MARK: On the machine
+
+    private static let asAda = [
+        "setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups", "env", "HOME=/people/ada",
+        "XDG_RUNTIME_DIR=/run/user/1000", "DBUS_SESSION_BUS_ADDRESS=unix:path=/run/user/1000/bus",
+    ]
+
+    private func start(_ command: [String], input: String? = nil) async throws -> Child {
+        try await Child(
+            ["nsenter", "-t", first, "-m", "-p", "-u", "-i", "-C", "--"] + command,
+            environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"],
+            input: input.map(Child.Input.text) ?? .none)
+    }
+
+    func asRoot(_ command: String...) async throws -> Child.Output { try await start(command).output() }
+
+    func asPerson(_ command: [String], input: String? = nil) async throws -> Child.Output {
+        try await start(Self.asAda + command, input: input).output()
+    }
+
+    /// What the command of the person printed; throws when it fails.
+    @discardableResult
+    func person(_ command: String...) async throws -> String {
+        let output = try await asPerson(command)
+        guard output.status == 0 else { throw Failure("\(command): \(output.status) \(output.err)") }
+        return output.out
+    }
+
+    func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
+        try await asPerson(["/usr/lib/authd-built/authc"] + arguments, input: input)
+    }
+
+    func write(_ text: String, to file: String) async throws {
+        let written = try await asPerson(
+            ["sh", "-c", #"mkdir -p "$(dirname "$HOME/$0")" && cat >"$HOME/$0""#, file], input: text)
+        guard written.status == 0 else { throw Failure("\(file): \(written.err)") }
+    }
+
+    func signIn() async throws {
+        let login = try await authc(
+            "login", Backend.appTemplate.rawValue, "--environment", "local", "--field", "email=ada@example.org",
+            "--password-stdin", input: "Correct-horse1")
+        guard login.status == 0 else { throw Failure("login: \(login.err)") }
+    }
+
+    /// A property of the service, as its manager tells it.
+    func service(_ property: String) async throws -> String {
+        try await person("systemctl", "--user", "show", "authd.service", "--property", property, "--value")
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// The first line of the journal, the manager's or the service's own, that holds the text; `nil` when none comes in time.
+    func journal(until text: String) async throws -> String? {
+        let follow = """
+            grep -m1 -F -- "$0" < <(exec timeout 60 journalctl -o cat -n all -f _SYSTEMD_USER_UNIT=authd.service + \
+                USER_UNIT=authd.service 2>/dev/null)
+            """
+        let found = try await asRoot("bash", "-c", follow, text)
+        return found.status == 0 ? found.out : nil
+    }
+}

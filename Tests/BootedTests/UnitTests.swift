@@ -1,0 +1,67 @@
+import StandInBackends
+import TestSupport
+import Testing
+
+@Suite("The units, under a real user manager", .serialized, .timeLimit(.minutes(5)))
+struct UnitTests {
+    @Test("the first word of a client starts authd, and what it says of itself is in the manager's status")
+    func activation() async throws {
+        try await BootedMachine.play { machine in
+            #expect(try await machine.service("ActiveState") == "inactive")
+            #expect(try await machine.person("stat", "-c", "%a %U", "/run/user/1000/authd") == "700 ada\n")
+            #expect(try await machine.person("stat", "-c", "%a %U", "/run/user/1000/authd/socket") == "600 ada\n")
+            #expect(try await machine.authc("status").status == 3)
+            #expect(try await machine.service("ActiveState") == "active")
+            #expect(try await machine.service("StatusText").contains("nobody signed in"))
+            try await machine.signIn()
+            #expect(try await machine.person("cat", "/run/user/1000/authd/prompt").contains("app-template"))
+            #expect(try await machine.service("StatusText").contains("app-template"))
+            // Another user of the machine, root too, is told that this is not theirs.
+            let root = try await machine.asRoot(
+                "/usr/lib/authd-built/authc", "token", "--socket", "/run/user/1000/authd/socket")
+            #expect(root.status == 77, "\(root.err)")
+        }
+    }
+
+    @Test("authd that is killed, or hangs, is started again and serves the session without a sign-in")
+    func restarts() async throws {
+        try await BootedMachine.play { machine in
+            try await machine.write("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\n", to: ".config/systemd/user/authd.service.d/soon.conf")
+            try await machine.person("systemctl", "--user", "daemon-reload")
+            try await machine.signIn()
+            let token = try await machine.authc("token").out
+            let calls = machine.backends.counts[.appTemplate, "POST /auth/login"]
+            for (number, signal) in ["KILL", "STOP"].enumerated() {
+                try await machine.person("systemctl", "--user", "kill", "--signal", signal, "authd.service")
+                // One that hangs is noticed when the watchdog's two seconds are over.
+                #expect(try await machine.journal(until: "restart counter is at \(number + 1)") != nil)
+                #expect(try await machine.authc("token").out == token)
+            }
+            #expect(machine.backends.counts[.appTemplate, "POST /auth/login"] == calls)
+        }
+    }
+
+    @Test("reload takes new settings, broken ones end the start for good, and stop leaves the socket to start it again")
+    func reloadAndStop() async throws {
+        try await BootedMachine.play { machine in
+            #expect(try await machine.authc("status").status == 3)
+            let pid = try await machine.service("MainPID")
+            try await machine.write("log_level = \"debug\"\n", to: ".config/authd/authd.toml")
+            try await machine.person("systemctl", "--user", "reload", "authd.service")
+            #expect(try await machine.journal(until: "log level") != nil)
+            #expect(try await machine.service("MainPID") == pid)
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            #expect(try await machine.service("Result") == "success")
+            #expect(try await machine.authc("status").status == 3)
+            #expect(try await machine.service("MainPID") != pid)
+
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            try await machine.write("log_level = 7\n", to: ".config/authd/authd.toml")
+            let start = try await machine.asPerson(["systemctl", "--user", "start", "authd.service"])
+            #expect(start.status != 0)
+            #expect(try await machine.service("ExecMainStatus") == "78")
+            #expect(try await machine.service("NRestarts") == "0")
+            #expect(try await machine.journal(until: "authd.toml:1") != nil)
+        }
+    }
+}
