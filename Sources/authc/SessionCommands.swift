@@ -61,6 +61,10 @@ enum SessionCommands {
                 try StatusReport.show(status, json, options)
                 return .done
             } catch {
+                if goal == .signedOut, error.agentError?.kind == .notSignedIn {
+                    if options.json { try Output.json(.null) } else { Output.note("Nobody is signed in.") }
+                    return .done
+                }
                 guard options.timeout == nil, error.agentError?.kind == .timeout else { throw error }
             }
         }

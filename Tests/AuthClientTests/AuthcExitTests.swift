@@ -86,6 +86,21 @@ struct AuthcExitTests {
         #expect(result.errors.contains("cannot write the result"))
     }
 
+    /// The socket would get the closed descriptor's number, and the token or the message would be written into it.
+    @Test(
+        "a stdout or stderr that was closed before the start is not mistaken for the socket",
+        arguments: [(["token"], ">&-", 70), (["token"], "2>&-", 0), (["status"], "2>&-", 64), (["token"], "<&-", 0)])
+    func missingDescriptor(arguments: [String], closing: String, status: Int32) async throws {
+        let agent = try TestAgent(replies: [
+            "token.get": .success(Samples.token()), "session.status": .failure(AgentError(.unsupported, "No.")),
+        ])
+        defer { agent.stop() }
+        let command = "\"\(Program.authc)\" \(arguments.joined(separator: " ")) \(closing)"
+        let result = try await Program.run(["-c", command], folder: agent.folder, program: "/bin/bash")
+        #expect(result.status == status)
+        #expect(agent.requests.count == 1)
+    }
+
     @Test("a token that holds what no token may is not printed")
     func activeToken() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token("a\nHost: evil"))])

@@ -90,10 +90,14 @@ extension SessionTable {
         return try status(params.session)
     }
 
-    /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience.
+    /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience. `not_signed_in` where
+    /// nobody is signed in and that is waited for: there is no session to tell of.
     package func wait(_ params: SessionWaitParams) async throws(AgentError) -> SessionStatus {
         for await _ in board.changes() {
             if let status = reached(params) { return status }
+            if params.until == .signedOut, params.session == nil, board.store.state == .ready, board.status(nil) == nil {
+                throw absence(of: nil)
+            }
         }
         throw AgentError(.timeout, "The session did not become \(params.until.rawValue) in time.")
     }

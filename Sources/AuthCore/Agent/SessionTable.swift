@@ -9,6 +9,8 @@ package final class SessionTable: Sendable {
         var sessions: [SessionName: Session] = [:]
         /// The store has been read; until then, what is not here may still be there.
         var loaded = false
+        /// Of sessions whose record cannot be understood: why, by what the store calls them.
+        var damaged: [String: String] = [:]
         /// Of reading the store again that failed.
         var reading = Backoff()
         var willReadAgain = false
@@ -128,7 +130,7 @@ package final class SessionTable: Sendable {
                 if !isLoaded { await showLocked() }
                 continue
             }
-            if !isLoaded { await load() } else { board.put(store: .ready, message: nil) }
+            if !isLoaded { await load() } else { board.put(store: .ready, message: damage) }
             for session in sessions { await session.handle(.storeReady) }
         }
     }
@@ -136,19 +138,33 @@ package final class SessionTable: Sendable {
     /// Picks up every session that the store holds and memory does not.
     private func load() async {
         do throws(StoreError) {
+            var damaged: [String: String] = [:]
             for stored in try await store.loadAll() {
-                guard case .record(let record) = stored else { continue }
-                await pickUp(record)
+                switch stored {
+                case .record(let record): await pickUp(record)
+                case .damaged(let session, let reason): damaged[session] = reason
+                }
             }
-            entries.withLock { $0.loaded = true }
+            entries.withLock { entries in
+                entries.loaded = true
+                entries.damaged = damaged
+            }
             board.removeHeralds(in: .keyringLocked)
             await tellPlaces()
-            board.put(store: .ready, message: nil)
+            board.put(store: .ready, message: damage)
         } catch {
             board.put(store: StoreState(error), message: AgentError(error).message)
             await showLocked()
             if error.endsUntold { readAgainLater() }
         }
+    }
+
+    /// What a person is told of records that were left untouched.
+    private var damage: String? {
+        let damaged = entries.withLock { $0.damaged }.sorted { $0.key < $1.key }
+        guard !damaged.isEmpty else { return nil }
+        return damaged.map { "What is kept of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
+            + " Signing in to it again replaces it."
     }
 
     /// Reads a store that nothing will be heard of again, ever more seldom, until that succeeds.
@@ -228,6 +244,9 @@ package final class SessionTable: Sendable {
 
     func absence(of name: SessionName?) -> AgentError {
         guard isLoaded else { return .storeNotRead(board.store) }
+        if let damage, name.map({ name in entries.withLock { $0.damaged[name.text] != nil } }) ?? true {
+            return AgentError(name == nil ? .notSignedIn : .unknownSession, damage, cause: "damaged")
+        }
         return name.map(AgentError.unknownSession) ?? .noSession
     }
 
@@ -237,6 +256,8 @@ package final class SessionTable: Sendable {
         await tellPlaces()
         await tellNetwork(session)
         try await session.write()
+        let wasDamaged = entries.withLock { $0.damaged.removeValue(forKey: record.session.text) } != nil
+        if wasDamaged { board.put(store: .ready, message: damage) }
         return try status(record.session)
     }
 
@@ -317,7 +338,8 @@ extension StoreState {
         self =
             switch error {
             case .locked: .locked
-            case .missing, .failed: .missing
+            case .missing: .missing
+            case .failed: .failed
             case .denied: .denied
             case .notAnswering: .notAnswering
             }

@@ -55,6 +55,7 @@ extension AgentError {
                 "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
                     + "this goes on by itself.", cause: "dismissed")
         case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
+        case .failed: AgentError(.keyringUnavailable, message ?? "The keyring failed.", cause: "failed")
         case .missing, .starting, .ready:
             AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)
         }

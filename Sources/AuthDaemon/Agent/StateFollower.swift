@@ -22,7 +22,7 @@ package struct StateFollower: Service {
     package func run() async throws {
         var written: String?
         var told: String?
-        var logged: [SessionName: SessionState] = [:]
+        var log = StateLog(logger: logger)
         var toldOfUnlocked = false
         for await _ in board.changes().cancelOnGracefulShutdown() {
             let statuses = board.statuses()
@@ -34,27 +34,15 @@ package struct StateFollower: Service {
             let status = StatusLine.text(sessions: statuses, store: board.store)
             if status != told { notifier.status(status) }
             told = status
-            log(statuses, after: logged)
+            log.tell(statuses, store: board.store, network: board.network.state)
             if !toldOfUnlocked, SecretPages.shared.usage.unlocked > 0 {
                 logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
                 toldOfUnlocked = true
             }
-            logged = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
             // What led to a change, a start or a sign-in, is over: the next thing is mostly a long time of nothing.
             authd_give_back_pages()
         }
         prompt.remove()
-    }
-
-    private func log(_ statuses: [SessionStatus], after former: [SessionName: SessionState]) {
-        for status in statuses where former[status.session] != status.state {
-            logger.info(
-                "Session is \(status.state.rawValue).",
-                metadata: ["session": "\(status.session)", "cause": "\(status.cause ?? "-")"])
-        }
-        for session in former.keys where !statuses.contains(where: { $0.session == session }) {
-            logger.info("Session is gone.", metadata: ["session": "\(session)"])
-        }
     }
 
     private func write(_ line: String) {

@@ -14,6 +14,8 @@ public enum StoreState: String, Sendable, CaseIterable {
     case missing
     case denied
     case notAnswering = "not_answering"
+    /// It answered with an error.
+    case failed
     /// Not asked yet.
     case starting
 }
@@ -21,7 +23,7 @@ public enum StoreState: String, Sendable, CaseIterable {
 public struct StoreInfo: Sendable, Equatable {
     public var kind: StoreKind
     public var state: StoreState
-    /// For a person, when the state is no good one.
+    /// For a person, when the state is no good one, or something in the store cannot be read.
     public var message: String?
 
     public init(kind: StoreKind, state: StoreState, message: String? = nil) {

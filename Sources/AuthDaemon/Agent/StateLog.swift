@@ -1,0 +1,46 @@
+import AuthWire
+import Logging
+
+/// What of the state is a line of the log: each session's state, the store and the network, when they are another than
+/// before.
+struct StateLog {
+    private let logger: Logger
+    private var sessions: [SessionName: SessionState] = [:]
+    private var store: StoreInfo?
+    private var network = NetworkState.online
+
+    init(logger: Logger) {
+        self.logger = logger
+    }
+
+    mutating func tell(_ statuses: [SessionStatus], store: StoreInfo, network: NetworkState) {
+        tell(statuses)
+        tell(store)
+        if network != self.network { logger.info("The network is \(network.rawValue).") }
+        self.network = network
+    }
+
+    private mutating func tell(_ statuses: [SessionStatus]) {
+        for status in statuses where sessions[status.session] != status.state {
+            logger.info(
+                "Session is \(status.state.rawValue).",
+                metadata: ["session": "\(status.session)", "cause": "\(status.cause ?? "-")"])
+        }
+        for session in sessions.keys where !statuses.contains(where: { $0.session == session }) {
+            logger.info("Session is gone.", metadata: ["session": "\(session)"])
+        }
+        sessions = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+    }
+
+    private mutating func tell(_ store: StoreInfo) {
+        defer { self.store = store }
+        guard store != self.store, store.state != .starting else { return }
+        switch (store.state, store.message) {
+        case (.ready, let message?): logger.warning("\(message)")
+        // That it is open is news only after it was not.
+        case (.ready, nil): if let former = self.store, former.state != .starting { logger.info("The store is open again.") }
+        case (let state, let message):
+            logger.warning("The store is \(state.rawValue): \(message ?? "its sessions are served once it is open.")")
+        }
+    }
+}
