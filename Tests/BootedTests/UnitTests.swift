@@ -26,7 +26,8 @@ struct UnitTests {
     @Test("authd that is killed, or hangs, is started again and serves the session without a sign-in")
     func restarts() async throws {
         try await BootedMachine.play { machine in
-            try await machine.write("[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\n", to: ".config/systemd/user/authd.service.d/soon.conf")
+            try await machine.write(
+                "[Service]\nWatchdogSec=2s\nTimeoutAbortSec=1s\n", to: ".config/systemd/user/authd.service.d/soon.conf")
             try await machine.person("systemctl", "--user", "daemon-reload")
             try await machine.signIn()
             let token = try await machine.authc("token").out

@@ -95,7 +95,8 @@ extension SessionTable {
     package func wait(_ params: SessionWaitParams) async throws(AgentError) -> SessionStatus {
         for await _ in board.changes() {
             if let status = reached(params) { return status }
-            if params.until == .signedOut, params.session == nil, board.store.state == .ready, board.status(nil) == nil {
+            if params.until == .signedOut, params.session == nil, board.store.state == .ready, board.status(nil) == nil
+            {
                 throw absence(of: nil)
             }
         }

@@ -38,7 +38,8 @@ struct StateLog {
         switch (store.state, store.message) {
         case (.ready, let message?): logger.warning("\(message)")
         // That it is open is news only after it was not.
-        case (.ready, nil): if let former = self.store, former.state != .starting { logger.info("The store is open again.") }
+        case (.ready, nil):
+            if let former = self.store, former.state != .starting { logger.info("The store is open again.") }
         case (let state, let message):
             logger.warning("The store is \(state.rawValue): \(message ?? "its sessions are served once it is open.")")
         }

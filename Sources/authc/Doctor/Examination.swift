@@ -27,7 +27,9 @@ enum Examination {
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as it was started: sessions end with the agent")
-        case .ready: return .ok(.store, "\(name) is open")
+        case .ready:
+            guard let message = store.message else { return .ok(.store, "\(name) is open") }
+            return .warning(.store, message, hint: "`authc login PROVIDER`, or remove the item in the keyring's own program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "ask again in some seconds")
         case .locked:
@@ -41,6 +43,8 @@ enum Examination {
                     + "sessions until it ends")
         case .denied:
             return problem("\(name) refuses", "allow authd in the keyring's own settings, then `authc doctor` again")
+        case .failed:
+            return problem("\(name) failed", "start the keyring again; authd asks it ever more seldom until it answers")
         case .notAnswering:
             return problem("\(name) does not answer", "start the keyring again; authd goes on by itself")
         }
