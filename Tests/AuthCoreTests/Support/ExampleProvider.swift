@@ -11,7 +11,8 @@ struct ExampleProvider {
 
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
-        kept: KeptAnswers = KeptAnswers(limit: 1 << 20), _ change: (inout ProviderProfile) throws -> Void = { _ in }
+        kept: KeptAnswers = KeptAnswers(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
+        _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws {
         self.store = store
         self.transport = transport
@@ -19,7 +20,7 @@ struct ExampleProvider {
         var profile = try Self.profile()
         try change(&profile)
         table = SessionTable(
-            store: store, transport: transport, clock: clock, network: StillNetwork(),
+            store: store, transport: transport, clock: clock, network: StillNetwork(), sleep: sleep,
             catalog: ProfileCatalog([profile]), seed: 1, publish: { kept.heed($0) })
     }
 
