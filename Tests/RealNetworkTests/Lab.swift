@@ -20,13 +20,16 @@ final class Lab: Sendable {
     /// Builds it, signs in to the session `lab`, plays the test and ends everything.
     ///
     /// - Parameters:
+    ///   - name: by which the provider is called, instead of its address.
+    ///   - isSecure: the provider speaks HTTPS, and the agent trusts the certificates of `lab.pem` and `other.pem`.
     ///   - more: of the agent's environment.
     ///   - wrapper: a command that the agent is started by.
     static func play(
         _ test: @escaping @Sendable (Lab, _ agent: Child) async throws -> Void, name: String? = nil,
+        isSecure: Bool = false,
         with more: [String: String] = [:], wrapping wrapper: [String] = []
     ) async throws {
-        let lab = try await Lab(name: name)
+        let lab = try await Lab(name: name, isSecure: isSecure)
         let agent = try await lab.startAgent(with: more, wrapping: wrapper)
         let result: Result<Void, any Error>
         do {
@@ -40,7 +43,7 @@ final class Lab: Sendable {
         try result.get()
     }
 
-    private init(name: String?) async throws {
+    private init(name: String?, isSecure: Bool) async throws {
         folder = try TemporaryFolder()
         let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
         environment = [
@@ -75,10 +78,29 @@ final class Lab: Sendable {
             "until ip -o link show near | grep -q \"state UP\"; do :; done; ip route add default via 10.1.0.2",
             environment)
         let life = try folder.write("3600 0", to: "life")
+        let certificate = isSecure ? [try await Self.certificates(in: folder)] : []
         provider = try await Child(
-            Self.enter(gateway) + [Self.python, Self.script, "provider", Self.address, life], environment: environment)
+            Self.enter(gateway) + [Self.python, Self.script, "provider", Self.address, life] + certificate,
+            environment: environment)
         port = try await Self.port(of: provider)
-        _ = try folder.write(Self.profile("lab", at: "http://\(name ?? Self.address):\(port)"), to: Self.file("lab"))
+        let url = "\(isSecure ? "https" : "http")://\(name ?? Self.address):\(port)"
+        _ = try folder.write(Self.profile("lab", at: url), to: Self.file("lab"))
+    }
+
+    /// One for the provider, and one for somebody else.
+    /// - Returns: the file of the provider's.
+    private static func certificates(in folder: TemporaryFolder) async throws -> String {
+        for (file, owner) in [("lab", "IP:\(address)"), ("other", "DNS:hotel.example")] {
+            try await run(
+                [],
+                """
+                cd \(folder.path) && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 \
+                -subj /CN=\(file) -addext subjectAltName=\(owner) -keyout \(file).key -out \(file).crt &&
+                cat \(file).key \(file).crt >\(file).pem && cat \(file).crt >>trusted.crt
+                """, ["PATH": "/usr/bin:/bin"])
+        }
+        _ = try folder.write("[http]\nca_file = \"\(folder.path)/trusted.crt\"\n", to: "config/authd/authd.toml")
+        return folder.path + "/lab.pem"
     }
 
     /// The system's own: another one on the path may lack what the desktop's packages bring.
@@ -207,6 +229,10 @@ final class Lab: Sendable {
         let watch = try await Child([Programs.authc, "watch", "--json"], environment: environment)
         guard await watch.out.wait(for: "\"snapshot\"") else { throw Failure("no events: \(watch.err.text)") }
         return watch
+    }
+
+    func networkLines() async throws -> Child {
+        try await Child([Programs.authc, "network", "--watch"], environment: environment)
     }
 
     private static func profile(_ name: String, at url: String) -> String {

@@ -81,6 +81,8 @@ struct NetworkChangeTests {
     func routeGone() async throws {
         try await Lab.play { lab, _ in
             let gone = try await lab.watch()
+            let lines = try await lab.networkLines()
+            #expect(await lines.out.wait(for: " online"))
             try await lab.onLaptop("ip route del default")
             #expect(await gone.out.wait(for: #""providers":{"lab":"offline"}"#))
             #expect(try await lab.network().state == .limited)
@@ -89,8 +91,35 @@ struct NetworkChangeTests {
             try await lab.onLaptop("ip route add default via 10.1.0.2")
             #expect(await back.out.wait(for: #""providers":{"lab":"reachable"}"#))
             #expect(try await lab.network().state == .online)
-            for watch in [gone, back] { await watch.end() }
+            // What a person sees who watches: a line for each change.
+            #expect(await lines.out.wait(for: " limited, lab offline"))
+            #expect(await lines.out.wait(for: " online, lab reachable"))
+            for watch in [gone, back, lines] { await watch.end() }
         }
+    }
+
+    @Test("names that nobody resolves are told as such, not as a sign-out, and the session is back when somebody does")
+    func namesBlackHoled() async throws {
+        try await Lab.play(
+            { lab, _ in
+                try lab.setLife(seconds: 2)
+                #expect(try await lab.authc("refresh").status == 0)
+                let away = try await lab.watch()
+                // Another network, whose name server never answers.
+                try await lab.onLaptop(
+                    "echo 127.0.0.1 localhost >/etc/hosts && ip addr add 10.1.0.7/24 dev near && "
+                        + "printf 'nameserver 10.77.0.53\\noptions timeout:1 attempts:1\\n' >/etc/resolv.conf")
+                #expect(await away.out.wait(for: #""state":"stale""#))
+                let token = try await lab.authc("token")
+                #expect(token.status == 75 && token.err.contains("lab.test could not be resolved"), "\(token.err)")
+                await away.end()
+                try lab.setLife(seconds: 3600)
+                let back = try await lab.watch()
+                try await lab.onLaptop("echo '\(Lab.address) lab.test' >>/etc/hosts")
+                #expect(await back.out.wait(for: #""state":"active""#))
+                await back.end()
+                #expect(!lab.provider.out.text.contains("REUSED"))
+            }, name: "lab.test")
     }
 
     @Test("a provider that only a VPN reaches is unreachable while the rest is online")

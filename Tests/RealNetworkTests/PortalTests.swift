@@ -38,4 +38,29 @@ struct PortalTests {
             #expect(seen.contains("carried nothing") && !seen.contains("SECRETS"), "\(seen)")
         }
     }
+
+    @Test("over HTTPS a portal is told by a certificate that is for another name, and is not even asked for a page")
+    func foreignCertificate() async throws {
+        try await Lab.play(
+            { lab, _ in
+                let portal = try await lab.serve("portal", "0.0.0.0", lab.folder.path + "/other.pem")
+                try lab.setLife(seconds: 2)
+                #expect(try await lab.authc("refresh").status == 0)
+                try await lab.onGateway(
+                    "nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
+                        + "add rule ip n p ip daddr \(Lab.address) tcp dport \(lab.port) redirect to :\(portal.port)'")
+                let met = try await lab.watch()
+                try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
+                #expect(await met.out.wait(for: #""state":"portal""#))
+                #expect(try await lab.authc("refresh").status == 75)
+                await met.end()
+                try lab.setLife(seconds: 3600)
+                let passed = try await lab.watch()
+                try await lab.onGateway("nft flush ruleset")
+                #expect(await passed.out.wait(for: #""state":"active""#))
+                await passed.end()
+                await portal.server.end()
+                #expect(portal.server.out.text.split(separator: "\n").count == 1, "\(portal.server.out.text)")
+            }, isSecure: true)
+    }
 }

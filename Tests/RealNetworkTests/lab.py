@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The servers of the network tests: `provider ADDRESS LIFE-FILE`, `portal ADDRESS`, `slow ADDRESS TARGET SECONDS`.
+"""The servers of the network tests: `provider ADDRESS LIFE-FILE [CERTIFICATE]`, `portal ADDRESS [CERTIFICATE]`,
+`slow ADDRESS TARGET SECONDS`. With a certificate and its key in a file they speak HTTPS.
 
 While there is a file LIFE-FILE.ended it ends each session that is renewed.
 LIFE-FILE holds the life of the next access tokens, and by how much this clock is wrong, in seconds.
@@ -11,6 +12,7 @@ import json
 import os
 import secrets
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -95,8 +97,12 @@ class Portal(http.server.BaseHTTPRequestHandler):
         pass
 
 
-def serve(handler, address):
+def serve(handler, address, certificate=None):
     server = http.server.ThreadingHTTPServer((address, 0), handler)
+    if certificate:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     say(f"port {server.server_address[1]}")
     server.serve_forever()
 
@@ -122,8 +128,8 @@ def slow(address, target, seconds):
 
 if sys.argv[1] == "provider":
     Provider.life_file = sys.argv[3]
-    serve(Provider, sys.argv[2])
+    serve(Provider, sys.argv[2], *sys.argv[4:])
 elif sys.argv[1] == "portal":
-    serve(Portal, sys.argv[2])
+    serve(Portal, *sys.argv[2:])
 else:
     slow(*sys.argv[2:5])
