@@ -5,20 +5,29 @@ import Testing
 /// logind and NetworkManager played by python-dbusmock on a system bus of the test's own.
 @Suite("Sleep, and NetworkManager's word", .serialized, .timeLimit(.minutes(2)))
 struct SleepTests {
-    @Test("case 6: before sleep the lock is let go of, after it the provider is asked first and the session goes on")
+    @Test("case 6: a token that ends during sleep is renewed after it, the provider having been asked first")
     func sleep() async throws {
         let bus = try await MockBus([.logind])
         try await Lab.play(
             { lab, _ in
+                try lab.setLife(seconds: 2)
+                #expect(try await lab.authc("refresh").status == 0)
+                let watch = try await lab.watch()
                 try await bus.waitForInhibitor(true)
                 try await bus.emitSleep(true)
                 try await bus.waitForInhibitor(false)
-                let before = lab.provider.out.text.count
+                let before = lab.provider.out.text
+                // The machine is on its way to sleep: the token ends, and nothing is sent any more.
+                #expect(await watch.out.wait(for: #""state":"stale""#))
+                #expect(lab.provider.out.text == before)
+                try lab.setLife(seconds: 3600)
                 try await bus.emitSleep(false)
                 try await bus.waitForInhibitor(true)
-                #expect(await lab.provider.out.wait(for: "GET /me 401 bare"))
-                #expect(lab.provider.out.text.count > before)
-                #expect(try await lab.authc("refresh").status == 0)
+                #expect(await watch.out.wait(for: #""state":"active""#, times: 2))
+                let asked = lab.provider.out.text.dropFirst(before.count).split(separator: "\n")
+                #expect(asked.first?.hasPrefix("GET /me 401 bare") == true, "\(asked)")
+                #expect(asked.count { $0.hasPrefix("POST /refresh 200") } == 1, "\(asked)")
+                await watch.end()
                 #expect(try await lab.network().providers["lab"] == "reachable")
             }, with: ["DBUS_SYSTEM_BUS_ADDRESS": bus.address])
         await bus.end()
