@@ -11,6 +11,8 @@ FIRST ?= 1
 # How often make crash kills the agent, by the seeds from CRASH_FIRST on.
 KILLS ?= 300
 CRASH_FIRST ?= 1
+# How much make streams sends up, and back.
+MIB ?= 200
 # What make test plays of make simulate.
 TEST_SEEDS := 100000
 
@@ -31,7 +33,7 @@ UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
 
-.PHONY: help build demo test simulate crash lint format install uninstall clean bench packages
+.PHONY: help build demo test simulate crash streams lint format install uninstall clean bench packages
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
@@ -39,6 +41,7 @@ help:
 	@echo 'make test       every test; installs the packages that tests need'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
+	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -74,6 +77,10 @@ simulate:
 crash: packages
 	$(SWIFT) build --product crash
 	.build/debug/crash $(KILLS) $(CRASH_FIRST)
+
+streams: packages
+	$(SWIFT) build --build-tests
+	STREAM_MIB=$(MIB) $(SWIFT) test --skip-build --disable-xctest --filter 'StreamTests/longTransfers'
 
 bench: packages build
 	Tests/Benchmarks/bench $(RELEASE)
