@@ -28,6 +28,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.0"),
         .package(url: "https://github.com/LebJe/TOMLKit", from: "0.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -91,6 +92,15 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "AuthOutbox",
+            dependencies: [
+                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -114,7 +124,8 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthProviders", "AuthTokens", "CWipe",
+                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders", "AuthTokens",
+                "CWipe",
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
@@ -202,11 +213,14 @@ let package = Package(
             ],
             swiftSettings: checked
         ),
+        .testTarget(
+            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthCore", "AuthWire", "TestSupport"],
+            swiftSettings: checked),
         .testTarget(name: "AuthProvidersTests", dependencies: ["AuthProviders", "AuthCore"], swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthCore", "AuthWire", "TestSupport",
+                "AuthDaemon", "AuthCore", "AuthOutbox", "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

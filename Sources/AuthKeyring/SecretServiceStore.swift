@@ -137,8 +137,8 @@ package actor SecretServiceStore: SessionStore {
 // MARK: Calls
 
 extension SecretServiceStore {
-    private typealias Deadline = SuspendingClock.Instant
-    private typealias Work<Value> = (
+    typealias Deadline = SuspendingClock.Instant
+    typealias Work<Value> = (
         isolated SecretServiceStore, SecretServiceProxy, Deadline
     ) async throws(StoreError) -> Value
 
@@ -147,7 +147,7 @@ extension SecretServiceStore {
     }
 
     /// `work` when it is this caller's turn to write.
-    private func inTurn(_ work: Work<Void>) async throws(StoreError) {
+    func inTurn(_ work: Work<Void>) async throws(StoreError) {
         try refuseWhenSilent()
         do {
             try await thread.call(turns.turn(), limit: nil)
@@ -165,7 +165,7 @@ extension SecretServiceStore {
 
     /// `work` with an open session, and once more with a new one when the first turns out to be of a daemon that has
     /// gone, or fails for no reason that another try could not mend. Work is the same done once or twice.
-    private func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
+    func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
         try refuseWhenSilent()
         let deadline = SuspendingClock.now + limit
         let keyring = try await open(deadline)
@@ -189,7 +189,7 @@ extension SecretServiceStore {
     }
 
     /// - Parameter lockedPath: what to have unlocked if the service says that it is locked.
-    private func ask<Value>(
+    func ask<Value>(
         _ call: GIOCall<Value>, _ deadline: Deadline, lockedPath: String? = nil
     ) async throws(StoreError) -> Value {
         do throws(GLibFailure) {
@@ -206,7 +206,7 @@ extension SecretServiceStore {
     }
 
     /// The default collection, open.
-    private func openCollection(_ deadline: Deadline) async throws(StoreError) -> String {
+    func openCollection(_ deadline: Deadline) async throws(StoreError) -> String {
         guard let bus = link.connection else { throw .missing(reason: "the connection to the message bus was lost") }
         guard let path = try await ask(CollectionWatch.readingDefault(on: bus), deadline) else {
             throw .missing(reason: "the keyring service has no default keyring; create one, or log in to the desktop")
@@ -219,7 +219,7 @@ extension SecretServiceStore {
 
     /// The paths of open items. Nothing found counts only when the collection is open: services differ in what they
     /// find in a locked one.
-    private func find(
+    func find(
         _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) -> [String] {
         let found = try await ask(keyring.searching(attributes), deadline)
@@ -228,7 +228,7 @@ extension SecretServiceStore {
         return found.unlocked
     }
 
-    private func values(
+    func values(
         _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) -> [String: Secret] {
         let paths = try await find(attributes, keyring, deadline)

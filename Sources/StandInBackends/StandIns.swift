@@ -19,6 +19,7 @@ package final class StandIns: Sendable {
     let secretLog = SecretLog()
     private let clock = ServerClock()
     private let callCounts = Watched(CallCounts())
+    private let keyLog = Watched<[Backend: [String]]>([:])
     private let renewalLog = Watched<[TokenRenewal]>([])
     private let servers: [Backend: BackendServer]
     private let listeners: [Backend: Listener]
@@ -34,7 +35,7 @@ package final class StandIns: Sendable {
                 backend: backend, seed: configuration.seed, lifetime: configuration.tokenLifetime.inSeconds,
                 grace: configuration.grace.inSeconds, endsFamilyOnReuse: configuration.endsFamilyOnReuse,
                 secrets: secretLog, clock: clock, renewals: renewalLog)
-            let server = BackendServer(backend: backend, accounts: accounts, counts: callCounts)
+            let server = BackendServer(backend: backend, accounts: accounts, counts: callCounts, keys: keyLog)
             servers[backend] = server
             listeners[backend] = try Listener(host: configuration.host, respond: server.respond)
         }
@@ -147,6 +148,14 @@ extension StandIns {
     /// Returns once the counts are as asked for. Calls are counted when they arrive, before they are done.
     package func waitForCalls(_ isMet: @escaping @Sendable (CallCounts) -> Bool) async throws {
         try await callCounts.wait(until: isMet)
+    }
+
+    /// The `Idempotency-Key` of every call that had one, in the order in which they came.
+    package func idempotencyKeys(_ backend: Backend) -> [String] { keyLog.value[backend] ?? [] }
+
+    /// Returns once so many calls with such a key have come.
+    package func waitForKeys(_ count: Int, at backend: Backend) async throws {
+        try await keyLog.wait { ($0[backend] ?? []).count >= count }
     }
 
     /// Every token, password and code that was given out or received.

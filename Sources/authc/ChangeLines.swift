@@ -14,6 +14,9 @@ struct ChangeLines: WatchView {
             if let network = state.network { try line(time, "network " + network.state.rawValue) }
         } else if let notice = event.notice {
             try line(time, "\(notice.title), \(event.name): \(notice.message)")
+        } else if let entry = event.outbox {
+            let what = event.name == "given_up" ? "given up" : event.name
+            try line(time, "outbox, \(what): \(entry.session) \(entry.request)")
         } else if let status = event.status {
             try line(time, about(status, now) + (event.name == "ending" ? ", and nothing renews it" : ""))
         } else if let network = event.network {

@@ -3,6 +3,7 @@ import AuthDaemon
 import AuthHTTP
 import AuthKeyring
 import AuthNetwork
+import AuthOutbox
 import AuthProviders
 import AuthTokens
 import AuthWire
@@ -47,6 +48,7 @@ let parts = AgentParts(
             group: group)
         return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
     },
-    cryptography: SystemCryptography())
+    cryptography: SystemCryptography(),
+    outbox: { path, keys in SQLiteOutbox(path: path, keys: keys) })
 
 exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)

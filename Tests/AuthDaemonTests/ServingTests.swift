@@ -31,7 +31,7 @@ struct ServingTests {
                 #expect(try client.ask("token.get", ["session": "other"]).errorKind == "unknown_session")
                 #expect(try client.ask("session.status", ["session": "other"]).errorKind == "unknown_session")
                 #expect(try client.ask("provider.show", ["provider": "other"]).errorKind == "unknown_provider")
-                #expect(try client.ask("outbox.list").errorKind == "unsupported")
+                #expect(try client.ask("outbox.drop", ["id": "x"]).errorKind == "not_found")
                 #expect(try client.ask("agent.lock").errorKind == "unsupported")
             }
         }

@@ -32,6 +32,8 @@ struct TargetRules: Sendable {
                 "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "Crypto", "JWTKit"])),
+        "AuthOutbox": TargetRules(
+            imports: standard.union(["AuthCore", "AuthWire", "Crypto", "FoundationEssentials", "GRDB"])),
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
@@ -41,8 +43,8 @@ struct TargetRules: Sendable {
             ])),
         "authd": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthProviders", "AuthTokens",
-                "AuthWire",
+                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthOutbox", "AuthProviders",
+                "AuthTokens", "AuthWire",
                 "GLibRuntime",
             ])),
         "StandInBackends": TargetRules(

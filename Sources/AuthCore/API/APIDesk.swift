@@ -35,20 +35,26 @@ package final class APIDesk: Sendable {
         return try response.fitting()
     }
 
-    func settled(_ params: APIRequestParams) async throws(AgentError) -> (APIOrder, Session) {
+    /// - Parameter boundary: of a form; `nil`: one at random.
+    func settled(
+        _ params: APIRequestParams, boundary given: String? = nil
+    ) async throws(AgentError) -> (APIOrder, Session) {
         let session = try table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
-        return (try APIOrder(params, profile: profile, environment: environment, boundary: boundary()), session)
+        let order = try APIOrder(params, profile: profile, environment: environment, boundary: given ?? boundary())
+        return (order, session)
     }
 
-    func settled(_ params: APICallParams) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
+    func settled(
+        _ params: APICallParams, boundary given: String? = nil
+    ) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
         let session = try table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         guard let endpoint = profile.endpoints.first(where: { $0.name == params.endpoint }) else {
             throw .unknownEndpoint(params.endpoint, of: profile)
         }
         let order = try APIOrder(
-            params, endpoint: endpoint, profile: profile, environment: environment, boundary: boundary())
+            params, endpoint: endpoint, profile: profile, environment: environment, boundary: given ?? boundary())
         return (order, session, endpoint)
     }
 

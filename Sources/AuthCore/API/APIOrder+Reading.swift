@@ -9,7 +9,6 @@ extension APIOrder {
     init(
         _ params: APIRequestParams, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
     ) throws(AgentError) {
-        try Self.refuseLater(params.queue)
         guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
             throw AgentError(.validation, "'\(params.method.prefix(16))' is no method to send.", cause: "method")
         }
@@ -38,7 +37,6 @@ extension APIOrder {
         _ params: APICallParams, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
         boundary: String
     ) throws(AgentError) {
-        try Self.refuseLater(params.queue)
         let takesBody = endpoint.request.body != nil
         guard params.body == nil || takesBody else {
             throw AgentError(
@@ -54,11 +52,6 @@ extension APIOrder {
             bearer: endpoint.request.bearer,
             given: given, endpoint: endpoint, cache: params.cache, retry: params.retry,
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
-    }
-
-    /// Keeping a write until it can be sent is not in this version; to take it for an ordinary one would lose it.
-    private static func refuseLater(_ queue: Bool) throws(AgentError) {
-        if queue { throw AgentError(.unsupported, "Keeping requests for later (queue) is not in this version.") }
     }
 
     private static func content(_ params: APIRequestParams, boundary: String) throws(AgentError) -> Content? {

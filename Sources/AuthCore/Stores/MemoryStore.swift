@@ -2,8 +2,9 @@ package import AuthWire
 import Synchronization
 
 /// Sessions that are gone with the process; chosen by a person with `--store memory`, never fallen back to.
-package final class MemoryStore: SessionStore {
+package final class MemoryStore: SessionStore, KeyKeeper {
     private let records = Mutex<[SessionName: SessionRecord]>([:])
+    private let keys = Mutex<[KeyPurpose: Secret]>([:])
     private let state = StateBroadcast<StoreState>(.ready)
 
     package init() {}
@@ -36,6 +37,14 @@ package final class MemoryStore: SessionStore {
 
     package func delete(_ session: SessionName) async throws(StoreError) {
         records.withLock { $0[session] = nil }
+    }
+
+    package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
+        keys.withLock { $0[purpose] }
+    }
+
+    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        keys.withLock { $0[purpose] = key }
     }
 
     package func states() -> AsyncStream<StoreState> {

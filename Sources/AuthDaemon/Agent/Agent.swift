@@ -12,7 +12,8 @@ package struct Agent: Sendable {
 
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
-        checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, transport: any HTTPTransport,
+        checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, outbox: any OutboxStore,
+        transport: any HTTPTransport,
         network: any NetworkWatch, sleep: any SleepWatch, desktop: any Notifier, tools: SignInTools,
         clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
@@ -41,11 +42,13 @@ package struct Agent: Sendable {
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
+            let api = APIDesk(
+                table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
+            let outboxDesk = OutboxDesk(
+                table: table, api: api, store: outbox, clock: clock, seed: .random(in: .min ... .max),
+                publish: outlet.publish)
             let dispatcher = Dispatcher(
-                table: table, desk: LoginDesk(table: table, tools: tools),
-                api: APIDesk(
-                    table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max)
-                ),
+                table: table, desk: LoginDesk(table: table, tools: tools), api: api, outbox: outboxDesk,
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { () async throws(AgentError) in try await reloader.reload() }))
@@ -65,7 +68,7 @@ package struct Agent: Sendable {
                 Watchdog(loop: loop, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                TableKeeper(table: table, clock: clock, logger: logger),
+                TableKeeper(table: table, clock: clock, logger: logger), OutboxKeeper(desk: outboxDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeKeeper(
                     table: table, desktop: desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,

@@ -5,13 +5,13 @@ package import NIOCore
 package struct AgentParts: Sendable {
     /// What lives on the person's desktop.
     package struct Desktop: Sendable {
-        package var secretService: @Sendable (ProfileCatalog) -> any SessionStore
+        package var secretService: @Sendable (ProfileCatalog) -> any SessionStore & KeyKeeper
         package var network: @Sendable () -> any NetworkWatch
         package var sleep: @Sendable () -> any SleepWatch
         package var notices: @Sendable () -> any Notifier
 
         package init(
-            secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore,
+            secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore & KeyKeeper,
             network: @escaping @Sendable () -> any NetworkWatch,
             sleep: @escaping @Sendable () -> any SleepWatch,
             notices: @escaping @Sendable () -> any Notifier
@@ -43,18 +43,22 @@ package struct AgentParts: Sendable {
     package var desktop: @Sendable () throws -> Desktop
     package var transport: @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
     package var cryptography: any Cryptography
+    /// - Parameter path: of its file; `nil`: in memory.
+    package var outbox: @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
 
     package init(
         read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
         checkProfile: @escaping AgentServices.CheckProfile,
         desktop: @escaping @Sendable () throws -> Desktop,
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
-        cryptography: any Cryptography
+        cryptography: any Cryptography,
+        outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
     ) {
         self.read = read
         self.checkProfile = checkProfile
         self.desktop = desktop
         self.transport = transport
         self.cryptography = cryptography
+        self.outbox = outbox
     }
 }

@@ -52,9 +52,13 @@ package struct AgentProgram: Sendable {
         let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
+        let store: any SessionStore & KeyKeeper =
+            kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog)
+        // Sessions that end with the agent leave nothing behind for the next one to send.
+        let state = kind == .memory ? nil : StateFolder.path(environment: Environment.value)
         let agent = Agent(
-            configuration: configuration, read: read, checkProfile: parts.checkProfile,
-            store: kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog),
+            configuration: configuration, read: read, checkProfile: parts.checkProfile, store: store,
+            outbox: parts.outbox(state.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next())),

@@ -11,7 +11,7 @@ package struct AgentServices: Sendable {
 
     /// Whole areas of the protocol that this version serves.
     private static let features = [
-        "login", "password", "session", "token", "user", "provider", "network", "events", "api",
+        "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox",
     ]
 
     let checkProfile: CheckProfile

@@ -6,16 +6,18 @@ package struct Dispatcher: Sendable {
     private let table: SessionTable
     private let desk: LoginDesk
     private let api: APIDesk
+    private let outbox: OutboxDesk
     private let services: AgentServices
     private let limits: ConnectionLimits
 
     package init(
-        table: SessionTable, desk: LoginDesk, api: APIDesk, services: AgentServices,
+        table: SessionTable, desk: LoginDesk, api: APIDesk, outbox: OutboxDesk, services: AgentServices,
         limits: ConnectionLimits = ConnectionLimits()
     ) {
         self.table = table
         self.desk = desk
         self.api = api
+        self.outbox = outbox
         self.services = services
         self.limits = limits
     }
@@ -84,6 +86,10 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await desk.start(.reset, params).json }
         case .userUpdate(let params):
             return later { () async throws(AgentError) in try await table.updateUser(params).json }
+        case .apiRequest(let params) where params.queue:
+            return later(params.timeout) { () async throws(AgentError) in try await outbox.post(.request(params)).json }
+        case .apiCall(let params) where params.queue:
+            return later(params.timeout) { () async throws(AgentError) in try await outbox.post(.call(params)).json }
         case .apiRequest(let params) where params.streams:
             return .open(
                 StreamOpening(
@@ -120,7 +126,14 @@ package struct Dispatcher: Sendable {
         case .agentReload:
             return later { () async throws(AgentError) in try await services.reload().json }
 
-        case .agentLock, .agentUnlock, .outboxList, .outboxFlush, .outboxDrop:
+        case .outboxList(let params):
+            return later { () async throws(AgentError) in try await outbox.list(params).json }
+        case .outboxFlush(let params):
+            return later { () async throws(AgentError) in try await outbox.flush(params).json }
+        case .outboxDrop(let params):
+            return later { () async throws(AgentError) in try await outbox.drop(params).json }
+
+        case .agentLock, .agentUnlock:
             throw AgentError(
                 .unsupported,
                 "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")

@@ -55,8 +55,8 @@ extension MethodName {
                 [.takes("topics", .array), Self.session], gives: "nothing")
         case .eventsUnsubscribe:
             MethodAbout("Ends that.", [.takes("topics", .array), Self.session], gives: "nothing")
-        case .outboxList: MethodAbout("Requests that wait to be sent.", [Self.session], gives: "outbox")
-        case .outboxFlush: MethodAbout("Sends them now.", [Self.session, .takes("id")], gives: "outbox")
+        case .outboxList: MethodAbout("Writes that wait.", [Self.session, .takes("id")], gives: "outbox")
+        case .outboxFlush: MethodAbout("Tries them now.", [Self.session, .takes("id")], gives: "outbox")
         case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
         }
     }

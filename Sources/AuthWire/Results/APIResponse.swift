@@ -15,10 +15,13 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
     public var ageMs: Int?
     /// Of an endpoint that answers page by page.
     public var page: PageInfo?
+    /// The outbox's entry where nothing was answered yet, and it waits to be sent; ``status`` is 202 then.
+    public var queued: String?
 
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
-        stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil
+        stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil,
+        queued: String? = nil
     ) {
         self.status = status
         self.headers = headers
@@ -29,6 +32,7 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         self.fromCache = fromCache
         self.ageMs = ageMs
         self.page = page
+        self.queued = queued
     }
 
     public init(_ json: JSON) throws(AgentError) {
@@ -43,6 +47,7 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         fromCache = try members.optional("from_cache", .bool) ?? false
         ageMs = try members.optional("age_ms", .integer)
         page = try members.nested("page", PageInfo.init)
+        queued = try members.optional("queued", .string)
     }
 
     public var json: JSON {
@@ -54,6 +59,7 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
         object["from_cache"] = .bool(fromCache)
         object["age_ms"] = ageMs.map { .whole($0) }
         object["page"] = page?.json
+        object["queued"] = queued.map(JSON.string)
         return .object(object)
     }
 }

@@ -15,13 +15,14 @@ public struct AgentEvent: Sendable, Equatable {
     public var network: NetworkStatus?
     public var store: StoreInfo?
     public var notice: NoticeInfo?
+    public var outbox: OutboxItem?
     /// `sessions`, `network` and `store`.
     public var snapshot: JSON?
 
     public init(
         topic: Topic, name: String, at: Double, session: SessionName? = nil, status: SessionStatus? = nil,
         network: NetworkStatus? = nil, store: StoreInfo? = nil, notice: NoticeInfo? = nil,
-        snapshot: JSON? = nil
+        outbox: OutboxItem? = nil, snapshot: JSON? = nil
     ) {
         self.topic = topic
         self.name = name
@@ -31,6 +32,7 @@ public struct AgentEvent: Sendable, Equatable {
         self.network = network
         self.store = store
         self.notice = notice
+        self.outbox = outbox
         self.snapshot = snapshot
     }
 
@@ -54,6 +56,7 @@ public struct AgentEvent: Sendable, Equatable {
         network = try members.nested("network", NetworkStatus.init)
         store = try members.nested("store", StoreInfo.init)
         notice = try members.nested("notice", NoticeInfo.init)
+        outbox = try members.nested("outbox", OutboxItem.init)
         snapshot = try members.optional("snapshot", .any)
     }
 
@@ -64,6 +67,7 @@ public struct AgentEvent: Sendable, Equatable {
         object["network"] = network?.json
         object["store"] = store?.json
         object["notice"] = notice?.json
+        object["outbox"] = outbox?.json
         object["snapshot"] = snapshot
         return .object(object)
     }

@@ -10,13 +10,15 @@ struct BackendServer: Sendable {
     let accounts: Accounts
     let orders: Orders
     let counts: Watched<CallCounts>
+    let keys: Watched<[Backend: [String]]>
     private let shape: any Shape
     private let responder: RouterResponder<CallContext>
 
-    init(backend: Backend, accounts: Accounts, counts: Watched<CallCounts>) {
+    init(backend: Backend, accounts: Accounts, counts: Watched<CallCounts>, keys: Watched<[Backend: [String]]>) {
         self.backend = backend
         self.accounts = accounts
         self.counts = counts
+        self.keys = keys
         orders = Orders()
         shape = backend.shape(accounts)
         responder = Routes(basePath: backend.basePath, shape: shape).responder()
@@ -28,6 +30,9 @@ struct BackendServer: Sendable {
         let path = Call.path(of: request, basePath: backend.basePath)
         let method = request.method.rawValue
         counts.update { $0.note(backend, method, path) }
+        if let key = request.headers.first(where: { $0.name.canonicalName == "idempotency-key" })?.value {
+            keys.update { $0[backend, default: []].append(key) }
+        }
         let wrong = orders.take(method: method, path: path) ?? Behaviour()
 
         if let delay = wrong.delay { try await Task.sleep(for: delay) }

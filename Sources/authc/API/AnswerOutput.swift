@@ -9,6 +9,10 @@ struct AnswerOutput {
 
     func show(_ response: APIResponse, _ json: JSON) throws(Failure) {
         if options.json { return try Output.json(json) }
+        if let id = response.queued {
+            return Output.note(
+                "authc: kept as \(Visible.line(id)), to be sent when it can be; `authc outbox list` shows what waits")
+        }
         if response.fromCache {
             Output.note("authc: from memory, \(Span.text(.milliseconds(response.ageMs ?? 0))) old")
         }

@@ -20,8 +20,9 @@ struct CallCommand {
         var params = APICallParams(
             session: session, endpoint: endpoint, args: args,
             timeout: options.timeout, cache: calls.cache, retry: calls.retry,
-            waitsForConnectivity: calls.waitsForConnectivity)
+            waitsForConnectivity: calls.waitsForConnectivity, queue: calls.queue)
         if file != nil || calls.output != nil {
+            try calls.refuseQueue()
             guard !all else { throw .usage("--all shows items as they come, and has no --output") }
             (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
             return try calls.transfer(.apiCall(params), file, options, include: include)

@@ -18,8 +18,10 @@ struct RequestCommand {
         var params = APIRequestParams(
             session: try options.chosenSession(), method: method, path: path, headers: headers,
             bodyBase64: body.bytes.map(Base64.encode), multipart: body.parts, timeout: options.timeout,
-            cache: calls.cache, retry: calls.retry, waitsForConnectivity: calls.waitsForConnectivity)
+            cache: calls.cache, retry: calls.retry, waitsForConnectivity: calls.waitsForConnectivity,
+            queue: calls.queue)
         if body.file != nil || calls.output != nil {
+            try calls.refuseQueue()
             (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
             if body.parts == nil { params.bodyStream = body.file?.announced }
             return try calls.transfer(.apiRequest(params), body.file, options, include: include)
@@ -48,8 +50,14 @@ struct CallOptions {
     var cache = CacheMode.standard
     var retry = true
     var waitsForConnectivity: Bool?
+    var queue = false
     /// Where the answer goes, instead of stdout in one piece.
     var output: String?
+
+    func refuseQueue() throws(Failure) {
+        guard queue else { return }
+        throw .usage("--queue keeps a call whole: its body has less than 1 MiB, and its answer goes to no file")
+    }
 
     /// A call with a long body or an answer of any length.
     func transfer(

@@ -15,6 +15,9 @@ struct CallFlags: ParsableArguments {
     @Flag(help: "Wait for a network instead of failing.")
     var waitForNetwork = false
 
+    @Flag(help: "Keep what cannot be sent now, and send it when it can be: `authc outbox`.")
+    var queue = false
+
     @Flag(name: [.short, .long], help: "Print status and headers before the body.")
     var include = false
 
@@ -26,7 +29,8 @@ struct CallFlags: ParsableArguments {
 
     var options: CallOptions {
         CallOptions(
-            cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil, output: output)
+            cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil, queue: queue,
+            output: output)
     }
 }
 

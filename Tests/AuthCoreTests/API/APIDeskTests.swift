@@ -174,13 +174,12 @@ struct APIDeskTests {
             APIRequestParams(method: "PUT", path: "/a", bodyBase64: "*"),
             APIRequestParams(
                 method: "POST", path: "/a", multipart: [MultipartPart(name: "a\u{0}", content: .text("b"))]),
-            APIRequestParams(method: "POST", path: "/a", queue: true),
         ])
     func refused(params: APIRequestParams) async throws {
         let example = try Self.provider { _, _ throws(TransportError) in ExampleProvider.json(200, "1") }
         try await Self.play(example) { _, api in
             let error = await Self.failure { () async throws(AgentError) in try await api.request(params) }
-            #expect(error?.kind == (params.queue ? .unsupported : .validation))
+            #expect(error?.kind == .validation)
         }
         #expect(example.transport.asked.count == 1)
     }

@@ -1,5 +1,6 @@
 import AuthCore
 import AuthDaemon
+import AuthOutbox
 import AuthWire
 import Foundation
 import Logging
@@ -41,14 +42,14 @@ struct Rig: Sendable {
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
             reload: { () async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
+        let api = APIDesk(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
         let listener = try await Listener(
             socket: socket, loop: group.next(),
             dispatcher: Dispatcher(
-                table: table, desk: LoginDesk(table: table),
-                api: APIDesk(
-                    table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1),
-                services: services,
-                limits: limits),
+                table: table, desk: LoginDesk(table: table), api: api,
+                outbox: OutboxDesk(
+                    table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
+                    publish: outlet.publish), services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             accepting: { started.continuation.yield() })

@@ -1,0 +1,61 @@
+import AuthWire
+
+/// Writes that wait in the outbox.
+extension APIDesk {
+    /// What cannot be sent is told before it is kept.
+    /// - Returns: in whose name it is to be sent.
+    func check(_ request: OutboxRequest) async throws(AgentError) -> SessionRecord {
+        guard !request.streams else {
+            throw AgentError(.validation, "A streamed body or answer cannot be kept for later (queue).", cause: "queue")
+        }
+        let (order, session) = try await settled(request)
+        guard !["GET", "HEAD", "OPTIONS"].contains(order.template.method) else {
+            throw AgentError(
+                .validation,
+                "Only what changes something is kept for later (queue), and a \(order.template.method) does not.",
+                cause: "queue")
+        }
+        let record = await session.record
+        _ = try order.build(record)
+        return record
+    }
+
+    /// Tries it once.
+    func send(_ request: OutboxRequest, _ entry: OutboxEntry) async throws(AgentError) -> APIResponse {
+        var (order, session) = try await settled(request, boundary: "authd-" + entry.idempotencyKey)
+        let record = await session.record
+        guard entry.owner.isSame(as: OutboxEntry.Owner(record)) else {
+            throw AgentError(
+                .denied, "Session \(entry.session) is another account's now, in whose name this was not meant.",
+                cause: "other_account")
+        }
+        (order.retry, order.waits) = (false, false)
+        order.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }
+        order.template.headers.append(
+            TemplateField(name: "Idempotency-Key", value: Template(literal: entry.idempotencyKey)))
+        let received = try await exchange(order, session)
+        written(received, order, try order.build(record))
+        // It is done, whether or not its answer fits into a line.
+        return (try? received.response.fitting())
+            ?? APIResponse(status: received.response.status, headers: received.response.headers)
+    }
+
+    private func settled(
+        _ request: OutboxRequest, boundary: String? = nil
+    ) async throws(AgentError) -> (APIOrder, Session) {
+        switch request {
+        case .request(let params): return try await settled(params, boundary: boundary)
+        case .call(let params):
+            let (order, session, _) = try await settled(params, boundary: boundary)
+            return (order, session)
+        }
+    }
+}
+
+extension OutboxEntry.Owner {
+    /// A provider may tell who it is later than it signs them in.
+    fileprivate func isSame(as other: OutboxEntry.Owner) -> Bool {
+        provider == other.provider && environment == other.environment
+            && (userID == nil || other.userID == nil || userID == other.userID)
+    }
+}

@@ -1,0 +1,295 @@
+package import AuthWire
+
+/// Takes writes that may wait, and carries out what ``OutboxMachine`` decides about them.
+///
+/// Invariants: what is not in the store is not sent; the machine is touched only between two awaits.
+package actor OutboxDesk {
+    /// More is no queue any more, but a program that does not look.
+    package static let mostEntries = 1000
+    private static let everything = "outbox"
+
+    private let table: SessionTable
+    private let api: APIDesk
+    private let store: any OutboxStore
+    private let clock: any SystemClock
+    private let publish: @Sendable (AgentEvent) -> Void
+    private let workshop = Workshop()
+    private let alarms: Alarms<String>
+    private var machine: OutboxMachine
+    private var random: SeededRandom
+    private var isLoaded = false
+    /// Somebody is at the store, to load or to add: in turn.
+    private var isBusy = false
+    private var turns: [CheckedContinuation<Void, Never>] = []
+    private var callers: [String: CheckedContinuation<OutboxAnswer, Never>] = [:]
+    private var resting: [CheckedContinuation<Void, Never>] = []
+
+    /// - Parameters:
+    ///   - seed: of jitter, ids and keys.
+    ///   - publish: called at each change; it must not wait.
+    package init(
+        table: SessionTable, api: APIDesk, store: any OutboxStore, clock: any SystemClock, seed: UInt64,
+        publish: @escaping @Sendable (AgentEvent) -> Void
+    ) {
+        self.table = table
+        self.api = api
+        self.store = store
+        self.clock = clock
+        self.publish = publish
+        alarms = Alarms(clock: clock)
+        random = SeededRandom(seed: seed)
+        machine = OutboxMachine(seed: random.next())
+    }
+
+    /// Sends what waits until it is cancelled.
+    package func run() async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await self.workshop.run() }
+            group.addTask { await self.alarms.run { _ in await self.handle(.wake) } }
+            group.addTask { for await _ in self.table.board.changes() { await self.look() } }
+        }
+        for continuation in callers.values { continuation.resume(returning: .refused(.stopping)) }
+        callers = [:]
+        for continuation in resting { continuation.resume() }
+        resting = []
+    }
+
+    // MARK: What is asked of it
+
+    /// Returns with the provider's answer, or when it is certain that it waits.
+    package func post(_ request: OutboxRequest) async throws(AgentError) -> APIResponse {
+        let record = try await api.check(request)
+        try await opened()
+        // Who has just signed in is seen here at the latest.
+        await look()
+        let entry = try await written(request, record)
+        let answer = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                callers[entry.id] = continuation
+                handle(.added(entry, isAwaited: true))
+            }
+        } onCancel: {
+            workshop.order { await self.forget(entry.id) }
+        }
+        switch answer {
+        case .sent(let response): return response
+        case .refused(let error): throw error
+        case .queued: return APIResponse(status: 202, queued: entry.id)
+        }
+    }
+
+    package func list(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
+        try await openedIfThere()
+        return OutboxList(entries: try chosen(params).map(item))
+    }
+
+    /// Tries what waits; what was given up too where it is named. Returns when that has been tried.
+    package func flush(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
+        try await openedIfThere()
+        let entries = try chosen(params)
+        for entry in entries where params.id != nil && entry.verdict != nil {
+            try await kept { () async throws(OutboxError) in try await store.note(nil, on: entry.id) }
+            handle(.revived(entry.id))
+        }
+        handle(.flush(entries.map(\.id)))
+        if !machine.isAtRest { await withCheckedContinuation { resting.append($0) } }
+        return OutboxList(entries: machine.entries.filter { params.isMet(by: $0) }.map(item))
+    }
+
+    package func drop(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
+        try await openedIfThere()
+        let entries = try chosen(params)
+        let items = entries.map(item)
+        for entry in entries {
+            try await kept { () async throws(OutboxError) in try await store.remove(entry.id) }
+        }
+        handle(.dropped(entries.map(\.id)))
+        await restIfEmpty()
+        return OutboxList(entries: items)
+    }
+
+    private func chosen(_ params: OutboxParams) throws(AgentError) -> [OutboxEntry] {
+        let entries = machine.entries.filter { params.isMet(by: $0) }
+        guard let id = params.id, entries.isEmpty else { return entries }
+        throw AgentError(
+            .notFound, "There is no entry \(id.prefix(32)) in the outbox: `authc outbox list` shows what waits.")
+    }
+
+    private func item(_ entry: OutboxEntry) -> OutboxItem { machine.item(entry, at: clock.now()) }
+
+    private func forget(_ id: String) {
+        guard let continuation = callers.removeValue(forKey: id) else { return }
+        handle(.callerGone(id))
+        continuation.resume(returning: .queued)
+    }
+
+    // MARK: The store
+
+    /// Reads what is there; nothing is opened where there is nothing.
+    private func openedIfThere() async throws(AgentError) {
+        if !isLoaded, store.mayHoldEntries { try await opened() }
+    }
+
+    private func opened() async throws(AgentError) {
+        await turn()
+        defer { done() }
+        guard !isLoaded else { return }
+        if store.mayHoldEntries {
+            let found = try await kept { () async throws(OutboxError) in try await store.all() }
+            handle(.loaded(found))
+        }
+        isLoaded = true
+        await look()
+    }
+
+    private func written(_ request: OutboxRequest, _ record: SessionRecord) async throws(AgentError) -> OutboxEntry {
+        await turn()
+        defer { done() }
+        guard machine.entries.count < Self.mostEntries else {
+            throw AgentError(
+                .busy, "\(Self.mostEntries) writes wait already: `authc outbox list` shows them.", cause: "outbox_full")
+        }
+        var request = request
+        request.session = record.session
+        let entry = OutboxEntry(
+            id: String((random.next() >> 32) | 1 << 32, radix: 36), session: record.session,
+            owner: OutboxEntry.Owner(record), title: request.title, idempotencyKey: request.ownKey ?? newKey(),
+            queuedAt: clock.now().wall)
+        try await kept { () async throws(OutboxError) in try await store.add(entry, request) }
+        return entry
+    }
+
+    /// A version 4 UUID (RFC 9562 §5.4).
+    private func newKey() -> String {
+        let high = (random.next() & ~0xF000) | 0x4000
+        let low = (random.next() & (.max >> 2)) | 1 << 63
+        let hex = [high, low].map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        let cuts = [0, 8, 12, 16, 20, 32].map { hex.index(hex.startIndex, offsetBy: $0) }
+        return zip(cuts, cuts.dropFirst()).map { String(hex[$0..<$1]) }.joined(separator: "-")
+    }
+
+    private func turn() async {
+        while isBusy { await withCheckedContinuation { turns.append($0) } }
+        isBusy = true
+    }
+
+    private func done() {
+        isBusy = false
+        if !turns.isEmpty { turns.removeFirst().resume() }
+    }
+
+    private func kept<Value: Sendable>(
+        _ work: () async throws(OutboxError) -> Value
+    ) async throws(AgentError) -> Value {
+        do throws(OutboxError) {
+            return try await work()
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    private func restIfEmpty() async {
+        await turn()
+        defer { done() }
+        if isLoaded, machine.entries.isEmpty { await store.rest() }
+    }
+
+    // MARK: The world
+
+    private func look() async {
+        // A keyring that is still closed tells when it opens.
+        if !isLoaded, table.board.store.state == .ready { try? await openedIfThere() }
+        guard isLoaded else { return }
+        var sights: [SessionName: OutboxSight] = [:]
+        let network = table.board.network
+        for session in table.sessions {
+            guard let status = table.board.status(session.name) else { continue }
+            let record = await session.record
+            let word = network.providers[status.provider]
+            let isOut = [.online, .limited].contains(network.state) || !table.provider.needsNetwork(record)
+            sights[session.name] = OutboxSight(
+                maySend: [.active, .stale].contains(status.state) && isOut && word != ErrorKind.captivePortal.rawValue,
+                isReached: word == nil || word == "reachable", since: network.since)
+        }
+        handle(.looked(sights))
+    }
+
+    private func handle(_ event: OutboxEvent) {
+        carryOut(machine.handle(event, at: clock.now()))
+    }
+
+    private func carryOut(_ actions: [OutboxAction]) {
+        for action in actions {
+            switch action {
+            case .send(let entry): workshop.order { await self.send(entry) }
+            case .remove(let id):
+                settle(id) { [store] () async throws(OutboxError) in try await store.remove(id) }
+            case .note(let error, let id):
+                settle(id) { [store] () async throws(OutboxError) in try await store.note(error, on: id) }
+            case .answer(let id, let answer): callers.removeValue(forKey: id)?.resume(returning: answer)
+            case .tell(let name, let item):
+                publish(
+                    AgentEvent(
+                        topic: .outbox, name: name, at: clock.now().wall.unixSeconds, session: item.session,
+                        outbox: item))
+            case .wakeAt(let deadline): alarms.set(deadline, for: Self.everything)
+            }
+        }
+        guard machine.isAtRest else { return }
+        for continuation in resting { continuation.resume() }
+        resting = []
+    }
+
+    private func send(_ entry: OutboxEntry) async {
+        let result: Result<APIResponse, AgentError>
+        do throws(AgentError) {
+            let found = try await kept { () async throws(OutboxError) in try await store.request(of: entry.id) }
+            guard let request = found else { throw .noRequest }
+            result = .success(try await api.send(request, entry))
+        } catch {
+            result = .failure(error)
+        }
+        // Cut off by the agent's end: that is no answer.
+        guard !Task.isCancelled else { return }
+        handle(.answered(entry.id, result))
+    }
+
+    private func settle(_ id: String, _ work: @escaping @Sendable () async throws(OutboxError) -> Void) {
+        workshop.order {
+            var failure: OutboxError?
+            do throws(OutboxError) {
+                try await work()
+            } catch {
+                failure = error
+            }
+            await self.settled(id, failure)
+        }
+    }
+
+    private func settled(_ id: String, _ failure: OutboxError?) async {
+        handle(.settled(id, failure))
+        if machine.entries.isEmpty { await restIfEmpty() }
+    }
+}
+
+extension OutboxParams {
+    fileprivate func isMet(by entry: OutboxEntry) -> Bool {
+        (id == nil || id == entry.id) && (session == nil || session == entry.session)
+    }
+}
+
+extension AgentError {
+    package init(_ error: OutboxError) {
+        switch error {
+        case .key(let error): self.init(error)
+        case .disk(let reason):
+            self.init(.internal_, "The outbox cannot be read or written: \(reason)", cause: "outbox", retryable: true)
+        }
+    }
+
+    fileprivate static let noRequest = AgentError(
+        .internal_, "What was to be sent can no longer be read.", cause: "unreadable")
+}

@@ -1,0 +1,95 @@
+package import AuthWire
+
+/// A write that waits, as far as it need be known while it waits: what is sent stays in the store.
+package struct OutboxEntry: Sendable, Equatable {
+    /// The account in whose name it is sent, and in nobody else's.
+    package struct Owner: Sendable, Equatable {
+        package var provider: String
+        package var environment: String
+        /// Where the provider tells it.
+        package var userID: String?
+
+        package init(provider: String, environment: String, userID: String? = nil) {
+            self.provider = provider
+            self.environment = environment
+            self.userID = userID
+        }
+
+        package init(_ record: SessionRecord) {
+            self.init(provider: record.provider, environment: record.environment, userID: record.user?.id)
+        }
+    }
+
+    package let id: String
+    package let session: SessionName
+    package let owner: Owner
+    /// For people.
+    package let title: String
+    package let idempotencyKey: String
+    package let queuedAt: WallTime
+    /// The provider's final no.
+    package var verdict: AgentError?
+
+    package init(
+        id: String, session: SessionName, owner: Owner, title: String, idempotencyKey: String, queuedAt: WallTime,
+        verdict: AgentError? = nil
+    ) {
+        self.id = id
+        self.session = session
+        self.owner = owner
+        self.title = title
+        self.idempotencyKey = idempotencyKey
+        self.queuedAt = queuedAt
+        self.verdict = verdict
+    }
+}
+
+/// What is sent, as its caller asked for it.
+package enum OutboxRequest: Sendable, Equatable {
+    case request(APIRequestParams)
+    case call(APICallParams)
+
+    package var session: SessionName? {
+        get {
+            switch self {
+            case .request(let params): params.session
+            case .call(let params): params.session
+            }
+        }
+        set {
+            switch self {
+            case .request(var params):
+                params.session = newValue
+                self = .request(params)
+            case .call(var params):
+                params.session = newValue
+                self = .call(params)
+            }
+        }
+    }
+
+    /// Without a query, which may say more than a list should show.
+    package var title: String {
+        switch self {
+        case .request(let params): params.method + " " + params.path.prefix { $0 != "?" }
+        case .call(let params): params.endpoint
+        }
+    }
+
+    var streams: Bool {
+        switch self {
+        case .request(let params): params.streams
+        case .call(let params): params.streams
+        }
+    }
+
+    var ownKey: String? {
+        guard case .request(let params) = self else { return nil }
+        return params.headers.first { $0.key.lowercased() == OutboxEntry.keyHeader }?.value
+    }
+}
+
+extension OutboxEntry {
+    /// draft-ietf-httpapi-idempotency-key-header §2, in lower case.
+    static let keyHeader = "idempotency-key"
+}

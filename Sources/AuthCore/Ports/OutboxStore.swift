@@ -1,0 +1,41 @@
+package import AuthWire
+
+/// Where writes wait, in the order in which they came. What a call has done is done after a crash too.
+package protocol OutboxStore: Sendable {
+    /// Whether there may be something in it; known without asking anybody.
+    var mayHoldEntries: Bool { get }
+
+    /// In order. One that cannot be read is there, given up.
+    func all() async throws(OutboxError) -> [OutboxEntry]
+
+    /// `nil`: it has gone, or cannot be read.
+    func request(of id: String) async throws(OutboxError) -> OutboxRequest?
+
+    func add(_ entry: OutboxEntry, _ request: OutboxRequest) async throws(OutboxError)
+
+    /// - Parameter verdict: `nil` has it wait again.
+    func note(_ verdict: AgentError?, on id: String) async throws(OutboxError)
+
+    /// Removing what is not there is success.
+    func remove(_ id: String) async throws(OutboxError)
+
+    /// Nothing is in it any more, so that nothing need be held open.
+    func rest() async
+}
+
+package enum OutboxError: Error, Sendable, Equatable {
+    /// The key that entries are sealed with.
+    case key(StoreError)
+    case disk(reason: String)
+}
+
+/// Keeps keys of the agent's own, where its sessions are kept.
+package protocol KeyKeeper: Sendable {
+    /// `nil` only when the store is open and holds no such key.
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret?
+    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
+}
+
+package enum KeyPurpose: String, Sendable {
+    case outbox
+}

@@ -1,0 +1,20 @@
+package import AuthCore
+import ServiceLifecycle
+
+/// Sends what waits in the outbox for as long as the agent runs. What is under way at its end is cut off, and sent again.
+package struct OutboxKeeper: Service {
+    private let desk: OutboxDesk
+
+    package init(desk: OutboxDesk) {
+        self.desk = desk
+    }
+
+    package func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await desk.run() }
+            // Thrown when the group is cancelled, which ends it too.
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
+    }
+}

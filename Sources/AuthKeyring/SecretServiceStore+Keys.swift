@@ -1,0 +1,41 @@
+package import AuthCore
+import AuthWire
+import GLibRuntime
+
+/// Keys of the agent's own, one item each beside the sessions.
+extension SecretServiceStore: KeyKeeper {
+    package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
+        let values = try await attempt { store, keyring, deadline throws(StoreError) in
+            try await store.values(KeyItem.attributes(purpose), keyring, deadline)
+        }
+        guard let value = values.min(by: { $0.key < $1.key })?.value else { return nil }
+        guard let bytes = Base64.decode(value.reveal()) else {
+            throw .failed(reason: "the keyring's item '\(KeyItem.label(purpose))' is no key")
+        }
+        return Secret(bytes: bytes)
+    }
+
+    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        let value = Secret(Base64.encode(key.revealBytes()))
+        try await inTurn { store, keyring, deadline throws(StoreError) in
+            let collection = try await store.openCollection(deadline)
+            let call = keyring.creating(
+                in: collection, label: KeyItem.label(purpose), attributes: KeyItem.attributes(purpose), value: value)
+            guard case .item = try await store.ask(call, deadline, lockedPath: collection) else {
+                throw .denied(reason: "the keyring's request to write was dismissed")
+            }
+        }
+    }
+}
+
+/// How a key looks as an item of a keyring. Its value is base64, as keyrings show values as text.
+private enum KeyItem {
+    /// Not found among the sessions.
+    static let schema = "authd.Key"
+
+    static func attributes(_ purpose: KeyPurpose) -> [String: String] {
+        ["application": "authd", "xdg:schema": schema, "key": purpose.rawValue]
+    }
+
+    static func label(_ purpose: KeyPurpose) -> String { "authd: key of the \(purpose.rawValue)" }
+}

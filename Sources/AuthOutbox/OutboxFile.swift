@@ -1,0 +1,48 @@
+import AuthCore
+import GRDB
+import Glibc
+
+/// Where the database is: a file of the person's own, in a folder of theirs.
+struct OutboxFile: Sendable {
+    let path: String
+
+    var isThere: Bool { unsafe access(path, F_OK) == 0 }
+
+    /// Makes the folders that are missing, and the file, for nobody else to read: SQLite gives its other files the same mode
+    /// (sqlite.org/wal.html, "Read-Only Databases").
+    func prepare() throws(OutboxError) {
+        var folder = ""
+        for part in path.split(separator: "/").dropLast() {
+            folder += "/" + part
+            guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+                throw failure("make the folder \(folder)")
+            }
+        }
+        let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure("open \(path)") }
+        close(descriptor)
+    }
+
+    /// Removes an empty one, unless SQLite has left something beside it to be taken up.
+    func removeIfClosed() {
+        guard unsafe access(path + "-wal", F_OK) != 0 else { return }
+        _ = unsafe unlink(path)
+    }
+
+    private func failure(_ what: String) -> OutboxError {
+        .disk(reason: "cannot \(what): \(unsafe String(cString: strerror(errno)))")
+    }
+}
+
+extension OutboxError {
+    /// In SQLite's own words, which name no value.
+    init(_ error: any Error) {
+        if let known = error as? OutboxError {
+            self = known
+        } else if let error = error as? DatabaseError {
+            self = .disk(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")
+        } else {
+            self = .disk(reason: "\(type(of: error))")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import AuthCore
+import Crypto
+import FoundationEssentials
+
+/// Seals what is on disk (AES-256-GCM, NIST SP 800-38D), each piece to its place.
+struct Seal: Sendable {
+    /// In bytes.
+    static let keySize = 32
+
+    private let key: SymmetricKey
+
+    /// `nil` for what is no key of ours.
+    init?(_ key: Secret) {
+        guard key.count == Self.keySize else { return nil }
+        self.key = SymmetricKey(data: key.revealBytes())
+    }
+
+    static func newKey() -> Secret {
+        unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
+    }
+
+    /// - Parameter place: whoever moves the piece elsewhere cannot have it opened.
+    func close(_ bytes: [UInt8], at place: String) throws(OutboxError) -> Data {
+        guard let sealed = try? AES.GCM.seal(bytes, using: key, authenticating: Array(place.utf8)).combined else {
+            throw .disk(reason: "an entry could not be sealed")
+        }
+        return sealed
+    }
+
+    /// `nil`: it was sealed by another key, or for another place, or is damaged.
+    func open(_ sealed: Data, at place: String) -> [UInt8]? {
+        guard let box = try? AES.GCM.SealedBox(combined: sealed),
+            let bytes = try? AES.GCM.open(box, using: key, authenticating: Array(place.utf8))
+        else { return nil }
+        return Array(bytes)
+    }
+}

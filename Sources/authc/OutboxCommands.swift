@@ -1,0 +1,62 @@
+import AuthWire
+
+/// `outbox list`, `outbox flush` and `outbox drop`: of every session, unless one is named.
+enum OutboxCommands {
+    static func list(_ options: Options) throws(Failure) -> ExitStatus {
+        let params = OutboxParams(session: try options.namedSession())
+        let (list, json) = try options.connect().call(.outboxList(params), OutboxList.init)
+        try show(list, json, options, none: "Nothing waits.")
+        return .done
+    }
+
+    /// What still waits afterwards is shown; the exit status is that of the first of them.
+    static func flush(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
+        let params = OutboxParams(session: try options.namedSession(), id: id)
+        let (list, json) = try options.connect().call(.outboxFlush(params), OutboxList.init)
+        try show(list, json, options, none: "All of it was sent.")
+        return list.entries.first.map { $0.error.map(ExitStatus.init) ?? .temporary } ?? .done
+    }
+
+    static func drop(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
+        let params = OutboxParams(session: try options.namedSession(), id: id)
+        let (list, json) = try options.connect().call(.outboxDrop(params), OutboxList.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        for entry in list.entries { Output.note(Visible.line("Dropped: \(entry.session) \(entry.request)")) }
+        if list.entries.isEmpty { Output.note("Nothing waits.") }
+        return .done
+    }
+
+    private static func show(
+        _ list: OutboxList, _ json: JSON, _ options: Options, none: String
+    ) throws(Failure) {
+        if options.json { return try Output.json(json) }
+        guard !list.entries.isEmpty else { return Output.note(none) }
+        let now = WallClock.now
+        let lines = list.entries.flatMap { entry -> [String] in
+            let head = "\(entry.id)  \(entry.session)  \(entry.request)  \(state(entry, now))"
+            return [head] + (entry.error.map(words) ?? []).map { "  " + $0 }
+        }
+        try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
+    }
+
+    private static func state(_ entry: OutboxItem, _ now: Double) -> String {
+        let since = "since \(WallClock.text(entry.queuedAt, now: now))"
+        return switch entry.state {
+        case .givenUp: "given up"
+        case .sending: "is being sent"
+        case .waiting:
+            entry.retryAt.map { "waits \(since), next try in \(Span.text(seconds: max(0, $0 - now)))" }
+                ?? "waits \(since)"
+        }
+    }
+
+    /// Why it was not sent, and the provider's own words.
+    private static func words(_ error: AgentError) -> [String] {
+        var lines = [error.message]
+        if let said = error.providerMessage, !error.message.contains(said) { lines.append("it says: \(said)") }
+        return lines + error.details.filter { !error.message.contains($0) }.map { "- " + $0 }
+    }
+}

@@ -1,0 +1,117 @@
+import AuthCore
+import AuthOutbox
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("The outbox on disk")
+struct SQLiteOutboxTests {
+    private func entry(_ id: String) throws -> (OutboxEntry, OutboxRequest) {
+        let session = try SessionName("shop")
+        let entry = OutboxEntry(
+            id: id, session: session, owner: .init(provider: "p", environment: "e", userID: "7"), title: "vote",
+            idempotencyKey: "key-\(id)", queuedAt: WallTime(unixSeconds: 1_800_000_000.5))
+        let params = APICallParams(session: session, endpoint: "vote", args: ["id": "my-secret-choice"], queue: true)
+        return (entry, .call(params))
+    }
+
+    private func add(_ ids: String..., to outbox: SQLiteOutbox) async throws {
+        for id in ids {
+            let (entry, request) = try entry(id)
+            try await outbox.add(entry, request)
+        }
+    }
+
+    @Test("what was added is there in order for whoever opens it next, as after a kill: nothing is closed first")
+    func survives() async throws {
+        let folder = try TemporaryFolder()
+        let keys = MemoryStore()
+        let path = folder.path + "/state/authd/outbox.sqlite"
+        let outbox = SQLiteOutbox(path: path, keys: keys)
+        #expect(!outbox.mayHoldEntries)
+        try await add("a", "b", "c", to: outbox)
+        let no = AgentError(.notFound, "No.", httpStatus: 404, providerMessage: "No such decision")
+        try await outbox.note(no, on: "b")
+        try await outbox.remove("a")
+
+        let next = SQLiteOutbox(path: path, keys: keys)
+        #expect(next.mayHoldEntries)
+        var (b, request) = try entry("b")
+        b.verdict = no
+        let (c, _) = try entry("c")
+        #expect(try await next.all() == [b, c])
+        #expect(try await next.request(of: "c") == request)
+        #expect(try await next.request(of: "a") == nil)
+        try await next.note(nil, on: "b")
+        #expect(try await next.all().map(\.verdict) == [nil, nil])
+        withExtendedLifetime(outbox) {}
+    }
+
+    @Test("what is sent stands in no file, and the files are the person's alone")
+    func sealed() async throws {
+        let folder = try TemporaryFolder()
+        let outbox = SQLiteOutbox(path: folder.path + "/state/authd/outbox.sqlite", keys: MemoryStore())
+        try await add("a", to: outbox)
+        try await outbox.note(AgentError(.notFound, "", providerMessage: "their-words"), on: "a")
+        let place = folder.path + "/state/authd"
+        #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place)
+        #expect(Set(names).isSuperset(of: ["outbox.sqlite", "outbox.sqlite-wal"]))
+        for name in names {
+            let bytes = try Data(contentsOf: URL(filePath: place + "/" + name))
+            for word in ["my-secret-choice", "vote", "key-a", "their-words"] {
+                #expect(bytes.range(of: Data(word.utf8)) == nil, "\(name) holds \(word)")
+            }
+            let mode = try FileManager.default.attributesOfItem(atPath: place + "/" + name)[.posixPermissions] as? Int
+            #expect(mode == 0o600, "\(name)")
+        }
+    }
+
+    @Test("without its key an entry is told as such and is not lost, and one moved elsewhere is not opened")
+    func otherKey() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/outbox.sqlite"
+        let first = SQLiteOutbox(path: path, keys: MemoryStore())
+        try await add("a", to: first)
+        let other = SQLiteOutbox(path: path, keys: MemoryStore())
+        let found = try await other.all()
+        #expect(found.map(\.id) == ["a"])
+        #expect(found.first?.verdict?.cause == "unreadable")
+        #expect(try await other.request(of: "a") == nil)
+        #expect(try await first.all().map(\.verdict) == [nil])
+    }
+
+    @Test("an empty outbox leaves no file behind, and begins anew; one that is no database is told, and left alone")
+    func empties() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/outbox.sqlite"
+        let outbox = SQLiteOutbox(path: path, keys: MemoryStore())
+        try await add("a", to: outbox)
+        try await outbox.remove("a")
+        await outbox.rest()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+        try await add("b", to: outbox)
+        #expect(try await outbox.all().map(\.id) == ["b"])
+        try await outbox.remove("b")
+        await outbox.rest()
+
+        let text = Data(String(repeating: "this is no database\n", count: 100).utf8)
+        try text.write(to: URL(filePath: path))
+        await #expect(throws: OutboxError.self) { try await outbox.all() }
+        #expect(try Data(contentsOf: URL(filePath: path)) == text)
+    }
+
+    @Test("a locked keyring is told as one, and nothing is written")
+    func locked() async throws {
+        let folder = try TemporaryFolder()
+        let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: LockedKeys())
+        await #expect(throws: OutboxError.key(.locked)) { try await add("a", to: outbox) }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+}
+
+private struct LockedKeys: KeyKeeper {
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { throw .locked }
+    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) { throw .locked }
+}

@@ -1,0 +1,189 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// Writes that could not be sent, through the real daemon, keyring, disk and `authc`.
+@Suite("The outbox", .serialized, .timeLimit(.minutes(2)))
+struct OutboxTests {
+    static let fork = "fork-in-the-road"
+
+    private static func outbox(_ scene: Scene) async throws -> [OutboxItem] {
+        try OutboxList(await scene.agent.json("outbox", "list")).entries
+    }
+
+    private static func queue(_ name: String, _ scene: Scene) async throws -> Child.Output {
+        try await scene.authc(["call", "create-collection", "-s", fork, "--queue", "name=\(name)"])
+    }
+
+    private static func file(_ scene: Scene) -> String {
+        scene.desktop.folder.path + "/state/authd/outbox.sqlite"
+    }
+
+    @Test("a vote for a backend that is away is kept over a kill, sent in order when it is back, and shown")
+    func later() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            let made = try await scene.authc([
+                "call", "create-decision", "title=Where to?", "restaurant_ids:=[\"restaurant-1\"]",
+            ])
+            let decision = try #require(try JSON(parsing: made.out)["decision"]?["id"]?.stringValue)
+            // It is there: the answer is the provider's, and nothing stays behind.
+            let now = try await Self.queue("Now", scene)
+            #expect(now.status == 0 && now.out.contains("\"Now\""), "\(now.out)\(now.err)")
+            #expect(try await Self.outbox(scene).isEmpty)
+            #expect(!FileManager.default.fileExists(atPath: Self.file(scene)))
+
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            let vote = try await scene.authc([
+                "call", "vote", "--queue", "id=\(decision)", "restaurant_id=restaurant-1",
+            ])
+            #expect(vote.status == 0 && vote.out.isEmpty, "\(vote.out)")
+            #expect(vote.err.contains("to be sent when it can be"), "\(vote.err)")
+            let later = try await Self.queue("Later", scene)
+            #expect(later.status == 0, "\(later.err)")
+            let waiting = try await Self.outbox(scene)
+            #expect(waiting.map(\.request) == ["vote", "create-collection"])
+            #expect(waiting.first?.error?.kind == .providerUnreachable)
+            let shown = try await scene.authc(["outbox"])
+            #expect(shown.out.contains("vote  waits since"), "\(shown.out)")
+            #expect(shown.out.contains("refuses connections"), "\(shown.out)")
+
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent()
+            #expect(try await Self.outbox(scene).map(\.id) == waiting.map(\.id))
+            let failed = try await scene.authc(["outbox", "flush"])
+            #expect(failed.status == 75, "\(failed.status) \(failed.out)")
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            let sent = try await scene.authc(["outbox", "flush"])
+            #expect(sent.status == 0 && sent.err.contains("All of it was sent"), "\(sent.out)\(sent.err)")
+            let keys = scene.backends.idempotencyKeys(.forkInTheRoad)
+            #expect(Array(keys.suffix(2)) == waiting.map(\.idempotencyKey) && keys.count == 3)
+            let seen = try await scene.authc(["call", "decision", "id=\(decision)"])
+            #expect(seen.out.contains("restaurant-1") && seen.out.contains("votes"), "\(seen.out)")
+            #expect(try await Self.outbox(scene).isEmpty)
+        }
+    }
+
+    @Test("what waits goes out by itself when its backend is back, with an event")
+    func byItself() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            let watch = try await Child(
+                [Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            #expect(await watch.out.wait(for: "snapshot"))
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            _ = try await Self.queue("Later", scene)
+            #expect(await watch.out.wait(for: "\"event\":\"queued\""))
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            // Something else reaches the backend first.
+            _ = try await scene.authc(["call", "collections"])
+            #expect(await watch.out.wait(for: "\"event\":\"sent\""))
+            await watch.end()
+            #expect(try await Self.outbox(scene).isEmpty)
+        }
+    }
+
+    @Test("a final no is told at once to who waits for it; later it is kept with the backend's words until dropped")
+    func givenUp() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            let vote = ["call", "vote", "--queue", "id=nowhere", "restaurant_id=restaurant-1"]
+            let refused = try await scene.authc(vote)
+            #expect(refused.status == 65 && refused.err.contains("No such decision"), "\(refused.err)")
+            #expect(try await Self.outbox(scene).isEmpty)
+
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            #expect(try await scene.authc(vote).status == 0)
+            #expect(try await Self.queue("After it", scene).status == 0)
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            let flushed = try await scene.authc(["outbox", "flush"])
+            #expect(flushed.status == 65 && flushed.out.contains("No such decision"), "\(flushed.out)")
+            let kept = try await Self.outbox(scene)
+            #expect(kept.map(\.state) == [.givenUp] && kept.map(\.request) == ["vote"])
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent()
+            let shown = try await scene.authc(["outbox", "list"])
+            #expect(shown.out.contains("given up") && shown.out.contains("No such decision"), "\(shown.out)")
+            let count = scene.backends.counts[.forkInTheRoad, "POST /api/decisions/nowhere/vote"]
+            let dropped = try await scene.authc(["outbox", "drop", kept.first?.id ?? ""])
+            #expect(dropped.status == 0 && dropped.err.contains("Dropped: \(Self.fork) vote"), "\(dropped.err)")
+            #expect(scene.backends.counts[.forkInTheRoad, "POST /api/decisions/nowhere/vote"] == count)
+            #expect(!FileManager.default.fileExists(atPath: Self.file(scene)))
+            #expect(try await scene.authc(["outbox", "drop", "other"]).status == 65)
+            #expect(try await scene.authc(["outbox", "drop"]).status == 64)
+        }
+    }
+
+    @Test("what is wrong is told before it is kept; reads and streams are not kept")
+    func checked() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            let missing = try await scene.authc(["call", "vote", "--queue", "id=1"])
+            #expect(missing.status == 65 && missing.err.contains("restaurant_id"), "\(missing.err)")
+            let read = try await scene.authc(["call", "collections", "--queue"])
+            #expect(read.status == 65 && read.err.contains("changes something"), "\(read.err)")
+            let file = try await scene.authc(["request", "POST", "/collections", "--queue", "-o", "x"])
+            #expect(file.status == 64, "\(file.err)")
+            #expect(try await Self.outbox(scene).isEmpty)
+        }
+    }
+
+    @Test("nothing that waits for one account is sent in the name of another")
+    func otherAccount() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            #expect(try await Self.queue("Ada's", scene).status == 0)
+            _ = try await scene.authc(["logout", "-s", Self.fork])
+            #expect(try await Self.outbox(scene).count == 1)
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            let eve = try await scene.authc(
+                [
+                    "register", Self.fork, "--environment", "local", "--field", "email=eve@example.org", "--field",
+                    "name=Eve", "--password-stdin",
+                ], input: "Correct-horse1")
+            #expect(eve.status == 0, "\(eve.err)")
+            let flushed = try await scene.authc(["outbox", "flush"])
+            #expect(flushed.status == 77 && flushed.out.contains("another account"), "\(flushed.out)")
+            #expect(scene.backends.counts[.forkInTheRoad, "POST /api/collections"] == 0)
+        }
+    }
+
+    @Test("killed at any moment it loses none, and repeats none that was answered before the next one went")
+    func killed() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.forkInTheRoad)
+            try await scene.backends.setListening(false, .forkInTheRoad)
+            for number in 1...8 { #expect(try await Self.queue("\(number)", scene).status == 0) }
+            let wanted = try await Self.outbox(scene).map(\.idempotencyKey)
+            #expect(wanted.count == 8)
+            // Killed with all of it waiting, so that the next ones begin with the first.
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.backends.setListening(true, .forkInTheRoad)
+            for round in 0..<6 {
+                let before = scene.backends.idempotencyKeys(.forkInTheRoad).count
+                // Every other time the answer is under way when it is killed, or never comes.
+                if round % 2 == 1 {
+                    await scene.backends.misbehave(
+                        .forkInTheRoad, Misbehaviour(path: "/api/collections", times: 1, .delay(.milliseconds(300))))
+                }
+                try await scene.startAgent()
+                try await scene.backends.waitForKeys(before + 1, at: .forkInTheRoad)
+                // Not a wait for something to happen: the moment of the kill is what is tried.
+                try await ContinuousClock().sleep(for: .milliseconds(Int.random(in: 0...20)))
+                try await scene.agent.child.end(SIGKILL)
+                if scene.backends.idempotencyKeys(.forkInTheRoad).last == wanted.last { break }
+            }
+            try await scene.startAgent()
+            _ = try await scene.authc(["wait", "--until", "active"])
+            #expect(try await scene.authc(["outbox", "flush"]).status == 0)
+            #expect(try await Self.outbox(scene).isEmpty)
+            var came: [String] = []
+            for key in scene.backends.idempotencyKeys(.forkInTheRoad) where came.last != key { came.append(key) }
+            #expect(came == wanted)
+        }
+    }
+}
