@@ -88,7 +88,10 @@ let package = Package(
 
         .target(
             name: "AuthTokens",
-            dependencies: ["AuthCore", .product(name: "Crypto", package: "swift-crypto")],
+            dependencies: [
+                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "JWTKit", package: "jwt-kit"),
+            ],
             swiftSettings: strict
         ),
 

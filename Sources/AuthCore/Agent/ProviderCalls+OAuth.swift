@@ -12,18 +12,10 @@ extension ProviderCalls {
         if let known, known.isFresh { return Self.read(known.metadata, profile, oauth) }
         var failure: ProviderFailure?
         for place in OAuthServer.places(of: issuer) {
-            var age: Duration?
-            let found: Result<JSON, ProviderFailure> = await send { () throws(AgentError) in
-                HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")])
-            } read: { reply in
-                age = CacheControl(reply).maxAge
-                return Self.metadata(reply, profile)
-            }
-            switch found {
-            case .success(let metadata):
-                let server = Self.read(metadata, profile, oauth)
-                if case .success = server { await servers.keep(metadata, of: issuer, for: age, at: now.boot) }
-                return server
+            switch await document(
+                at: place, as: issuer, of: profile, now: now, isMeant: { $0["issuer"]?.stringValue == issuer })
+            {
+            case .success(let metadata): return Self.read(metadata, profile, oauth)
             case .failure(let why):
                 failure = failure ?? why
                 // Somebody who has no such document may have the other one.
@@ -36,7 +28,25 @@ extension ProviderCalls {
         return .failure(failure ?? .refused(.noOAuth(profile)))
     }
 
-    private static func metadata(_ reply: HTTPReply, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
+    /// What a server publishes, asked for now, and kept as long as it says where it is what was meant.
+    func document(
+        at place: String, as name: String? = nil, of profile: ProviderProfile, now: Moment,
+        isMeant: (JSON) -> Bool = { _ in true }
+    ) async -> Result<JSON, ProviderFailure> {
+        var age: Duration?
+        let found: Result<JSON, ProviderFailure> = await send { () throws(AgentError) in
+            HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")])
+        } read: { reply in
+            age = CacheControl(reply).maxAge
+            return Self.published(reply, profile)
+        }
+        if case .success(let json) = found, isMeant(json) {
+            await servers.keep(json, of: name ?? place, for: age, at: now.boot)
+        }
+        return found
+    }
+
+    private static func published(_ reply: HTTPReply, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
         let errors = ErrorReader(profile: profile, purpose: .call, sentAt: nil)
         let body = ReplyBody(reply)
         guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
@@ -94,12 +104,66 @@ extension ProviderCalls {
     func renewOAuth(
         _ record: SessionRecord, at profile: ProviderProfile, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
-        await token(of: profile, clientSecret: record.clientSecret, purpose: .renewal, sentAt: sentAt) {
+        let answer = await token(of: profile, clientSecret: record.clientSecret, purpose: .renewal, sentAt: sentAt) {
             requests throws(AgentError) in
             if let refreshToken = record.tokens.refreshToken { return try requests.refresh(refreshToken) }
             guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
             return try requests.clientCredentials()
         }
+        // Its signature is not asked about: it came over the connection that the tokens came over (§3.1.3.7, 6).
+        guard case .success(let grant) = answer,
+            let subject = grant.idToken.flatMap({ JWTClaims.texts(of: $0)["sub"] }),
+            let known = record.rawUser?["sub"]?.stringValue, subject != known
+        else { return answer }
+        return .failure(
+            .temporary(
+                AgentError(
+                    .badReply, "\(profile.title) renewed the session of somebody else (OpenID Connect Core §12.2).",
+                    cause: "other_user"), retryAfter: nil))
+    }
+
+    /// Takes both tokens back (RFC 7009 §2.1), the refresh token first: with it the session is over.
+    /// - Returns: why the provider could not be told; `nil` when it was, or has no place for it.
+    func revoke(_ record: SessionRecord, at profile: ProviderProfile, sentAt: Moment) async -> ProviderFailure? {
+        switch await server(of: profile, at: sentAt) {
+        case .success(let server) where server.endpoints.revocation == nil: return nil
+        case .success: break
+        case .failure(let failure): return failure
+        }
+        var kept: [(name: String, why: AgentError)] = []
+        for (token, kind, name) in [
+            (record.tokens.refreshToken, "refresh_token", "the refresh token"),
+            (record.tokens.accessToken, "access_token", "the access token"),
+        ] {
+            guard let token else { continue }
+            let result: Result<Void, ProviderFailure> = await ask(
+                profile, record.clientSecret, at: sentAt, purpose: .user
+            ) {
+                requests throws(AgentError) in
+                try requests.revocation(of: token, kind)
+            } read: { errors, reply in
+                let answer = errors.failure(reply, ReplyBody(reply))
+                // A server may take one kind of token only (§2.2.1).
+                let isDone = reply.status == 200 || answer.error.cause == "unsupported_token_type"
+                return isDone ? .success(()) : .failure(answer)
+            }
+            if case .failure(let why) = result { kept.append((name, why.error)) }
+        }
+        guard var error = kept.first?.why else { return nil }
+        error.message = "\(kept.map(\.name).joined(separator: " and ")) may still be good there. \(error.message)"
+        return .refused(error)
+    }
+
+    /// Where a person ends the session of their browser too (OpenID Connect RP-Initiated Logout 1.0 §2).
+    func signOutPage(_ record: SessionRecord, at now: Moment) async -> String? {
+        guard let profile = catalog.profiles[record.provider], let oauth = profile.oauth,
+            profile.flow(of: record) == .browser, case .success(let server) = await server(of: profile, at: now),
+            let page = server.endpoints.endSession
+        else { return nil }
+        let fields =
+            [FormField("client_id", oauth.clientID)]
+            + (record.rawUser?["sub"]?.stringValue.map { [FormField("logout_hint", $0)] } ?? [])
+        return page + (page.contains("?") ? "&" : "?") + Form.encode(fields)
     }
 
     /// The claims about the user (OpenID Connect Core 1.0 §5.3); `nil` where the server has no place for them.

@@ -87,6 +87,9 @@ package struct ProviderCalls: Sendable {
 
     /// Tells the provider of a sign-out. `nil` where sign-out is local.
     package func signOut(_ record: SessionRecord, sentAt: Moment) async -> ProviderFailure? {
+        if let profile = catalog.profiles[record.provider], profile.oauth != nil {
+            return await revoke(record, at: profile, sentAt: sentAt)
+        }
         guard catalog.profiles[record.provider]?.signOut != nil else { return nil }
         let result: Result<Void, ProviderFailure> = await call(record) { exchange throws(AgentError) in
             try exchange.signOutRequest(record)

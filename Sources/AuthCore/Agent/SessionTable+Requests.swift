@@ -75,10 +75,15 @@ extension SessionTable {
         }
         // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
         let untold = params.revoke ? await provider.signOut(record, sentAt: clock.now()) : nil
+        let page = params.revoke ? await provider.signOutPage(record, at: clock.now()) : nil
         try removed.get()
         last.state = .signedOut
         last.cause = nil
-        last.message = untold.map { "Signed out here; the provider could not be told: \($0.error.message)" }
+        let words = [
+            untold.map { "Signed out here; the provider could not be told: \($0.error.message)" },
+            page.map { "Your browser may still be signed in. To end that too, open \($0)" },
+        ].compactMap(\.self)
+        last.message = words.isEmpty ? nil : words.joined(separator: "\n")
         return last
     }
 

@@ -57,7 +57,7 @@ package struct AuthorizationAttempt: Sendable {
 
     /// RFC 7636 §4.2.
     package static func challenge(_ verifier: String, _ cryptography: any Cryptography) -> String {
-        Base64URL.encode(cryptography.sha256(Array(verifier.utf8)))
+        Base64URL.encode(cryptography.hash(Array(verifier.utf8), by: .sha256))
     }
 
     /// Reads the query that the browser came back with.

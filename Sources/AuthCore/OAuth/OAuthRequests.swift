@@ -38,6 +38,13 @@ struct OAuthRequests {
         try token("client_credentials", scoped([]))
     }
 
+    /// RFC 7009 §2.1.
+    func revocation(of token: Secret, _ kind: String) throws(AgentError) -> HTTPRequest {
+        try post(
+            server.endpoints.revocation, "revocation",
+            [FormField("token", token.reveal()), FormField("token_type_hint", kind)])
+    }
+
     /// OpenID Connect Core 1.0 §5.3.
     func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
         guard let url = server.endpoints.userInfo else { throw offers("user info") }

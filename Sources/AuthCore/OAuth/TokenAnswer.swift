@@ -21,7 +21,8 @@ struct TokenAnswer {
         let reader = GrantReader(
             errors: ErrorReader(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
             needsToken: true)
-        return reader.read(plain(reply)).flatMap { grant in
+        let plain = plain(reply)
+        return reader.read(plain).flatMap { grant in
             var grant = grant
             // What is no bearer token is none to us (RFC 6749 §7.1).
             guard (grant.tokenType ?? "bearer").lowercased() == "bearer" else {
@@ -31,6 +32,7 @@ struct TokenAnswer {
             }
             grant.tokenType = "Bearer"
             grant.message = nil
+            grant.idToken = ReplyBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
             return .success(grant)
         }
     }

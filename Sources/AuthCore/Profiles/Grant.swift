@@ -5,6 +5,8 @@ package struct Grant: Sendable, Equatable {
     package var accessToken: Secret?
     package var tokenType: String?
     package var refreshToken: Secret?
+    /// Who signed in, as the authorization server has it (OpenID Connect Core 1.0 §2); unchecked.
+    package var idToken: Secret?
     /// When the request was sent.
     package var issuedAt: WallTime
     package var expiresAt: WallTime?

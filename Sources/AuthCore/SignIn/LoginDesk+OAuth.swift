@@ -43,7 +43,7 @@ extension LoginDesk {
         let (id, profile) = (login.id, login.profile)
         work(for: id) { [table] in
             guard let result = await table.poll(device, at: profile, secret, from: sentAt) else { return }
-            await self.came(id, result)
+            await self.came(id, await self.identified(result, at: profile, nonce: nil))
         }
         return login
     }
@@ -139,20 +139,33 @@ extension LoginDesk {
     private func exchange(
         _ code: Secret, _ attempt: AuthorizationAttempt, _ login: Login
     ) async -> Result<Grant, AgentError> {
-        await table.provider.token(
+        let answer = await table.provider.token(
             of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
             sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.code(code, of: attempt) }
-        .mapError(\.error)
+        return await identified(answer.mapError(\.error), at: login.profile, nonce: attempt.nonce)
+    }
+
+    /// The grant, with the user of its ID token.
+    private func identified(
+        _ answer: Result<Grant, AgentError>, at profile: ProviderProfile, nonce: String?
+    ) async -> Result<Grant, AgentError> {
+        guard let tools, case .success(let grant) = answer else { return answer }
+        return await table.provider.identified(
+            grant, at: profile, nonce: nonce, cryptography: tools.cryptography, now: table.clock.now()
+        ).mapError(\.error)
     }
 
     /// The grant, with the user where the provider tells who that is. A failure there ends no sign-in: the user can be
     /// asked for later.
     func withUser(_ grant: Grant, _ login: Login) async -> Grant {
-        guard grant.user == nil, login.method.flow != .service,
+        guard login.method.flow != .service,
             let record = try? login.record(from: grant, former: nil, now: table.clock.now()),
             case .success(let user) = await table.provider.fetchUser(record, sentAt: table.clock.now())
         else { return grant }
+        // What is said of another person is not about this one (OpenID Connect Core 1.0 §5.3.2).
+        let isSame = grant.user == nil || user.raw["sub"]?.stringValue == grant.rawUser?["sub"]?.stringValue
+        guard isSame || login.profile.userRequest != nil else { return grant }
         var grant = grant
         grant.user = user.summary
         grant.rawUser = user.raw

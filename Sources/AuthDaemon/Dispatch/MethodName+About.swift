@@ -68,7 +68,7 @@ extension MethodName {
                 "Begins a sign-in.",
                 [
                     .needs("provider"), Self.session, .takes("environment"), .takes("method"), Self.fields,
-                    .takes("remember", .boolean),
+                    .takes("remember", .boolean), .takes("browser", .boolean),
                 ], gives: "step")
         case .loginAnswer:
             MethodAbout("Gives what the step asks for.", [.needs("login"), .needs("fields", .object)], gives: "step")

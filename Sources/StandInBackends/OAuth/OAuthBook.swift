@@ -139,26 +139,28 @@ final class OAuthBook: Sendable {
     }
 
     /// The family that came of a code. One that comes again ends it (RFC 6749 §4.1.2).
-    func redeem(_ code: String, redirectURI: String, verifier: String) throws(Refusal) -> Int {
+    func redeem(
+        _ code: String, redirectURI: String, verifier: String
+    ) throws(Refusal) -> (family: Int, nonce: String?) {
         let digest = Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
-        let (family, isReplay) = state.withLock { state -> (Int?, Bool) in
-            guard var known = state.codes[code] else { return (nil, false) }
+        let (family, isReplay, nonce) = state.withLock { state -> (Int?, Bool, String?) in
+            guard var known = state.codes[code] else { return (nil, false, nil) }
             if let family = known.family {
                 state.families[family]?.isOver = true
-                return (nil, true)
+                return (nil, true, nil)
             }
             guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt else {
-                return (nil, false)
+                return (nil, false, nil)
             }
             let family = Self.newFamily(&state, person: known.person)
             known.family = family
             state.codes[code] = known
-            return (family, false)
+            return (family, false, known.nonce)
         }
         if isReplay { note { $0.codeReplays += 1 } }
         guard let family else { throw .oauth("invalid_grant") }
-        return family
+        return (family, nonce)
     }
 
     // MARK: Tokens
@@ -206,6 +208,26 @@ final class OAuthBook: Sendable {
         }
         guard let person else { throw .oauth("invalid_token", status: 401) }
         return person
+    }
+
+    func person(ofFamily family: Int) -> OAuthStandIn.Person? { state.withLock { $0.families[family]?.person } }
+
+    func revoke(_ token: String) {
+        state.withLock { state in
+            if let family = state.refreshTokens[token] { state.families[family]?.isOver = true }
+            state.accessTokens[token] = nil
+        }
+    }
+
+    /// Whether a token of the log would still be taken.
+    func isGood(_ token: String) -> Bool {
+        state.withLock { state in
+            if let access = state.accessTokens[token] {
+                return access.endsAt > now && state.families[access.family]?.isOver == false
+            }
+            guard let family = state.refreshTokens[token].flatMap({ state.families[$0] }) else { return false }
+            return !family.isOver && family.refreshToken == token
+        }
     }
 
     func note(_ change: (inout OAuthStandIn.Counts) -> Void) { counts.update(change) }

@@ -7,6 +7,7 @@ import NIOCore
 /// The calls of an authorization server.
 struct OAuthServing: Shape {
     let book: OAuthBook
+    let signer: IDTokenSigner
 
     @concurrent func respond(
         _ request: Request, _ writer: consuming ResponseWriter, _ channel: any Channel
@@ -23,6 +24,11 @@ struct OAuthServing: Shape {
         routes.post("/device_authorization", deviceAuthorization)
         routes.post("/token", token)
         routes.get("/authorize", authorize)
+        routes.get("/keys") { _ throws(Refusal) in
+            book.note { $0.keyAnswers += 1 }
+            return .json(await signer.keys(areStale: book.takes(.staleKeys)))
+        }
+        routes.post("/revoke", revoke)
         routes.post("/authorize", consent)
         routes.get("/userinfo", userInfo)
         routes.get("/api/hello", hello)
@@ -41,7 +47,8 @@ struct OAuthServing: Shape {
         let issuer = book.issuer
         return .json([
             "issuer": .string(book.takes(.wrongIssuer) ? "https://somebody-else.example" : issuer),
-            "authorization_endpoint": .string(issuer + "/authorize"),
+            "authorization_endpoint": .string(issuer + "/authorize"), "jwks_uri": .string(issuer + "/keys"),
+            "revocation_endpoint": .string(issuer + "/revoke"), "end_session_endpoint": .string(issuer + "/end"),
             "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
@@ -62,7 +69,7 @@ struct OAuthServing: Shape {
         ])
     }
 
-    private func token(_ call: Call) throws(Refusal) -> Answer {
+    private func token(_ call: Call) async throws(Refusal) -> Answer {
         if book.takes(.page) {
             return Answer(
                 headers: [("content-type", "text/html")], body: Array("<html><body>Please pay</body></html>".utf8))
@@ -72,27 +79,27 @@ struct OAuthServing: Shape {
         case "urn:ietf:params:oauth:grant-type:device_code":
             book.note { $0.devicePolls += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
-            return granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true)
+            return await granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true)
         case "authorization_code":
             book.note { $0.codes += 1 }
             let verifier = form["code_verifier"] ?? ""
-            return granted(
-                try book.redeem(form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier),
-                withRefreshToken: true)
+            let code = try book.redeem(
+                form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier)
+            return await granted(code.family, withRefreshToken: true, nonce: code.nonce)
         case "refresh_token":
             book.note { $0.refreshes += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
             let family = try book.use(refreshToken: form["refresh_token"] ?? "")
-            return granted(family, withRefreshToken: !book.takes(.looseTypes))
+            return await granted(family, withRefreshToken: !book.takes(.looseTypes))
         case "client_credentials":
             book.note { $0.services += 1 }
             guard book.configuration.clientSecret != nil else { throw .oauth("unauthorized_client") }
-            return granted(book.serviceFamily(), withRefreshToken: false)
+            return await granted(book.serviceFamily(), withRefreshToken: false)
         default: throw .oauth("unsupported_grant_type")
         }
     }
 
-    private func granted(_ family: Int, withRefreshToken: Bool) -> Answer {
+    private func granted(_ family: Int, withRefreshToken: Bool, nonce: String? = nil) async -> Answer {
         let issued = book.issue(family, withRefreshToken: withRefreshToken)
         let isLoose = book.takes(.looseTypes)
         let type = book.takes(.unknownTokenType) ? "mac" : isLoose ? "bearer" : "Bearer"
@@ -108,6 +115,10 @@ struct OAuthServing: Shape {
             "expires_in": isLoose ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
         ]
         if let refresh = issued.refresh { members["refresh_token"] = .string(refresh) }
+        if let person = book.person(ofFamily: family), !book.takes(.noIDToken) {
+            members["id_token"] = .string(
+                await signer.token(for: person, book, nonce: nonce, accessToken: issued.access))
+        }
         var answer = Answer.json(.object(members))
         answer.headers.append(("cache-control", "no-store"))
         return answer
@@ -116,10 +127,20 @@ struct OAuthServing: Shape {
     private func userInfo(_ call: Call) throws(Refusal) -> Answer {
         book.note { $0.userInfos += 1 }
         let person = try book.person(of: try call.bearer())
+        let subject = book.takes(.otherUserInfo) ? "somebody-else" : person.subject
         return .json([
-            "sub": .string(person.subject), "name": .string(person.name), "email": .string(person.email),
+            "sub": .string(subject), "name": .string(person.name), "email": .string(person.email),
             "email_verified": true,
         ])
+    }
+
+    /// RFC 7009 §2.2: a token that is not known is as void as one that was.
+    private func revoke(_ call: Call) throws(Refusal) -> Answer {
+        let form = try client(call.form(), call)
+        if book.takes(.revokesNothing) { throw Refusal.oauth("server_error") }
+        book.note { $0.revocations += 1 }
+        book.revoke(form["token"] ?? "")
+        return Answer(status: 200)
     }
 
     /// A resource behind the tokens.

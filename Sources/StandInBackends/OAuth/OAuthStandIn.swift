@@ -39,15 +39,19 @@ package final class OAuthStandIn: Sendable {
         package var codes = 0
         /// Codes that came a second time; each ended its session there.
         package var codeReplays = 0
+        package var keyAnswers = 0
+        package var revocations = 0
     }
 
     let book: OAuthBook
     private let listener: Listener
+    private let signer: IDTokenSigner
 
     private init(_ configuration: Configuration) throws {
         let book = OAuthBook(configuration)
+        signer = IDTokenSigner()
         self.book = book
-        let server = OAuthServing(book: book)
+        let server = OAuthServing(book: book, signer: signer)
         listener = try Listener(host: "127.0.0.1", respond: server.respond)
         book.use(issuer: "http://\(listener.authority)")
     }
@@ -80,6 +84,9 @@ package final class OAuthStandIn: Sendable {
     /// Every token and code that was given out.
     package var secrets: [String] { book.secrets.all(.token) + book.secrets.all(.code) }
 
+    /// Those of ``secrets`` that would still be taken.
+    package var goodTokens: [String] { book.secrets.all(.token).filter(book.isGood) }
+
     /// Returns once the counts are as asked for.
     package func waitForCounts(_ isMet: @escaping @Sendable (Counts) -> Bool) async throws {
         try await book.counts.wait(until: isMet)
@@ -92,6 +99,9 @@ package final class OAuthStandIn: Sendable {
 
     /// Has it do wrong so often.
     package func misbehave(_ fault: Fault, times: Int = .max) { book.order(fault, times: times) }
+
+    /// Signs by another key from now on, and tells that one alone.
+    package func rollKeys() async { await signer.roll() }
 
     /// Takes every order back.
     package func clear() { book.clearOrders() }
@@ -129,6 +139,24 @@ extension OAuthStandIn {
         case mixUp
         /// The answer to an authorization request does not name the issuer, though metadata says that it does.
         case namesNobody
+        /// The ID token is for another sign-in.
+        case wrongNonce
+        /// The ID token is for another client.
+        case wrongAudience
+        /// The ID token belongs to another access token.
+        case wrongTokenHash
+        /// The ID token has no signature.
+        case unsigned
+        /// The ID token is signed by a secret that every client knows: our name (RFC 8725 §2.1).
+        case signedByName
+        /// The keys that are told are not those that sign.
+        case staleKeys
+        /// There is no ID token.
+        case noIDToken
+        /// Tokens are not taken back.
+        case revokesNothing
+        /// UserInfo is about somebody else.
+        case otherUserInfo
         /// The person says no.
         case denies
         /// Tokens that are no bearer tokens.

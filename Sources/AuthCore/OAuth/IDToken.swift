@@ -1,0 +1,132 @@
+package import AuthWire
+
+/// An ID token (OpenID Connect Core 1.0 §2), and what has to be true of it before anything it says is believed.
+package struct IDToken: Sendable {
+    /// Asymmetric ones alone: whoever knows the client's name or secret could make a token by any other, and `none` is
+    /// no signature at all (RFC 8725 §2.1, §3.1).
+    private static let keyTypes = [
+        "RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
+        "ES256": "EC", "ES384": "EC", "ES512": "EC", "EdDSA": "OKP",
+    ]
+    /// By how much the two clocks may differ.
+    private static let tolerance = Duration.seconds(120)
+    /// A token that is longer holds no claims about a person.
+    private static let longest = 64 << 10
+
+    package let text: Secret
+    package let claims: JSON
+    private let algorithm: String
+    private let keyType: String
+    private let keyID: String?
+
+    package init(_ text: Secret) throws(IDTokenError) {
+        guard text.count <= Self.longest else { throw IDTokenError("it is longer than \(Self.longest >> 10) KiB") }
+        let parts = text.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]) else {
+            throw IDTokenError("it is no JSON Web Token")
+        }
+        let algorithm = header["alg"]?.stringValue ?? "none"
+        guard let keyType = Self.keyTypes[algorithm] else {
+            throw IDTokenError("it is signed by \(ProviderText.clean(algorithm) ?? "nothing"), which proves nothing")
+        }
+        // What it calls critical has to be understood (RFC 7515 §4.1.11); we know none of those.
+        guard header["crit"] == nil else { throw IDTokenError("its header holds what is not understood") }
+        self.text = text
+        self.claims = claims
+        self.algorithm = algorithm
+        self.keyType = keyType
+        keyID = header["kid"]?.stringValue
+    }
+
+    /// Those of a set (RFC 7517 §5) that may have signed it: of its kind, meant for that, and by the name it gives.
+    package func keys(in set: JSON) -> [JSON] {
+        (set["keys"]?.arrayValue ?? []).prefix(Self.mostKeys).filter { key in
+            key["kty"]?.stringValue == keyType && (key["use"]?.stringValue ?? "sig") == "sig"
+                && (key["alg"]?.stringValue ?? algorithm) == algorithm
+                && (keyID == nil || key["kid"]?.stringValue == nil || key["kid"]?.stringValue == keyID)
+        }
+    }
+
+    /// Each costs a signature check.
+    private static let mostKeys = 64
+
+    /// What the token has to say, and for whom.
+    package struct Expectation: Sendable {
+        package var issuer: String
+        package var clientID: String
+        /// `nil`: none was sent.
+        package var nonce: String?
+        package var accessToken: Secret?
+
+        package init(issuer: String, clientID: String, nonce: String? = nil, accessToken: Secret? = nil) {
+            self.issuer = issuer
+            self.clientID = clientID
+            self.nonce = nonce
+            self.accessToken = accessToken
+        }
+    }
+
+    /// OpenID Connect Core 1.0 §3.1.3.7, all but the signature.
+    package func check(
+        _ expected: Expectation, now: WallTime, cryptography: any Cryptography
+    ) throws(IDTokenError) {
+        guard claims["iss"]?.stringValue.map({ $0.utf8.elementsEqual(expected.issuer.utf8) }) == true else {
+            throw IDTokenError("it is of another issuer")
+        }
+        try checkAudience(expected.clientID)
+        try checkTimes(now)
+        guard let subject = claims["sub"]?.stringValue, !subject.isEmpty, subject.utf8.count <= 255 else {
+            throw IDTokenError("it says nothing of who signed in")
+        }
+        guard claims["nonce"]?.stringValue == expected.nonce else {
+            throw IDTokenError("it was made for another sign-in")
+        }
+        if let hash = claims["at_hash"], let token = expected.accessToken {
+            guard hash.stringValue == accessTokenHash(token, cryptography) else {
+                throw IDTokenError("it belongs to another access token")
+            }
+        }
+    }
+
+    private func checkAudience(_ clientID: String) throws(IDTokenError) {
+        let audience = claims["aud"]?.stringValue.map { [$0] } ?? claims["aud"]?.arrayValue?.compactMap(\.stringValue)
+        guard let audience, audience.contains(clientID) else { throw IDTokenError("it is for another client") }
+        let party = claims["azp"]
+        guard party == nil || party?.stringValue == clientID, audience.count == 1 || party != nil else {
+            throw IDTokenError("it was given to another client")
+        }
+    }
+
+    private func checkTimes(_ now: WallTime) throws(IDTokenError) {
+        func time(_ name: String) -> WallTime? { claims[name]?.doubleValue.map(WallTime.init(unixSeconds:)) }
+        guard let end = time("exp"), let issued = time("iat") else { throw IDTokenError("it says nothing of its life") }
+        guard now < end + Self.tolerance else { throw IDTokenError("it has ended; check this machine's clock") }
+        let begin = max(issued, time("nbf") ?? issued)
+        guard begin < now + Self.tolerance else {
+            throw IDTokenError("it is from the future; check this machine's clock")
+        }
+    }
+
+    /// §3.1.3.6: the left half of the hash that goes with the signature.
+    private func accessTokenHash(_ token: Secret, _ cryptography: any Cryptography) -> String {
+        let hash: SHA2 = algorithm.hasSuffix("384") ? .sha384 : algorithm.hasSuffix("256") ? .sha256 : .sha512
+        let digest = cryptography.hash(token.revealBytes(), by: hash)
+        return Base64URL.encode(Array(digest.prefix(digest.count / 2)))
+    }
+
+    private static func object(_ part: ArraySlice<UInt8>) -> JSON? {
+        guard let bytes = JWTClaims.base64URL(part), let json = try? JSON(parsing: bytes), case .object = json else {
+            return nil
+        }
+        return json
+    }
+}
+
+/// Why an ID token is not believed; never with anything of the token in it.
+package struct IDTokenError: Error, Sendable, Equatable {
+    package let reason: String
+
+    package init(_ reason: String) {
+        self.reason = reason
+    }
+}
