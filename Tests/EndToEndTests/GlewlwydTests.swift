@@ -1,0 +1,99 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// The real agent against an OpenID provider that nobody here wrote.
+@Suite("glewlwyd", .serialized, .timeLimit(.minutes(4)))
+struct GlewlwydTests {
+    private func play(
+        _ client: String, _ oauth: String = "", _ test: @escaping @Sendable (Scene, Glewlwyd) async throws -> Void
+    ) async throws {
+        try await Scene.play { scene in
+            let redirect = "http://127.0.0.1:\(try FreePort.find())/callback"
+            try await Glewlwyd.running(in: scene.desktop, redirectURI: redirect) { server in
+                try await scene.addProfile(
+                    """
+                    name = "\(OAuthScene.provider)"
+                    title = "glewlwyd"
+                    issuer = "\(server.issuer)"
+                    client_id = "\(client)"
+                    scopes = ["openid", "scope1"]
+                    [oauth]
+                    redirect = "\(redirect)"
+                    \(oauth)
+                    """)
+                try await test(scene, server)
+            }
+        }
+    }
+
+    @Test("discovery, code and PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
+    func browser() async throws {
+        try await play("pub") { scene, server in
+            let login = try await Child(
+                [Programs.authc, "login", OAuthScene.provider, "--method", "browser"],
+                environment: scene.desktop.environment)
+            guard await login.err.wait(for: "browser: http"), await login.err.wait(for: "\n"),
+                let url = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
+            else { throw Failure("no address was told: \(await login.err.all())") }
+            try await Chromium.running(in: scene.desktop) { browser in
+                // The provider's own page comes first; its person signs in and allows it from there.
+                try await browser.open(String(url))
+                #expect(try await browser.script("return location.pathname") as? String == "/login.html")
+                for (method, path, body) in [
+                    ("POST", "/api/auth/", #"{"username":"alice","password":"alicepw12"}"#),
+                    ("PUT", "/api/auth/grant/pub", #"{"scope":"openid scope1"}"#),
+                ] {
+                    let status = try await browser.script(
+                        """
+                        const r = new XMLHttpRequest(); r.open('\(method)', '\(path)', false);
+                        r.setRequestHeader('Content-Type', 'application/json'); r.send('\(body)'); return r.status
+                        """)
+                    #expect(status as? Int == 200, "\(path)")
+                }
+                try await browser.open(url + "&g_continue")
+                #expect(try await browser.title() == "Signed in to glewlwyd")
+            }
+            let output = await login.output()
+            #expect(output.status == 0, "\(output.err)")
+            let subject = try await scene.agent.status(OAuthScene.provider).user?.id
+            #expect(subject?.isEmpty == false)
+            var tokens: Set<String> = [try await scene.agent.authc("token").out]
+            for _ in 0..<100 {
+                let answer = try await scene.ask("session.refresh", [:])
+                #expect(answer["state"] == "active", "\(answer.text())")
+                tokens.insert(try await scene.agent.authc("token").out)
+            }
+            #expect(tokens.count == 101)
+            #expect(try await scene.agent.status(OAuthScene.provider).user?.id == subject)
+        }
+    }
+
+    @Test("a code on another device, introspection that agrees with us, and revocation")
+    func device() async throws {
+        try await play("conf", "client_auth = \"basic\"") { scene, server in
+            try await server.grant(client: "conf")
+            let login = try await Child(
+                [Programs.authc, "login", OAuthScene.provider, "--method", "device", "--password-stdin"],
+                environment: scene.desktop.environment, input: .text(Glewlwyd.secret))
+            await login.err.wait(for: "this code: ")
+            await login.err.wait(for: "\n")
+            let code = try #require(login.err.text.firstMatch(of: /this code: (\S+)/)?.1)
+            try await server.give(userCode: String(code))
+            let output = await login.output()
+            #expect(output.status == 0, "\(output.err)")
+            let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(try await server.isActive(token))
+            #expect(try await scene.agent.authc("whoami", "--fresh").status == 0)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            let next = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
+            #expect(next != token)
+            let logout = try await scene.agent.authc("logout")
+            #expect(logout.status == 0, "\(logout.err)")
+            #expect(!(logout.out + logout.err).contains("could not be told"), "\(logout.out)\(logout.err)")
+            #expect(try await !server.isActive(next))
+        }
+    }
+}
