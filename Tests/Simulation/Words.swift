@@ -29,6 +29,7 @@ extension SessionAction {
     var words: String {
         switch self {
         case .renew(let flight, let record): "ask the provider, flight \(flight.number), with \(record.tokens.words)"
+        case .obtain(let flight, _, let aim): "ask the provider, flight \(flight.number), for \(aim)"
         case .reread(let flight): "read the store again for flight \(flight.number)"
         case .save(let record): "write revision \(record.revision) with \(record.tokens.words)"
         case .delete: "remove it from the store"
@@ -80,7 +81,8 @@ extension EventKind {
     init(_ event: SessionEvent) {
         self =
             switch event {
-            case .tokenWanted: .tokenWanted
+            // No schedule wants one for an aim of its own.
+            case .tokenWanted, .aimedTokenWanted: .tokenWanted
             case .renewalWanted: .renewalWanted
             case .rejected: .rejected
             case .signOutWanted: .signOutWanted

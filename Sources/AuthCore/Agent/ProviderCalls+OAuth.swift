@@ -101,14 +101,26 @@ extension ProviderCalls {
     }
 
     /// Renews by the refresh token, or as a service by the client's own secret.
+    /// - Parameter aim: what the new token is for; `nil`: what the session's own is for.
     func renewOAuth(
-        _ record: SessionRecord, at profile: ProviderProfile, sentAt: Moment
+        _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenAim? = nil, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         let answer = await token(of: profile, clientSecret: record.clientSecret, purpose: .renewal, sentAt: sentAt) {
             requests throws(AgentError) in
-            if let refreshToken = record.tokens.refreshToken { return try requests.refresh(refreshToken) }
+            if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
+                return try requests.exchange(record.tokens.accessToken, for: aim)
+            }
+            if let refreshToken = record.tokens.refreshToken { return try requests.refresh(refreshToken, for: aim) }
             guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
-            return try requests.clientCredentials()
+            return try requests.clientCredentials(for: aim)
+        }
+        if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
+            // What may come with it is not the session's.
+            return answer.map { grant in
+                var grant = grant
+                grant.refreshToken = nil
+                return grant
+            }
         }
         // Its signature is not asked about: it came over the connection that the tokens came over (§3.1.3.7, 6).
         guard case .success(let grant) = answer,

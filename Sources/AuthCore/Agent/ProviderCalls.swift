@@ -59,6 +59,16 @@ package struct ProviderCalls: Sendable {
         }
     }
 
+    /// A token for an aim of its own.
+    package func obtain(
+        _ aim: TokenAim, _ record: SessionRecord, sentAt: Moment
+    ) async -> Result<Grant, ProviderFailure> {
+        guard let profile = catalog.profiles[record.provider], profile.oauth != nil else {
+            return .failure(.refused(.noAims(record.provider)))
+        }
+        return await renewOAuth(record, at: profile, for: aim, sentAt: sentAt)
+    }
+
     /// `nil` where the provider has no request for it.
     package func validate(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure>? {
         guard catalog.profiles[record.provider]?.validation != nil else { return nil }
@@ -132,5 +142,11 @@ package struct ProviderCalls: Sendable {
             await transport.dropConnections()
             return .failure(ProviderFailure(error))
         }
+    }
+}
+
+extension AgentError {
+    static func noAims(_ provider: String) -> AgentError {
+        AgentError(.unsupported, "\(provider) has one token for everything: it is no provider of OAuth.")
     }
 }

@@ -25,10 +25,13 @@ extension SessionTable {
     // MARK: The rest
 
     package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
-        guard params.scopes == nil, params.audience == nil else {
-            throw AgentError(.unsupported, "Scopes and audiences of a single token are not in this version.")
-        }
-        return try await session(params.session).token(minValid: params.minValid)
+        let session = try session(params.session)
+        guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
+        let name = await session.record.provider
+        guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
+        // What is exchanged has to be good itself.
+        if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
+        return try await session.token(for: aim, minValid: params.minValid)
     }
 
     package func reject(_ params: TokenRejectParams) async throws(AgentError) -> SessionStatus {

@@ -11,12 +11,13 @@ package struct OAuthProfile: Sendable, Equatable {
     package var endpoints: OAuthEndpoints
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
     package var parameters: [FormField]
+    package var audienceBy: AudienceWay
 
     package init(
         issuer: String?, clientID: String, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = []
+        parameters: [FormField] = [], audienceBy: AudienceWay = .resource
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -25,7 +26,18 @@ package struct OAuthProfile: Sendable, Equatable {
         self.redirect = redirect
         self.endpoints = endpoints
         self.parameters = parameters
+        self.audienceBy = audienceBy
     }
+}
+
+/// How a token for another audience is asked for.
+package enum AudienceWay: String, Sendable, Equatable, CaseIterable {
+    /// By the refresh token, with a resource indicator (RFC 8707).
+    case resource
+    /// By the refresh token, with a parameter that some providers have of their own.
+    case audience
+    /// In exchange for the session's own access token (RFC 8693).
+    case exchange
 }
 
 /// How the token endpoint knows that it is us (RFC 6749 §2.3.1). The secret is with the session, in the store.

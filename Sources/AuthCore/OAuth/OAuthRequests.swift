@@ -29,13 +29,25 @@ struct OAuthRequests {
     }
 
     /// RFC 6749 §6. Without `scope`: what was granted stays.
-    func refresh(_ refreshToken: Secret) throws(AgentError) -> HTTPRequest {
-        try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())])
+    func refresh(_ refreshToken: Secret, for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
+        try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + aimed(aim))
     }
 
     /// RFC 6749 §4.4.
-    func clientCredentials() throws(AgentError) -> HTTPRequest {
-        try token("client_credentials", scoped([]))
+    func clientCredentials(for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
+        let fields = try aimed(aim)
+        return try token("client_credentials", fields.contains { $0.name == "scope" } ? fields : scoped(fields))
+    }
+
+    /// RFC 8693 §2.1.
+    func exchange(_ accessToken: Secret, for aim: TokenAim) throws(AgentError) -> HTTPRequest {
+        let kind = "urn:ietf:params:oauth:token-type:access_token"
+        return try token(
+            "urn:ietf:params:oauth:grant-type:token-exchange",
+            [
+                FormField("subject_token", accessToken.reveal()), FormField("subject_token_type", kind),
+                FormField("requested_token_type", kind),
+            ] + aimed(aim))
     }
 
     /// RFC 7009 §2.1.
@@ -57,6 +69,22 @@ struct OAuthRequests {
 
     private func token(_ grant: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
         try post(server.endpoints.token, "tokens", [FormField("grant_type", grant)] + fields)
+    }
+
+    private func aimed(_ aim: TokenAim?) throws(AgentError) -> [FormField] {
+        guard let aim else { return [] }
+        let scopes = aim.scopes.isEmpty ? [] : [FormField("scope", aim.scopes.joined(separator: " "))]
+        guard let audience = aim.audience else { return scopes }
+        if oauth.audienceBy == .resource {
+            // RFC 8707 §2.
+            guard ProviderOrigin(of: audience) != nil, !audience.contains("#") else {
+                throw AgentError(
+                    .validation,
+                    "\(profile.title) wants an address as audience: a whole http or https one, without a fragment.")
+            }
+            return scopes + [FormField("resource", audience)]
+        }
+        return scopes + [FormField("audience", audience)]
     }
 
     private func scoped(_ fields: [FormField]) -> [FormField] {

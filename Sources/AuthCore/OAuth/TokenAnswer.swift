@@ -32,6 +32,7 @@ struct TokenAnswer {
             }
             grant.tokenType = "Bearer"
             grant.message = nil
+            grant.scopes = ReplyBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)
             grant.idToken = ReplyBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
             return .success(grant)
         }

@@ -7,6 +7,8 @@ package struct Grant: Sendable, Equatable {
     package var refreshToken: Secret?
     /// Who signed in, as the authorization server has it (OpenID Connect Core 1.0 §2); unchecked.
     package var idToken: Secret?
+    /// What was granted, where the answer says so (RFC 6749 §5.1).
+    package var scopes: [String]?
     /// When the request was sent.
     package var issuedAt: WallTime
     package var expiresAt: WallTime?

@@ -28,7 +28,15 @@ package actor Session {
     package var record: SessionRecord { machine.record }
 
     package func token(minValid: Duration?) async throws(AgentError) -> TokenResult {
-        switch await ask({ .tokenWanted($0, minValid: minValid) }) {
+        try await token { .tokenWanted($0, minValid: minValid) }
+    }
+
+    package func token(for aim: TokenAim, minValid: Duration?) async throws(AgentError) -> TokenResult {
+        try await token { .aimedTokenWanted($0, aim, minValid: minValid) }
+    }
+
+    private func token(_ event: (CallerID) -> SessionEvent) async throws(AgentError) -> TokenResult {
+        switch await ask(event) {
         case .token(let result): return result
         case .failure(let error): throw error
         case .done: throw AgentError(.internal_, "A token was asked for and none was answered.")
@@ -100,7 +108,8 @@ package actor Session {
             case .publish(let snapshot): world.publish(snapshot)
             case .wakeAt(let deadline): world.alarms.set(deadline, for: name)
             case .forget: world.forget(self)
-            case .renew(let flight, let record): renew(flight, record)
+            case .renew(let flight, let record): fly(flight, record, to: nil)
+            case .obtain(let flight, let record, let aim): fly(flight, record, to: aim)
             case .reread(let flight): reread(flight)
             case .save(let record): save(record)
             case .delete(let session): delete(session)
@@ -110,7 +119,7 @@ package actor Session {
 
     // MARK: Doing, each in a task of the workshop
 
-    private func renew(_ flight: FlightID, _ record: SessionRecord) {
+    private func fly(_ flight: FlightID, _ record: SessionRecord, to aim: TokenAim?) {
         let urgency = machine.end ?? world.clock.now().boot
         world.workshop.order { [world] in
             let held = await world.gate.turn(at: record.asked, urgency: urgency)
@@ -121,7 +130,12 @@ package actor Session {
             if let obstacle = await self.obstacle(to: flight) {
                 return await self.handle(.flightEnded(flight, .failure(obstacle), sentAt: sentAt))
             }
-            let result = await world.provider.renew(record, sentAt: sentAt)
+            let result =
+                if let aim {
+                    await world.provider.obtain(aim, record, sentAt: sentAt)
+                } else {
+                    await world.provider.renew(record, sentAt: sentAt)
+                }
             if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
             await self.handle(.flightEnded(flight, result, sentAt: sentAt))
         }

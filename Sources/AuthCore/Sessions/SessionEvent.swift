@@ -22,6 +22,7 @@ package struct FlightID: Sendable, Hashable {
 package enum SessionEvent: Sendable {
     // What callers ask.
     case tokenWanted(CallerID, minValid: Duration?)
+    case aimedTokenWanted(CallerID, TokenAim, minValid: Duration?)
     case renewalWanted(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
@@ -61,6 +62,7 @@ package enum SessionEvent: Sendable {
 /// What a session wants done. Results come back as events.
 package enum SessionAction: Sendable {
     case renew(FlightID, SessionRecord)
+    case obtain(FlightID, SessionRecord, TokenAim)
     case reread(FlightID)
     case save(SessionRecord)
     case delete(SessionName)

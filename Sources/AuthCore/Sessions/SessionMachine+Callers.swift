@@ -40,6 +40,7 @@ extension SessionMachine {
         _ caller: CallerID, _ token: Secret, _ now: Moment, _ actions: inout [SessionAction]
     ) {
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
+        if rejectAimed(token, now) { return actions.append(.answer(caller, .done)) }
         // An older token, or one too young for its age to be the reason: the one in use stands.
         guard token == record.tokens.accessToken, !isYoung(now) else { return actions.append(.answer(caller, .done)) }
         rejected = true
@@ -53,9 +54,10 @@ extension SessionMachine {
 
     mutating func signOut(_ caller: CallerID, _ actions: inout [SessionAction]) {
         guard !isGone else { return actions.append(.answer(caller, .done)) }
-        for want in [Want.token, .renewal, .writing] {
+        for want in [Want.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
             answer(want, .failure(.notSignedIn(record.session)), &actions)
         }
+        forgetAims()
         signedOut = true
         flight = nil
         waiters[caller] = .signOut
@@ -77,6 +79,7 @@ extension SessionMachine {
     ) {
         guard !isGone else { return }
         let old = latest
+        forgetAims()
         // What they signed out is gone; a removal on its way ends before the new session is written.
         answer(.signOut, .done, &actions)
         flight = nil
@@ -122,7 +125,7 @@ extension SessionMachine {
     }
 
     /// The no that no renewal can change.
-    private func refusal(_ now: Moment) -> AgentError? {
+    func refusal(_ now: Moment) -> AgentError? {
         if signedOut { return .notSignedIn(record.session) }
         return verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }

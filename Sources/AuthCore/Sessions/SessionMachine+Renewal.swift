@@ -7,6 +7,15 @@ extension SessionMachine {
         _ actions: inout [SessionAction]
     ) {
         guard let flight, flight.id == id, case .asking = flight.stage else { return }
+        if let aim = flight.aim {
+            switch result {
+            case .success(let grant): return aimArrived(grant, at: aim, sentAt, now, &actions)
+            case .failure(let failure):
+                var wait: Duration?
+                if case .temporary(_, let retryAfter) = failure { wait = retryAfter }
+                return aimEnded(aim, .failure(failure.error), retryAfter: wait, now, &actions)
+            }
+        }
         switch result {
         case .success(let grant):
             // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
@@ -81,6 +90,11 @@ extension SessionMachine {
         guard case .saving(let pending, let sentAt, let since) = flight?.stage else { return }
         // The answer to an earlier write says nothing of this one.
         guard revision >= since else { return writer.tryAgain() }
+        if let aim = flight?.aim, let outcome = flight?.outcome {
+            record = pending
+            aimEnded(aim, outcome, now, &actions)
+            return redate(now)
+        }
         flight = nil
         record = pending
         rejected = false

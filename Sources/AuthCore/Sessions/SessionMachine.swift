@@ -41,6 +41,9 @@ package struct SessionMachine: Sendable {
     var kept: TokenSet?
     private var writing: TokenSet?
     var waiters: [CallerID: Want] = [:]
+    /// In memory alone.
+    var aimed: [TokenAim: AimedToken] = [:]
+    var aimFailures: [TokenAim: AimFailure] = [:]
     var random: SeededRandom
 
     private var lastFlight: UInt64 = 0
@@ -56,12 +59,17 @@ package struct SessionMachine: Sendable {
             case saving(SessionRecord, sentAt: Moment, since: UInt64)
         }
         package let id: FlightID
+        /// `nil`: the session itself is renewed.
+        package let aim: TokenAim?
         package var stage: Stage
+        /// What it brought for its aim, while a new refresh token is on its way to the store.
+        var outcome: Result<AimedToken, AgentError>?
     }
 
     /// What a waiting caller waits for.
-    enum Want {
+    enum Want: Equatable {
         case token, renewal, writing, signOut
+        case aimed(TokenAim)
     }
 
     /// When the next renewal begins, and the date of that for people.
@@ -112,6 +120,8 @@ package struct SessionMachine: Sendable {
         var actions: [SessionAction] = []
         switch event {
         case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, now, &actions)
+        case .aimedTokenWanted(let caller, let aim, let minValid):
+            aimedTokenWanted(caller, aim, minValid, now, &actions)
         case .renewalWanted(let caller): renewalWanted(caller, now, &actions)
         case .rejected(let caller, let token): rejected(caller, token, now, &actions)
         case .signOutWanted(let caller): signOut(caller, &actions)
@@ -159,12 +169,12 @@ package struct SessionMachine: Sendable {
     }
 
     /// Joins the flight under way, or begins one.
-    mutating func takeOff(_ actions: inout [SessionAction]) {
+    mutating func takeOff(for aim: TokenAim? = nil, _ actions: inout [SessionAction]) {
         guard flight == nil, !signedOut, verdict == nil else { return }
         lastFlight += 1
         let id = FlightID(lastFlight)
-        flight = Flight(id: id, stage: .asking)
-        actions.append(.renew(id, record))
+        flight = Flight(id: id, aim: aim, stage: .asking)
+        actions.append(aim.map { .obtain(id, record, $0) } ?? .renew(id, record))
     }
 
     /// Changes what is kept, in use or on its way to the store, and lets it be written.
@@ -207,6 +217,7 @@ package struct SessionMachine: Sendable {
         } else {
             hurry(now)
             if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
+            takeNext(now, &actions)
             if writer.beginSave(latest.revision, at: now.boot) {
                 writing = latest.tokens
                 actions.append(.save(latest))

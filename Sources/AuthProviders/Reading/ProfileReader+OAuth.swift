@@ -40,7 +40,7 @@ extension ProfileReader {
 
     private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
         let section = root.section("oauth")
-        section?.allow(["client_auth", "parameters", "redirect"] + OAuthEndpoints.names.map(\.name))
+        section?.allow(["audience_by", "client_auth", "parameters", "redirect"] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let section, let text = section.string(name) else { continue }
@@ -55,11 +55,12 @@ extension ProfileReader {
             return nil
         }
         let scopes = root.strings("scopes") ?? []
-        for (index, scope) in scopes.enumerated() where !isScope(scope) {
+        for (index, scope) in scopes.enumerated() where !OAuthScope.isOne(scope) {
             root.problems.add(
                 TOMLPath.element("scopes", index), expected: "one scope, without a space (RFC 6749 §3.3)", found: scope)
         }
         let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
+        let audienceBy = section?.word("audience_by", of: AudienceWay.allCases.map(\.rawValue))
         let redirect = section?.string("redirect")
         if let redirect, LoopbackRedirect(redirect) == nil {
             root.problems.add("oauth.redirect", expected: LoopbackRedirect.expected, found: redirect)
@@ -68,7 +69,8 @@ extension ProfileReader {
             issuer: issuer, clientID: clientID, scopes: scopes,
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
-            parameters: section.map(parameters) ?? [])
+            parameters: section.map(parameters) ?? [],
+            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource)
     }
 
     /// Exactly as written: the provider's own word for itself is compared with it byte by byte.
@@ -103,10 +105,5 @@ extension ProfileReader {
             return []
         }
         return [ProviderEnvironment(name: "production", baseURL: origin.text)]
-    }
-
-    /// RFC 6749 §3.3.
-    private static func isScope(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 }

@@ -210,6 +210,13 @@ final class OAuthBook: Sendable {
         return person
     }
 
+    /// Of an access token that is good.
+    func family(of accessToken: String) throws(Refusal) -> Int {
+        let access = state.withLock { $0.accessTokens[accessToken] }
+        guard let access, isGood(accessToken) else { throw .oauth("invalid_request") }
+        return access.family
+    }
+
     func person(ofFamily family: Int) -> OAuthStandIn.Person? { state.withLock { $0.families[family]?.person } }
 
     func revoke(_ token: String) {

@@ -89,8 +89,12 @@ struct OAuthServing: Shape {
         case "refresh_token":
             book.note { $0.refreshes += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
+            if book.takes(.unknownTarget) { throw .oauth("invalid_target") }
             let family = try book.use(refreshToken: form["refresh_token"] ?? "")
-            return await granted(family, withRefreshToken: !book.takes(.looseTypes))
+            return await granted(family, withRefreshToken: !book.takes(.looseTypes), scope: aim(form))
+        case "urn:ietf:params:oauth:grant-type:token-exchange":
+            let family = try book.family(of: form["subject_token"] ?? "")
+            return await granted(family, withRefreshToken: false, scope: aim(form))
         case "client_credentials":
             book.note { $0.services += 1 }
             guard book.configuration.clientSecret != nil else { throw .oauth("unauthorized_client") }
@@ -99,7 +103,17 @@ struct OAuthServing: Shape {
         }
     }
 
-    private func granted(_ family: Int, withRefreshToken: Bool, nonce: String? = nil) async -> Answer {
+    /// The scope that is asked for beside the session's own, noted together with the audience (RFC 6749 §6, RFC 8707).
+    private func aim(_ form: [String: String]) -> String? {
+        let audience = form["resource"].map { "resource " + $0 } ?? form["audience"].map { "audience " + $0 }
+        guard form["scope"] != nil || audience != nil else { return nil }
+        book.note { $0.aims.append([form["scope"], audience].compactMap(\.self).joined(separator: ", ")) }
+        return book.takes(.grantsLess) ? "openid" : form["scope"]
+    }
+
+    private func granted(
+        _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil
+    ) async -> Answer {
         let issued = book.issue(family, withRefreshToken: withRefreshToken)
         let isLoose = book.takes(.looseTypes)
         let type = book.takes(.unknownTokenType) ? "mac" : isLoose ? "bearer" : "Bearer"
@@ -115,6 +129,7 @@ struct OAuthServing: Shape {
             "expires_in": isLoose ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
         ]
         if let refresh = issued.refresh { members["refresh_token"] = .string(refresh) }
+        if let scope { members["scope"] = .string(scope) }
         if let person = book.person(ofFamily: family), !book.takes(.noIDToken) {
             members["id_token"] = .string(
                 await signer.token(for: person, book, nonce: nonce, accessToken: issued.access))

@@ -41,6 +41,8 @@ package final class OAuthStandIn: Sendable {
         package var codeReplays = 0
         package var keyAnswers = 0
         package var revocations = 0
+        /// What single tokens were asked for: scopes, and in which word the audience came.
+        package var aims: [String] = []
     }
 
     let book: OAuthBook
@@ -157,6 +159,10 @@ extension OAuthStandIn {
         case revokesNothing
         /// UserInfo is about somebody else.
         case otherUserInfo
+        /// No token is given for the audience that was asked for (RFC 8707 §2).
+        case unknownTarget
+        /// Fewer scopes are granted than were asked for.
+        case grantsLess
         /// The person says no.
         case denies
         /// Tokens that are no bearer tokens.

@@ -9,8 +9,17 @@ struct Token: ParsableCommand {
     @Option(help: "Renew it first when it is good for less than this, as in 5m.", transform: length)
     var minValid: Duration?
 
+    @Option(help: "A token of its own for this scope alone; may be given more than once. OAuth only.")
+    var scope: [String] = []
+
+    @Option(help: "A token of its own for this audience: the API's address, or its name. OAuth only.")
+    var audience: String?
+
     func run() throws {
-        try common.run { options throws(Failure) in try TokenReport.run(options, minValid: minValid) }
+        try common.run { options throws(Failure) in
+            try TokenReport.run(
+                options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience)
+        }
     }
 }
 

@@ -117,6 +117,15 @@ struct MachineBench {
         actions.compactMap { if case .renew(let id, _) = $0 { id } else { nil } }
     }
 
+    /// With what each renewal was asked for.
+    var renewals: [SessionRecord] {
+        actions.compactMap { if case .renew(_, let record) = $0 { record } else { nil } }
+    }
+
+    var aimedFlights: [FlightID] {
+        actions.compactMap { if case .obtain(let id, _, _) = $0 { id } else { nil } }
+    }
+
     var rereads: Int {
         actions.count { if case .reread = $0 { true } else { false } }
     }

@@ -1,0 +1,138 @@
+internal import AuthWire
+
+/// Tokens of a session for aims of their own. They are fetched with the same refresh token, so each is a flight like a
+/// renewal, and of all flights there is one at a time.
+extension SessionMachine {
+    /// Of one session at once; who asks for more has the oldest fetched again.
+    private static let mostAims = 32
+    /// How long a no is repeated from memory: a program that asks in a loop is no storm at the provider.
+    private static let pauseAfterFailure = Duration.seconds(5)
+
+    /// Why an aim was not reached, and how long that is told without asking.
+    struct AimFailure {
+        let error: AgentError
+        let until: BootInstant
+    }
+
+    mutating func aimedTokenWanted(
+        _ caller: CallerID, _ aim: TokenAim, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
+        if let token = aimed[aim], token.isEnough(minValid, now) {
+            return actions.append(.answer(caller, .token(token.result(record.session))))
+        }
+        guard canRenew else { return actions.append(.answer(caller, .failure(.cannotRenew(record.provider)))) }
+        if let failure = aimFailures[aim], now.boot < failure.until {
+            var error = failure.error
+            error.retryAfter = failure.until - now.boot
+            return actions.append(.answer(caller, .failure(error)))
+        }
+        if flight == nil, isHeld(now) {
+            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        }
+        // Settling sends the flight, when none is under way.
+        waiters[caller] = .aimed(aim)
+    }
+
+    /// What the flight of an aim brought. A new refresh token is in the store before anyone is told (invariant 2).
+    mutating func aimArrived(
+        _ grant: Grant, at aim: TokenAim, _ sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
+        let missing = grant.scopes.map { Set(aim.scopes).subtracting($0).sorted() } ?? []
+        let outcome: Result<AimedToken, AgentError>
+        if !missing.isEmpty {
+            outcome = .failure(.notGranted(missing))
+        } else if let token = AimedToken(grant, sentAt: sentAt) {
+            outcome = .success(token)
+        } else {
+            outcome = .failure(AgentError(.badReply, "The provider said yes and gave no token.", cause: "no_token"))
+        }
+        guard let refreshToken = grant.refreshToken, refreshToken != record.tokens.refreshToken else {
+            return aimEnded(aim, outcome, now, &actions)
+        }
+        var pending = record
+        pending.tokens.refreshToken = refreshToken
+        pending.revision += 1
+        flight?.outcome = outcome
+        flight?.stage = .saving(pending, sentAt: sentAt, since: pending.revision)
+        writer.tryAgain()
+    }
+
+    /// An aim that fails says nothing of the session: many a provider answers `invalid_grant` where only this aim is
+    /// not agreed to. If the session is over, its own renewal will hear so.
+    mutating func aimEnded(
+        _ aim: TokenAim, _ outcome: Result<AimedToken, AgentError>, retryAfter: Duration? = nil, _ now: Moment,
+        _ actions: inout [SessionAction]
+    ) {
+        flight = nil
+        switch outcome {
+        case .success(let token):
+            if aimed.count >= Self.mostAims, let oldest = aimed.min(by: { $0.value.obtained < $1.value.obtained }) {
+                aimed[oldest.key] = nil
+            }
+            aimed[aim] = token
+            aimFailures[aim] = nil
+            answer(.aimed(aim), .token(token.result(record.session)), &actions)
+        case .failure(let error):
+            if aimFailures.count >= Self.mostAims { aimFailures = [:] }
+            aimFailures[aim] = AimFailure(
+                error: error, until: now.boot + max(Self.pauseAfterFailure, retryAfter ?? .zero))
+            answer(.aimed(aim), .failure(error), &actions)
+        }
+    }
+
+    /// Who asked for something while another flight was under way has their turn.
+    mutating func takeNext(_ now: Moment, _ actions: inout [SessionAction]) {
+        guard flight == nil else { return }
+        let wants = waiters.values
+        if wants.contains(.renewal), canRenew, barrier == nil, !isHeld(now) {
+            takeOff(&actions)
+        } else if wants.contains(.token), mayRenew(now) {
+            takeOff(&actions)
+        } else if wants.contains(.token) || wants.contains(.renewal) {
+            answer(.token, isLive(now) ? .token(tokenResult) : .failure(failureUntilNextTry(now)), &actions)
+            answer(.renewal, .failure(failureUntilNextTry(now)), &actions)
+        }
+        guard flight == nil, let aim = nextAim else { return }
+        if let no = refusal(now) ?? barrier {
+            answer(.aimed(aim), .failure(no), &actions)
+            return takeNext(now, &actions)
+        }
+        takeOff(for: aim, &actions)
+    }
+
+    /// Of the caller who has waited longest.
+    private var nextAim: TokenAim? {
+        let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenAim)? in
+            if case .aimed(let aim) = want { (caller.number, aim) } else { nil }
+        }
+        return waiting.min { $0.number < $1.number }?.aim
+    }
+
+    /// Gives up a token that a program got a 401 with.
+    /// - Returns: whether it was one of these.
+    mutating func rejectAimed(_ token: Secret, _ now: Moment) -> Bool {
+        guard let (aim, known) = aimed.first(where: { $0.value.accessToken == token }) else { return false }
+        if RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) { aimed[aim] = nil }
+        return true
+    }
+
+    /// Another sign-in, or none.
+    mutating func forgetAims() {
+        aimed = [:]
+        aimFailures = [:]
+    }
+}
+
+extension SessionMachine.Want {
+    var isAimed: Bool { if case .aimed = self { true } else { false } }
+}
+
+extension AgentError {
+    fileprivate static func notGranted(_ scopes: [String]) -> AgentError {
+        AgentError(
+            .forbidden,
+            "The provider did not grant \(scopes.joined(separator: ", ")): sign in anew to be asked for it.",
+            cause: "scope")
+    }
+}

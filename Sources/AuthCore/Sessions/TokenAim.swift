@@ -1,0 +1,71 @@
+package import AuthWire
+
+/// What a token of its own is for, beside the session's usual one: fewer scopes, or another audience.
+package struct TokenAim: Sendable, Hashable {
+    /// In order and once each, so that the same wish is the same aim.
+    package let scopes: [String]
+    package let audience: String?
+
+    /// A wish for more is none that a person ever agreed to.
+    private static let mostScopes = 64
+    /// As long as an address of a resource ever is.
+    private static let longestAudience = 2048
+
+    /// - Returns: `nil` where nothing of its own is asked for.
+    /// - Throws: `invalid params` for what can be no scope (RFC 6749 §3.3) or no audience.
+    package init?(_ params: TokenGetParams) throws(AgentError) {
+        let scopes = params.scopes ?? []
+        guard !scopes.isEmpty || params.audience != nil else { return nil }
+        guard scopes.count <= Self.mostScopes, scopes.allSatisfy(OAuthScope.isOne) else {
+            throw .invalidParams(
+                "params.scopes: expected at most \(Self.mostScopes) scopes, each without a space; found something else."
+            )
+        }
+        if let audience = params.audience {
+            guard (1...Self.longestAudience).contains(audience.utf8.count),
+                audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            else {
+                throw .invalidParams("params.audience: expected an address or a name, without a space; found neither.")
+            }
+        }
+        self.scopes = Set(scopes).sorted()
+        audience = params.audience
+    }
+}
+
+/// A token for one aim, as it came. It is in memory alone: another can be had as long as the session is there.
+package struct AimedToken: Sendable {
+    package let accessToken: Secret
+    let tokenType: String
+    let expiresAt: WallTime?
+    let obtained: BootInstant
+    let end: BootInstant?
+    let life: Duration?
+
+    /// `nil` where nothing was given that is a token.
+    init?(_ grant: Grant, sentAt: Moment) {
+        guard let token = grant.accessToken else { return nil }
+        accessToken = token
+        tokenType = grant.tokenType ?? "Bearer"
+        expiresAt = grant.expiresAt
+        obtained = sentAt.boot
+        life = grant.expiresAt.map { max(.zero, $0 - grant.issuedAt) }
+        end = life.map { sentAt.boot + $0 }
+    }
+
+    func isLive(_ now: Moment) -> Bool { end.map { now.boot < $0 } ?? true }
+
+    /// Good for as long as the caller asks, or too young for another one to be better.
+    func isEnough(_ minValid: Duration?, _ now: Moment) -> Bool {
+        guard isLive(now) else { return false }
+        guard let end else { return true }
+        return end - now.boot >= minValid ?? RenewalPolicy.defaultMinValid(life: life)
+            || !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
+    }
+
+    func result(_ session: SessionName) -> TokenResult {
+        TokenResult(
+            accessToken: accessToken.reveal(), tokenType: tokenType, expiresAt: expiresAt?.unixSeconds,
+            session: session)
+    }
+}

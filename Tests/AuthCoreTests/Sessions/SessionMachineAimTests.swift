@@ -1,0 +1,166 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// Tokens for aims of their own: each is a flight with the session's one refresh token.
+@Suite("Session machine: tokens for one scope or audience")
+struct SessionMachineAimTests {
+    private static func aim(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenAim {
+        try #require(try TokenAim(TokenGetParams(scopes: scopes, audience: audience)))
+    }
+
+    private func want(_ bench: inout MachineBench, _ caller: UInt64, _ aim: TokenAim, minValid: Duration? = nil) {
+        bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: minValid))
+    }
+
+    private func arrive(
+        _ bench: inout MachineBench, _ token: String, refresh: String? = nil, scopes: [String]? = nil
+    ) throws {
+        var grant = Grant(
+            accessToken: Secret(token), refreshToken: refresh.map { Secret($0) }, issuedAt: bench.now.wall,
+            expiresAt: bench.now.wall + .seconds(1000))
+        grant.scopes = scopes
+        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .success(grant), sentAt: bench.now))
+    }
+
+    @Test("the same wish is the same aim, and nothing of its own is none")
+    func aims() throws {
+        #expect(try Self.aim(["b", "a", "b"]) == Self.aim(["a", "b"]))
+        let none = try TokenAim(TokenGetParams())
+        #expect(none == nil)
+        for bad in [["a b"], [""], ["\"x"]] {
+            #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGetParams(scopes: bad)) }
+        }
+        #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGetParams(audience: "a b")) }
+    }
+
+    @Test("it is fetched once for all who wait, kept beside the session's own, and told from memory then")
+    func once() throws {
+        var bench = MachineBench()
+        let aim = try Self.aim()
+        want(&bench, 1, aim)
+        want(&bench, 2, aim)
+        #expect(bench.aimedFlights.count == 1)
+        try arrive(&bench, "read-1")
+        #expect(bench.token(for: 1) == "read-1")
+        #expect(bench.token(for: 2) == "read-1")
+        want(&bench, 3, aim)
+        #expect(bench.token(for: 3) == "read-1")
+        #expect(bench.aimedFlights.count == 1)
+        bench.tokenWanted(4)
+        #expect(bench.token(for: 4) == "token-1")
+        // Towards its end another is fetched.
+        bench.advance(.seconds(995))
+        want(&bench, 5, aim)
+        #expect(bench.flights.count + bench.aimedFlights.count >= 2)
+    }
+
+    @Test("a refresh token that came with it is in the store before anybody is told")
+    func rotation() throws {
+        var bench = MachineBench()
+        let aim = try Self.aim()
+        want(&bench, 1, aim)
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        #expect(bench.answer(to: 1) == nil)
+        want(&bench, 2, aim)
+        #expect(bench.answer(to: 2) == nil)
+        #expect(bench.saves.last?.tokens.refreshToken?.reveal() == "refresh-2")
+        #expect(bench.saves.last?.tokens.accessToken.reveal() == "token-1")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 1) == "read-1")
+        #expect(bench.token(for: 2) == "read-1")
+        bench.send(.renewalWanted(CallerID(3)))
+        #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
+    }
+
+    @Test("a store that refuses keeps nobody from it, and nothing is lost")
+    func storeRefuses() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        try bench.storeRefusesIt()
+        #expect(bench.token(for: 1) == "read-1")
+        #expect(bench.machine.record.tokens.refreshToken?.reveal() == "refresh-2")
+        bench.send(.storeReady)
+        #expect(bench.saves.count == 2)
+    }
+
+    @Test("flights go one after the other, whatever is asked for meanwhile")
+    func turns() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim(["read"]))
+        bench.send(.renewalWanted(CallerID(2)))
+        want(&bench, 3, try Self.aim(["write"]))
+        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.flights.isEmpty)
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        #expect(bench.flights.isEmpty)
+        try bench.storeTakesIt()
+        #expect(bench.flights.count == 1)
+        #expect(bench.aimedFlights.count == 1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.aimedFlights.count == 2)
+        #expect(bench.answer(to: 2) != nil)
+        try arrive(&bench, "write-1")
+        #expect(bench.token(for: 3) == "write-1")
+    }
+
+    @Test("an aim that is refused ends no session, not even by invalid_grant, and is not asked about in a storm")
+    func refused() throws {
+        var bench = MachineBench()
+        let aim = try Self.aim(nil, "https://api.example.org")
+        want(&bench, 1, aim)
+        bench.send(
+            .flightEnded(try #require(bench.aimedFlights.last), .failure(.invalidGrant), sentAt: bench.now))
+        #expect(bench.failure(for: 1)?.kind == .refused)
+        #expect(bench.rereads == 0)
+        #expect(bench.snapshot?.status.state == .active)
+        want(&bench, 2, aim)
+        #expect(bench.failure(for: 2) != nil)
+        #expect(bench.aimedFlights.count == 1)
+        bench.advance(.seconds(6))
+        want(&bench, 3, aim)
+        #expect(bench.aimedFlights.count == 2)
+    }
+
+    @Test("fewer scopes than were asked for are told, and the refresh token that came is kept")
+    func less() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim(["read", "write"]))
+        try arrive(&bench, "read-1", refresh: "refresh-2", scopes: ["read"])
+        try bench.storeTakesIt()
+        #expect(bench.failure(for: 1)?.kind == .forbidden)
+        #expect(bench.failure(for: 1)?.message.contains("write") == true)
+        #expect(bench.machine.record.tokens.refreshToken?.reveal() == "refresh-2")
+    }
+
+    @Test("a sign-out, another sign-in and a 401 forget it")
+    func forgotten() throws {
+        let aim = try Self.aim()
+        var bench = MachineBench()
+        want(&bench, 1, aim)
+        try arrive(&bench, "read-1")
+        bench.send(.rejected(CallerID(2), Secret("read-1")))
+        want(&bench, 3, aim)
+        // Too young for its age to be what is wrong with it.
+        #expect(bench.token(for: 3) == "read-1")
+        bench.advance(.seconds(100))
+        bench.send(.rejected(CallerID(4), Secret("read-1")))
+        want(&bench, 5, aim)
+        #expect(bench.answer(to: 5) == nil)
+        bench.send(.signOutWanted(CallerID(6)))
+        #expect(bench.failure(for: 5)?.kind == .notSignedIn)
+        want(&bench, 7, aim)
+        #expect(bench.failure(for: 7)?.kind == .notSignedIn)
+    }
+
+    @Test("without a network nobody waits for one")
+    func offline() throws {
+        var bench = MachineBench()
+        bench.send(.networkChanged(.offline))
+        want(&bench, 1, try Self.aim())
+        #expect(bench.failure(for: 1)?.kind == .offline)
+        #expect(bench.aimedFlights.isEmpty)
+    }
+}
