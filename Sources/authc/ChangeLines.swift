@@ -18,7 +18,7 @@ struct ChangeLines: WatchView {
             let what = event.name == "given_up" ? "given up" : event.name
             try line(time, "outbox, \(what): \(entry.session) \(entry.request)")
         } else if let status = event.status {
-            try line(time, about(status, now) + (event.name == "ending" ? ", and nothing renews it" : ""))
+            try line(time, about(status, now) + (event.name == "ending" ? ending(status, now) : ""))
         } else if let network = event.network {
             try line(time, "network " + network.state.rawValue)
         } else if let store = event.store {
@@ -35,6 +35,11 @@ struct ChangeLines: WatchView {
             text += ", " + Span.text(seconds: end - now) + " left"
         }
         return text
+    }
+
+    private func ending(_ status: SessionStatus, _ now: Double) -> String {
+        guard let end = status.endsAt else { return ", and nothing renews it" }
+        return ", and nothing renews it after \(WallClock.text(end, now: now))"
     }
 
     private func line(_ time: String, _ text: String) throws(Failure) {

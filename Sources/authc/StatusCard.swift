@@ -9,6 +9,8 @@ struct StatusCard {
     /// The longest label and its gap.
     private static let labelColumns = 10
     private static let barColumns = 20
+    /// In seconds: as long before the end of a session as the agent's first warning.
+    private static let nearEnd = 3.0 * 86_400
 
     var lines: [String] {
         var lines = Layout.wrapped(headline, to: screen.width).map { screen.paint($0, .bold) }
@@ -112,6 +114,11 @@ struct StatusCard {
             warnings.append("not saved: the store cannot be written now; kept in memory until it can")
         }
         if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }
+        if status.state == .active, let end = status.endsAt, end - now < StatusCard.nearEnd {
+            warnings.append(
+                "the session ends \(WallClock.text(end, now: now)): sign in anew before, "
+                    + "`authc login \(status.provider) -s \(status.session)`")
+        }
         if let skew = status.clockSkew {
             warnings.append("\(StatusCard.skewWords(skew, of: status.provider)): \(StatusCard.skewHint)")
         }

@@ -224,7 +224,7 @@ package final class StateBoard: Sendable {
         guard let former, former.status.signedInAt == new.status.signedInAt else { return "added" }
         if former.status.state != new.status.state { return "state" }
         if former.token != new.token { return "renewed" }
-        if !former.isEnding, new.isEnding { return "ending" }
+        if former.ending < new.ending { return "ending" }
         return "changed"
     }
 

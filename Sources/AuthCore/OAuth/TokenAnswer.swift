@@ -32,10 +32,21 @@ struct TokenAnswer {
             }
             grant.tokenType = "Bearer"
             grant.message = nil
+            grant.refreshEndsAt = refreshEnd(plain)
             grant.scopes = ReplyBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)
             grant.idToken = ReplyBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
             return .success(grant)
         }
+    }
+
+    /// No RFC has a word for it: Keycloak has one, GitHub and others have another. Zero means that it has no end.
+    private func refreshEnd(_ reply: HTTPReply) -> WallTime? {
+        let json = ReplyBody(reply).json
+        let told = json?["refresh_token_expires_in"] ?? json?["refresh_expires_in"]
+        guard let seconds = told?.doubleValue ?? told?.stringValue.flatMap({ Double($0) }), seconds > 0,
+            Lifetime.dates.contains(sentAt.unixSeconds + seconds)
+        else { return nil }
+        return sentAt + .seconds(seconds)
     }
 
     /// The profile, as far as it concerns errors of the token endpoint.

@@ -14,6 +14,8 @@ package struct Grant: Sendable, Equatable {
     package var expiresAt: WallTime?
     package var user: UserSummary?
     package var rawUser: JSON?
+    /// When the refresh token ends, where the answer tells.
+    package var refreshEndsAt: WallTime?
     package var needsPassword: Bool?
     /// The provider's own words to the person.
     package var message: String?

@@ -41,6 +41,12 @@ package enum RenewalPolicy {
         min(.seconds(600), life / 4)
     }
 
+    /// Before a refresh token ends, after which only a person can go on: 3 days and 1 day, for one that lives long enough
+    /// for that to be near. Shorter ones are replaced all the time, as a rule.
+    package static func refreshNotices(life: Duration) -> [Duration] {
+        [Duration.seconds(3 * 86_400), .seconds(86_400)].filter { $0 <= life / 2 }
+    }
+
     /// The life a caller gets who does not say how much it needs.
     package static func defaultMinValid(life: Duration?) -> Duration {
         guard let life else { return .zero }

@@ -51,7 +51,7 @@ extension SessionMachine {
             return aimEnded(aim, outcome, now, &actions)
         }
         var pending = record
-        pending.tokens.refreshToken = refreshToken
+        pending.take(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
         pending.revision += 1
         flight?.outcome = outcome
         flight?.stage = .saving(pending, sentAt: sentAt, since: pending.revision)

@@ -206,6 +206,18 @@ extension SessionMachine {
 }
 
 extension SessionRecord {
+    /// The refresh token of an answer; the life of one that stays began when it came.
+    package mutating func take(refreshToken: Secret?, endsAt end: WallTime?, at sentAt: WallTime) {
+        let isNew = refreshToken != nil && refreshToken != tokens.refreshToken
+        tokens.refreshToken = refreshToken ?? tokens.refreshToken
+        let began = isNew ? sentAt : tokens.refreshLife?.issuedAt ?? sentAt
+        if let end {
+            tokens.refreshLife = TokenLife(issuedAt: began, expiresAt: end)
+        } else if isNew {
+            tokens.refreshLife = nil
+        }
+    }
+
     /// What an answer brought; what it did not tell stays.
     mutating func take(_ grant: Grant) {
         if let token = grant.accessToken {
@@ -217,7 +229,7 @@ extension SessionRecord {
             tokens.issuedAt = grant.issuedAt
             tokens.expiresAt = grant.expiresAt
         }
-        tokens.refreshToken = grant.refreshToken ?? tokens.refreshToken
+        take(refreshToken: grant.refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
         user = grant.user ?? user
         rawUser = grant.rawUser ?? rawUser
         if grant.user != nil { userReceivedAt = grant.issuedAt }

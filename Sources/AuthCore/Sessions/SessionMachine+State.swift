@@ -53,10 +53,17 @@ extension SessionMachine {
         .signInRequired(record.session, cause: rejected ? "token_rejected" : "token_ended")
     }
 
-    /// From when on the end is near; `nil` where something renews the session, or no end is known.
-    var endingNotice: BootInstant? {
-        guard !canRenew, verdict == nil, !signedOut, let end, let life else { return nil }
-        return end - RenewalPolicy.endingNotice(life: life)
+    /// From when on the end is near, nearer, and so on: of the token, where nothing renews it, else of the refresh
+    /// token. Empty where no end is known.
+    func endingNotices(_ now: Moment) -> [BootInstant] {
+        guard verdict == nil, !signedOut else { return [] }
+        if canRenew {
+            guard let refresh = record.tokens.refreshLife else { return [] }
+            let end = now.deadline(for: refresh.expiresAt)
+            return RenewalPolicy.refreshNotices(life: refresh.expiresAt - refresh.issuedAt).map { end - $0 }
+        }
+        guard let end, let life else { return [] }
+        return [end - RenewalPolicy.endingNotice(life: life)]
     }
 
     func snapshot(_ now: Moment) -> SessionSnapshot {
@@ -68,12 +75,14 @@ extension SessionMachine {
             renews: canRenew, remembered: record.remembered != nil,
             expiresAt: record.tokens.expiresAt?.unixSeconds,
             refreshAt: canRenew && verdict == nil && !signedOut ? plan?.date.unixSeconds : nil,
-            issuedAt: record.tokens.issuedAt.unixSeconds, signedInAt: record.signedInAt.unixSeconds,
+            issuedAt: record.tokens.issuedAt.unixSeconds,
+            endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
+            signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: writer.lastError != nil && writer.isBehind(latest.revision),
             isDefault: false)
         return SessionSnapshot(
             status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,
-            end: end, life: life, isEnding: live && endingNotice.map { $0 <= now.boot } ?? false,
+            end: end, life: life, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
             defaultSince: record.defaultSince, pause: pause)
     }
 

@@ -251,7 +251,7 @@ package struct SessionMachine: Sendable {
         if !signedOut {
             if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
-            if let notice = endingNotice, now.boot < notice { deadlines.append(notice) }
+            if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }
         }
         return deadlines.min()
     }

@@ -59,20 +59,34 @@ package struct TokenSet: Sendable, Equatable {
     package var issuedAt: WallTime
     /// `nil`: the provider does not tell, and the token is good until one says 401.
     package var expiresAt: WallTime?
+    /// The life of the refresh token, where the provider tells it.
+    package var refreshLife: TokenLife?
 
     package init(
         accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,
-        expiresAt: WallTime? = nil
+        expiresAt: WallTime? = nil, refreshLife: TokenLife? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
         self.refreshToken = refreshToken
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
+        self.refreshLife = refreshLife
     }
 
     /// Whatever the dates say: they follow the clock when that is set.
     package func areSame(as other: TokenSet) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
+    }
+}
+
+/// From when to when a token is good.
+package struct TokenLife: Sendable, Equatable {
+    package let issuedAt: WallTime
+    package let expiresAt: WallTime
+
+    package init(issuedAt: WallTime, expiresAt: WallTime) {
+        self.issuedAt = issuedAt
+        self.expiresAt = expiresAt
     }
 }

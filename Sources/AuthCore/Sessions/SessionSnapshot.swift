@@ -8,8 +8,8 @@ package struct SessionSnapshot: Sendable, Equatable {
     package var tokenType: String
     package var end: BootInstant?
     package var life: Duration?
-    /// The end is near and nothing renews it.
-    package var isEnding = false
+    /// How many of the warnings before the session's end are due.
+    package var ending = 0
     package var defaultSince: WallTime?
     package var pause: RenewalPause?
 }

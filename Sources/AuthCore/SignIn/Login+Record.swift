@@ -11,7 +11,8 @@ extension Login {
             session: session, provider: profile.name, environment: environment, method: method.name,
             tokens: TokenSet(
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
-                issuedAt: grant.issuedAt, expiresAt: grant.expiresAt),
+                issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
+                refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) }),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
             needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil,
             clientSecret: method.flow == nil ? nil : fields[OAuthField.clientSecret])

@@ -33,6 +33,8 @@ extension SessionRecord {
         ]
         object["refresh_token"] = tokens.refreshToken.map { .string($0.reveal()) }
         object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
+        object["refresh_issued_at"] = tokens.refreshLife.map { .number($0.issuedAt.unixSeconds) }
+        object["refresh_expires_at"] = tokens.refreshLife.map { .number($0.expiresAt.unixSeconds) }
         object["client_secret"] = clientSecret.map { .string($0.reveal()) }
         object["user"] = user?.json
         object["raw_user"] = rawUser
@@ -68,7 +70,8 @@ extension SessionRecord {
                 tokenType: members.required("token_type", "text", \.stringValue),
                 refreshToken: members.optional("refresh_token", "text", \.stringValue).map { Secret($0) },
                 issuedAt: members.required("issued_at", "a date in Unix seconds", \.date),
-                expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date)),
+                expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date),
+                refreshLife: members.refreshLife()),
             user: members.optional("user", "a user") { try? UserSummary($0) },
             rawUser: members.json("raw_user"),
             userReceivedAt: members.optional("user_received_at", "a date in Unix seconds", \.date),
@@ -94,6 +97,14 @@ private struct RecordMembers {
         }
         guard let object = json.objectValue else { throw DamagedRecord(reason: "it is no JSON object") }
         self.object = object
+    }
+
+    /// Both dates, or none.
+    func refreshLife() throws(DamagedRecord) -> TokenLife? {
+        guard let issuedAt = try optional("refresh_issued_at", "a date in Unix seconds", \.date),
+            let expiresAt = try optional("refresh_expires_at", "a date in Unix seconds", \.date)
+        else { return nil }
+        return TokenLife(issuedAt: issuedAt, expiresAt: expiresAt)
     }
 
     func json(_ key: String) -> JSON? {

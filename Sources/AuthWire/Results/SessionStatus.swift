@@ -32,6 +32,8 @@ public struct SessionStatus: Sendable, Equatable {
     /// When it is renewed next.
     public var refreshAt: Double?
     public var issuedAt: Double?
+    /// When nothing renews it any more, where the provider tells that.
+    public var endsAt: Double?
     public var signedInAt: Double?
     /// What the last try to renew said.
     public var lastError: String?
@@ -46,7 +48,8 @@ public struct SessionStatus: Sendable, Equatable {
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
-        signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false, clockSkew: Duration? = nil,
+        endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
+        clockSkew: Duration? = nil,
         isDefault: Bool = false
     ) {
         self.session = session
@@ -62,6 +65,7 @@ public struct SessionStatus: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.refreshAt = refreshAt
         self.issuedAt = issuedAt
+        self.endsAt = endsAt
         self.signedInAt = signedInAt
         self.lastError = lastError
         self.unsaved = unsaved
@@ -84,6 +88,7 @@ public struct SessionStatus: Sendable, Equatable {
         expiresAt = try members.optional("expires_at", .instant)
         refreshAt = try members.optional("refresh_at", .instant)
         issuedAt = try members.optional("issued_at", .instant)
+        endsAt = try members.optional("ends_at", .instant)
         signedInAt = try members.optional("signed_in_at", .instant)
         lastError = try members.optional("last_error", .string)
         unsaved = try members.optional("unsaved", .bool) ?? false
@@ -104,6 +109,7 @@ public struct SessionStatus: Sendable, Equatable {
         object["expires_at"] = expiresAt.map(JSON.instant)
         object["refresh_at"] = refreshAt.map(JSON.instant)
         object["issued_at"] = issuedAt.map(JSON.instant)
+        object["ends_at"] = endsAt.map(JSON.instant)
         object["signed_in_at"] = signedInAt.map(JSON.instant)
         object["last_error"] = lastError.map(JSON.string)
         if unsaved { object["unsaved"] = true }

@@ -55,6 +55,23 @@ struct TokenAnswerTests {
         #expect(grant.refreshToken == nil)
     }
 
+    @Test(
+        "the end of a refresh token is read by either of its names; zero and nonsense are none",
+        arguments: [
+            ("refresh_expires_in", "1800", 1800.0), ("refresh_token_expires_in", "\"15811200\"", 15_811_200),
+            ("refresh_expires_in", "0", nil), ("refresh_expires_in", "\"soon\"", nil),
+        ] as [(String, String, Double?)])
+    func refreshEnd(name: String, value: String, seconds: Double?) throws {
+        let grant = try read(200, #"{"access_token":"a","refresh_token":"r","\#(name)":\#(value)}"#).get()
+        #expect(grant.refreshEndsAt == seconds.map { Self.now + .seconds($0) })
+    }
+
+    @Test("scopes are read by spaces and by commas", arguments: ["a b", "a,b", "a, b"])
+    func scopes(text: String) throws {
+        let grant = try read(200, #"{"access_token":"a","scope":"\#(text)"}"#).get()
+        #expect(grant.scopes == ["a", "b"])
+    }
+
     @Test("only invalid_grant at a renewal is final", arguments: [400, 401, 403])
     func invalidGrant(status: Int) throws {
         let body = #"{"error":"invalid_grant","error_description":"Token is used"}"#

@@ -55,7 +55,7 @@ struct SessionMachineEndsTests {
         // A quarter of a short life before: somebody may want to know.
         #expect(bench.elapsed == .seconds(750))
         #expect(bench.snapshot?.status.state == .active)
-        #expect(bench.snapshot?.isEnding == true)
+        #expect(bench.snapshot?.ending == 1)
         _ = try bench.sleepUntilWake()
         #expect(bench.elapsed == .seconds(1000))
         #expect(bench.snapshot?.status.state == .signInRequired)
@@ -67,11 +67,38 @@ struct SessionMachineEndsTests {
     func ending() throws {
         var bench = MachineBench(life: .seconds(7200), canRenew: false)
         #expect(bench.snapshot?.status.renews == false)
-        #expect(bench.snapshot?.isEnding == false)
+        #expect(bench.snapshot?.ending == 0)
         _ = try bench.sleepUntilWake()
         #expect(bench.elapsed == .seconds(6600))
-        #expect(bench.snapshot?.isEnding == true)
+        #expect(bench.snapshot?.ending == 1)
         #expect(bench.snapshot?.status.state == .active)
+    }
+
+    @Test("a refresh token of known life is warned of 3 days and 1 day before its end, and a new one is not")
+    func refreshEnds() throws {
+        var record = MachineBench.record(token: "token-1", life: nil)
+        let start = MachineBench.moment(.zero)
+        record.tokens.refreshLife = TokenLife(
+            issuedAt: start.wall, expiresAt: start.wall + .seconds(30 * 86_400))
+        var machine = SessionMachine(stored: record, canRenew: true, now: start, seed: 1)
+        func ending(_ days: Double, _ event: SessionEvent = .wake) -> Int? {
+            var last: Int?
+            for case .publish(let snapshot) in machine.handle(event, at: MachineBench.moment(.seconds(days * 86_400))) {
+                last = snapshot.ending
+            }
+            return last
+        }
+        _ = machine.begin(at: start)
+        #expect(ending(26.9) == nil)
+        #expect(ending(27) == 1)
+        #expect(ending(28.9) == nil)
+        #expect(ending(29) == 2)
+        #expect(RenewalPolicy.refreshNotices(life: .seconds(1800)).isEmpty)
+        record.take(
+            refreshToken: Secret("refresh-1"), endsAt: start.wall + .seconds(86_400), at: start.wall + .seconds(5))
+        #expect(record.tokens.refreshLife?.issuedAt == start.wall)
+        record.take(refreshToken: Secret("refresh-2"), endsAt: nil, at: start.wall + .seconds(9))
+        #expect(record.tokens.refreshLife == nil)
     }
 
     @Test("a check that is due asks the provider within moments, and the token is served meanwhile")

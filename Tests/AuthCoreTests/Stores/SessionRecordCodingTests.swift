@@ -9,7 +9,9 @@ struct SessionRecordCodingTests {
             session: try SessionName("work"), provider: "app-template", environment: "production", method: "password",
             tokens: TokenSet(
                 accessToken: Secret("tell-nobody"), tokenType: "bearer", refreshToken: Secret("r\u{1F511}\"\\\n"),
-                issuedAt: WallTime(unixSeconds: 1_800_000_000.125), expiresAt: WallTime(unixSeconds: 1_800_003_600)),
+                issuedAt: WallTime(unixSeconds: 1_800_000_000.125), expiresAt: WallTime(unixSeconds: 1_800_003_600),
+                refreshLife: TokenLife(
+                    issuedAt: WallTime(unixSeconds: 1_799_000_000), expiresAt: WallTime(unixSeconds: 1_900_000_000))),
             user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
             rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
             signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("pw")],
