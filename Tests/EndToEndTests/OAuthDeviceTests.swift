@@ -111,19 +111,6 @@ struct OAuthDeviceTests {
         }
     }
 
-    @Test("another person is not let into a session that is somebody's, and both are named")
-    func stranger() async throws {
-        try await OAuthScene.play { scene, server in
-            try await scene.signInByBrowser()
-            server.use(.init(subject: "2", name: "Mallory", email: "mallory@example.com"))
-            let other = try await scene.loginByDevice(server)
-            #expect(other.status == 65, "\(other.err)")
-            #expect(other.err.contains("janedoe@example.com") && other.err.contains("mallory@example.com"))
-            #expect(try await scene.agent.status(OAuthScene.provider).user?.id == "248289761001")
-            #expect(try await scene.loginByDevice(server, ["-s", "second"]).status == 0)
-        }
-    }
-
     // MARK: Renewal
 
     // A provider is asked for ten in a second at most; GlewlwydTests have a hundred.

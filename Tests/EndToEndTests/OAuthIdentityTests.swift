@@ -60,8 +60,12 @@ struct OAuthIdentityTests {
             let other = try await scene.loginByBrowser()
             #expect(other.status == 65, "\(other.err)")
             #expect(other.err.contains("janedoe@example.com") && other.err.contains("mallory@example.com"))
+            let byDevice = try await scene.loginByDevice(server)
+            #expect(byDevice.status == 65, "\(byDevice.err)")
+            #expect(try await scene.agent.status(OAuthScene.provider).user?.email == "janedoe@example.com")
+            #expect(try await scene.loginByBrowser(["-s", "second"]).status == 0)
             server.use(.init(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com"))
-            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(try await scene.agent.authc("refresh", "-s", OAuthScene.provider).status == 0)
         }
     }
 

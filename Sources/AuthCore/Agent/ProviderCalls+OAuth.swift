@@ -100,6 +100,23 @@ extension ProviderCalls {
         }
     }
 
+    /// Gives a request for authorization to the server before the browser does (RFC 9126 §2).
+    /// - Returns: the name by which the browser speaks of it.
+    func push(
+        _ attempt: AuthorizationAttempt, at profile: ProviderProfile, clientSecret: Secret?, sentAt: Moment
+    ) async -> Result<String, ProviderFailure> {
+        await ask(profile, clientSecret, at: sentAt) { requests throws(AgentError) in
+            try requests.pushed(attempt)
+        } read: { errors, reply in
+            let body = ReplyBody(reply)
+            guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
+            guard let name = body.json?["request_uri"]?.stringValue, ProviderText.clean(name) == name else {
+                return .failure(errors.badReply("it holds no request_uri", cause: "par", status: reply.status))
+            }
+            return .success(name)
+        }
+    }
+
     /// Renews by the refresh token, or as a service by the client's own secret.
     /// - Parameter aim: what the new token is for; `nil`: what the session's own is for.
     func renewOAuth(

@@ -20,7 +20,11 @@ package struct AuthorizationAttempt: Sendable {
     /// Bound to the ID token (OpenID Connect Core 1.0 §3.1.2.1).
     package let nonce: String
     /// What the person opens.
-    package let url: String
+    package private(set) var url: String
+    /// The request for authorization, which may be pushed to the server before (RFC 9126 §2.1).
+    let request: [FormField]
+    private let endpoint: String
+    private let clientID: String
     private let state: String
     private let title: String
     private let issuer: String?
@@ -52,7 +56,19 @@ package struct AuthorizationAttempt: Sendable {
         ]
         if !oauth.scopes.isEmpty { fields.append(FormField("scope", oauth.scopes.joined(separator: " "))) }
         if oauth.scopes.contains("openid") { fields.append(FormField("nonce", nonce)) }
-        url = endpoint + (endpoint.contains("?") ? "&" : "?") + Form.encode(fields + oauth.parameters)
+        request = fields + oauth.parameters
+        self.endpoint = endpoint
+        clientID = oauth.clientID
+        url = Self.address(endpoint, request)
+    }
+
+    /// The server has the request by this name now (RFC 9126 §4).
+    mutating func pushed(as name: String) {
+        url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
+    }
+
+    private static func address(_ endpoint: String, _ fields: [FormField]) -> String {
+        endpoint + (endpoint.contains("?") ? "&" : "?") + Form.encode(fields)
     }
 
     /// RFC 7636 §4.2.

@@ -3,6 +3,7 @@ package import AuthWire
 /// The fields that OAuth asks a person for.
 package enum OAuthField {
     package static let clientSecret = "client_secret"
+    static let refreshToken = "refresh_token"
     /// Where the browser came to in the end.
     package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
 }
@@ -25,6 +26,10 @@ extension OAuthProfile {
             SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device),
             SignInMethod(
                 name: "paste", label: "In any browser, pasting its last address", fields: secret, flow: .paste),
+            SignInMethod(
+                name: "import", label: "With a refresh token from elsewhere",
+                fields: [StepField(name: OAuthField.refreshToken, label: "Refresh token", secret: true)] + secret,
+                flow: .importing),
         ]
         if clientAuthentication != .none {
             methods.append(

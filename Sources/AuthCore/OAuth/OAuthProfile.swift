@@ -58,10 +58,13 @@ package struct OAuthEndpoints: Sendable, Equatable {
     package var endSession: String?
     /// Of the keys that sign ID tokens.
     package var keys: String?
+    /// RFC 9126.
+    package var pushedAuthorization: String?
 
     package init(
         authorization: String? = nil, token: String? = nil, deviceAuthorization: String? = nil,
-        userInfo: String? = nil, revocation: String? = nil, endSession: String? = nil, keys: String? = nil
+        userInfo: String? = nil, revocation: String? = nil, endSession: String? = nil, keys: String? = nil,
+        pushedAuthorization: String? = nil
     ) {
         self.authorization = authorization
         self.token = token
@@ -70,6 +73,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
         self.revocation = revocation
         self.endSession = endSession
         self.keys = keys
+        self.pushedAuthorization = pushedAuthorization
     }
 
     /// These, and the others' where these say nothing.
@@ -78,15 +82,17 @@ package struct OAuthEndpoints: Sendable, Equatable {
             authorization: authorization ?? other.authorization, token: token ?? other.token,
             deviceAuthorization: deviceAuthorization ?? other.deviceAuthorization,
             userInfo: userInfo ?? other.userInfo, revocation: revocation ?? other.revocation,
-            endSession: endSession ?? other.endSession, keys: keys ?? other.keys)
+            endSession: endSession ?? other.endSession, keys: keys ?? other.keys,
+            pushedAuthorization: pushedAuthorization ?? other.pushedAuthorization)
     }
 
-    /// Each with its name in metadata (RFC 8414 §2, RFC 8628 §4, OpenID Connect Discovery 1.0 §3) and in profiles.
+    /// Each with its name in metadata (RFC 8414 §2, RFC 8628 §4, RFC 9126 §5, OpenID Connect Discovery 1.0 §3) and in profiles.
     package static var names: [(name: String, path: WritableKeyPath<OAuthEndpoints, String?>)] {
         [
             ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),
             ("device_authorization_endpoint", \.deviceAuthorization), ("userinfo_endpoint", \.userInfo),
             ("revocation_endpoint", \.revocation), ("end_session_endpoint", \.endSession), ("jwks_uri", \.keys),
+            ("pushed_authorization_request_endpoint", \.pushedAuthorization),
         ]
     }
 }
@@ -99,6 +105,8 @@ package enum OAuthFlow: String, Sendable, Equatable {
     case paste
     /// With a code that a person types on any device (RFC 8628).
     case device
+    /// With a refresh token that somebody else got and gives up (RFC 6749 §6).
+    case importing = "import"
     /// As the client itself, without a person (RFC 6749 §4.4).
     case service
 }

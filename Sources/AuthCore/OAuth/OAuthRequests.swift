@@ -18,6 +18,13 @@ struct OAuthRequests {
         try token("urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())])
     }
 
+    /// RFC 9126 §2.1.
+    func pushed(_ attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
+        // The client's name is in it already where it has nothing else to be known by.
+        let fields = attempt.request.filter { oauth.clientAuthentication == .basic || $0.name != "client_id" }
+        return try post(server.endpoints.pushedAuthorization, "pushed requests", fields)
+    }
+
     /// RFC 6749 §4.1.3, RFC 7636 §4.5.
     func code(_ code: Secret, of attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
         try token(

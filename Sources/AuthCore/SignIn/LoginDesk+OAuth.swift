@@ -8,13 +8,14 @@ extension LoginDesk {
         do throws(AgentError) {
             switch flow {
             case .service: return .success(try await serve(login))
+            case .importing: return .success(try await takeOver(login))
             case .device: return .success(try await beginDevice(login))
             case .browser:
-                if login.hasBrowser { return .success(try await openBrowser(login)) }
-                let server = try await table.provider.server(of: login.profile, at: table.clock.now())
-                    .mapError(\.error).get()
-                return .success(
-                    server.endpoints.deviceAuthorization == nil ? try await paste(login) : try await beginDevice(login))
+                let endpoints = try await table.provider.server(of: login.profile, at: table.clock.now())
+                    .mapError(\.error).get().endpoints
+                let mayComeBack = login.hasBrowser && endpoints.authorization != nil
+                if !mayComeBack, endpoints.deviceAuthorization != nil { return .success(try await beginDevice(login)) }
+                return .success(login.hasBrowser ? try await openBrowser(login) : try await paste(login))
             case .paste: return .success(try await paste(login))
             }
         } catch {
@@ -29,6 +30,21 @@ extension LoginDesk {
         ) { requests throws(AgentError) in try requests.clientCredentials() }
         var login = login
         login.authorized(try answer.mapError(\.error).get(), at: table.clock.now())
+        return login
+    }
+
+    /// From the answer on the refresh token is ours; one that did not rotate is still what was given.
+    private func takeOver(_ login: Login) async throws(AgentError) -> Login {
+        guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
+        let answer = await table.provider.token(
+            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            sentAt: table.clock.now()
+        ) { requests throws(AgentError) in try requests.refresh(given) }
+        var grant = try await identified(answer.mapError(\.error), at: login.profile, nonce: nil).get()
+        grant.refreshToken = grant.refreshToken ?? given
+        grant.message = "Remove the refresh token from where it came from: two that renew by one end the session."
+        var login = login
+        login.authorized(grant, at: table.clock.now())
         return login
     }
 
@@ -131,9 +147,16 @@ extension LoginDesk {
         _ login: Login, _ tools: SignInTools, _ oauth: OAuthProfile, redirectURI: String
     ) async throws(AgentError) -> AuthorizationAttempt {
         let server = try await table.provider.server(of: login.profile, at: table.clock.now()).mapError(\.error).get()
-        return try AuthorizationAttempt(
+        var attempt = try AuthorizationAttempt(
             profile: login.profile, oauth: oauth, server: server, redirectURI: redirectURI,
             cryptography: tools.cryptography)
+        if server.endpoints.pushedAuthorization != nil {
+            let name = await table.provider.push(
+                attempt, at: login.profile, clientSecret: login.fields[OAuthField.clientSecret],
+                sentAt: table.clock.now())
+            attempt.pushed(as: try name.mapError(\.error).get())
+        }
+        return attempt
     }
 
     private func exchange(

@@ -40,6 +40,7 @@ final class OAuthBook: Sendable {
         var refreshTokens: [String: Int] = [:]
         var devices: [String: Device] = [:]
         var codes: [String: Code] = [:]
+        var pushed: [String: [String: String]] = [:]
         var faults: [OAuthStandIn.Fault: Int] = [:]
         var lastNumber = 0
     }
@@ -128,6 +129,17 @@ final class OAuthBook: Sendable {
 
     // MARK: Codes
 
+    func push(_ fields: [String: String]) -> String {
+        let name = "urn:ietf:params:oauth:request_uri:" + Self.token("par")
+        state.withLock { $0.pushed[name] = fields }
+        note { $0.pushes += 1 }
+        return name
+    }
+
+    func pushed(_ name: String, isLast: Bool) -> [String: String]? {
+        state.withLock { isLast ? $0.pushed.removeValue(forKey: name) : $0.pushed[name] }
+    }
+
     func newCode(redirectURI: String, challenge: String, nonce: String?) -> String {
         let code = Self.token("code")
         secrets.note(.code, code)
@@ -208,6 +220,11 @@ final class OAuthBook: Sendable {
         }
         guard let person else { throw .oauth("invalid_token", status: 401) }
         return person
+    }
+
+    func giveRefreshToken() -> String {
+        let family = state.withLock { Self.newFamily(&$0, person: $0.person) }
+        return issue(family, withRefreshToken: true).refresh ?? ""
     }
 
     /// Of an access token that is good.

@@ -2,8 +2,9 @@
 extension OAuthServing {
     /// The page on which a person says who they are; everything of the request travels on in it.
     func authorize(_ call: Call) throws(Refusal) -> Answer {
-        let asked = try request(call.query)
-        let fields = asked.sorted { $0.key < $1.key }.map { name, value in
+        let asked = try request(call.query, isLast: false)
+        let travelling = call.query["request_uri"] == nil ? asked : call.query
+        let fields = travelling.sorted { $0.key < $1.key }.map { name, value in
             "<input type=\"hidden\" name=\"\(Self.escaped(name))\" value=\"\(Self.escaped(value))\">"
         }
         let page = """
@@ -43,8 +44,22 @@ extension OAuthServing {
         return Answer(status: 303, headers: [("location", redirect + (redirect.contains("?") ? "&" : "?") + query)])
     }
 
+    /// The request, or the one that was pushed by this name, which is good once (RFC 9126 §4).
+    private func request(_ fields: [String: String], isLast: Bool = true) throws(Refusal) -> [String: String] {
+        if let name = fields["request_uri"] {
+            guard fields["client_id"] == book.configuration.clientID,
+                let pushed = book.pushed(name, isLast: isLast)
+            else { throw .oauth("invalid_request_uri") }
+            return pushed
+        }
+        guard !book.configuration.demandsPushedRequests else {
+            throw .oauth("invalid_request", "the request has to be pushed")
+        }
+        return try checked(fields)
+    }
+
     /// RFC 6749 §4.1.1, RFC 7636 §4.3: what has to be there is there, and the redirect leads to this machine.
-    private func request(_ fields: [String: String]) throws(Refusal) -> [String: String] {
+    func checked(_ fields: [String: String]) throws(Refusal) -> [String: String] {
         let known = [
             "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
             "code_challenge_method",

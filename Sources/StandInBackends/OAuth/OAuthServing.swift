@@ -29,6 +29,7 @@ struct OAuthServing: Shape {
             return .json(await signer.keys(areStale: book.takes(.staleKeys)))
         }
         routes.post("/revoke", revoke)
+        routes.post("/par", push)
         routes.post("/authorize", consent)
         routes.get("/userinfo", userInfo)
         routes.get("/api/hello", hello)
@@ -45,14 +46,19 @@ struct OAuthServing: Shape {
         book.note { $0.discoveries += 1 }
         if book.takes(.noMetadata) { throw .notFound("Nothing here") }
         let issuer = book.issuer
-        return .json([
+        var members: [String: JSONValue] = [
             "issuer": .string(book.takes(.wrongIssuer) ? "https://somebody-else.example" : issuer),
             "authorization_endpoint": .string(issuer + "/authorize"), "jwks_uri": .string(issuer + "/keys"),
             "revocation_endpoint": .string(issuer + "/revoke"), "end_session_endpoint": .string(issuer + "/end"),
             "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
-        ])
+        ]
+        if book.configuration.demandsPushedRequests {
+            members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
+            members["require_pushed_authorization_requests"] = true
+        }
+        return .json(.object(members))
     }
 
     // MARK: Grants
@@ -156,6 +162,12 @@ struct OAuthServing: Shape {
         book.note { $0.revocations += 1 }
         book.revoke(form["token"] ?? "")
         return Answer(status: 200)
+    }
+
+    /// RFC 9126 §2.
+    private func push(_ call: Call) throws(Refusal) -> Answer {
+        let fields = try checked(client(call.form(), call))
+        return .json(["request_uri": .string(book.push(fields)), "expires_in": 60], status: 201)
     }
 
     /// A resource behind the tokens.

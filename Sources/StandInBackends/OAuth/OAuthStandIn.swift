@@ -5,6 +5,8 @@ package final class OAuthStandIn: Sendable {
         package var clientID = "authd-test"
         /// `nil`: the client is a public one.
         package var clientSecret: String?
+        /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
+        package var demandsPushedRequests = false
         package var tokenLifetime = Duration.seconds(3600)
         package var deviceInterval = Duration.seconds(1)
         package var deviceLifetime = Duration.seconds(600)
@@ -36,6 +38,7 @@ package final class OAuthStandIn: Sendable {
         package var reuses = 0
         package var userInfos = 0
         package var services = 0
+        package var pushes = 0
         package var codes = 0
         /// Codes that came a second time; each ended its session there.
         package var codeReplays = 0
@@ -104,6 +107,9 @@ package final class OAuthStandIn: Sendable {
 
     /// Signs by another key from now on, and tells that one alone.
     package func rollKeys() async { await signer.roll() }
+
+    /// One that another program might have.
+    package func giveRefreshToken() -> String { book.giveRefreshToken() }
 
     /// Takes every order back.
     package func clear() { book.clearOrders() }
