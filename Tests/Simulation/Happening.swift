@@ -44,7 +44,13 @@ struct StoreCall {
     let session: Int
     let call: SimulatedStore.Call
     let seat: Seat?
+    /// How wrong the wall clock was when it was made.
+    let clockError: Duration
     let error: StoreError?
+
+    func carryOut(in store: inout SimulatedStore) {
+        store.carryOut(call, for: session, clockError: clockError)
+    }
 }
 
 /// What happens next first; of two at the same time, what was put in first.

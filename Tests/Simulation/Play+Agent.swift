@@ -90,7 +90,8 @@ extension Play {
         let usual = random.duration(in: setting.storeTime)
         let fate = store.fate(usual: usual)
         let number = nextNumber()
-        storeCalls[number] = StoreCall(session: session, call: call, seat: seats[session], error: fate.error)
+        storeCalls[number] = StoreCall(
+            session: session, call: call, seat: seats[session], clockError: clockError, error: fate.error)
         if fate.carriedOut, tampering != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
         queue.add(.storeAnswers(number), at: now + fate.after)
     }
@@ -121,10 +122,11 @@ extension Play {
         seats[session]?.settled.insert(record.tokens.accessToken.reveal())
     }
 
-    /// What the store holds of another writer is settled, and read under the clock of now.
+    /// What the store holds of another writer is settled, and read under the clock of now: its dates may have been made
+    /// under another one, or made anew under another one after that.
     private func adopt(_ tokens: TokenSet, _ session: Int) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
-        doubt(tokens, session)
+        doubt(tokens, session, datedUnder: store.clockErrors[session])
     }
 
     // MARK: Death and return
@@ -140,7 +142,7 @@ extension Play {
         forgetNotices()
         // A call that has left the process is carried out or not; no longer is it in the dark.
         for call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
-            if random.next() & 1 == 0 { store.carryOut(call.call, for: call.session) }
+            if random.next() & 1 == 0 { call.carryOut(in: &store) }
         }
         storeCalls = [:]
         line = ProviderQueue()
@@ -184,9 +186,12 @@ extension Play {
         }
     }
 
-    func doubt(_ tokens: TokenSet, _ session: Int) {
+    /// - Parameter other: how wrong the clock was under which its dates were made last, where that is known.
+    func doubt(_ tokens: TokenSet, _ session: Int, datedUnder other: Duration? = nil) {
         let access = tokens.accessToken.reveal()
-        guard let facts = provider.issued[access], abs((facts.clockError - clockError).seconds) > 0.001 else { return }
+        guard let facts = provider.issued[access],
+            [facts.clockError, other ?? clockError].contains(where: { abs(($0 - clockError).seconds) > 0.001 })
+        else { return }
         seats[session]?.doubtful[access] = facts.life.map { now + $0 } ?? .seconds(1 << 40)
     }
 

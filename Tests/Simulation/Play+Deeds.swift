@@ -152,7 +152,7 @@ extension Play {
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
         record.revision += 1
-        store.carryOut(.save(record), for: session)
+        store.carryOut(.save(record), for: session, clockError: clockError)
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }

@@ -163,7 +163,7 @@ final class Play {
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
             guard let call = storeCalls[number] else { return }
-            store.carryOut(call.call, for: call.session)
+            call.carryOut(in: &store)
         case .storeAnswers(let number): takeStoreAnswer(number)
         case .networkTold: networkIsTold()
         case .restart: restart()

@@ -86,6 +86,24 @@ struct CaseTests {
         }
     }
 
+    @Test("dates made anew under a wrong clock, and read after a crash under the right one, lose no session")
+    func datedUnderAnotherClock() throws {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.life = .seconds(60)
+            let moves = [
+                Move(.happenings(0), .setClock(by: .seconds(7200))),
+                Move(.happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
+                Move(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
+                // As it is up again: how old its token is can be told by nobody then.
+                Move(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
+            ]
+            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
+            #expect(try #require(outcome.history[0].states.last).state == .active)
+            #expect(outcome.history[0].calls.count > 0)
+        }
+    }
+
     @Test("an hour without a network brings no call")
     func offlineHour() throws {
         for seed in Self.seeds {
