@@ -87,7 +87,7 @@ extension SessionMachine {
         record = new
         record.revision = old.revision + 1
         record.defaultSince = new.defaultSince ?? old.defaultSince
-        datesAreStored = false
+        readAt = nil
         takeAsFresh(sentAt: sentAt, now: now)
         writer.tryAgain()
         answerRenewed(now, &actions)

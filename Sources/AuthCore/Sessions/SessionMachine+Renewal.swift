@@ -42,7 +42,7 @@ extension SessionMachine {
         switch result {
         case .success(let stored?) where isAnothersWork(stored):
             self.flight = nil
-            adopt(stored)
+            adopt(stored, now)
             takeAsFresh(sentAt: now, now: now)
             if isLive(now) {
                 answerRenewed(now, &actions)
@@ -69,9 +69,9 @@ extension SessionMachine {
             && !(kept.map(stored.tokens.areSame) ?? false)
     }
 
-    private mutating func adopt(_ stored: SessionRecord) {
+    private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
         kept = stored.tokens
-        datesAreStored = true
+        readAt = now.boot
         guard writer.isBehind(record.revision) else {
             record = stored
             return writer.saved(stored.revision)
@@ -98,7 +98,7 @@ extension SessionMachine {
         flight = nil
         record = pending
         rejected = false
-        datesAreStored = false
+        readAt = nil
         takeLifetime(sentAt: sentAt, now: now)
         redate(now)
         guard isLive(now) else {
@@ -161,7 +161,7 @@ extension SessionMachine {
 
     /// What was measured in this run stands, whatever date it is now; what was read is read again.
     mutating func clockSet(_ now: Moment) {
-        if datesAreStored {
+        if readAt != nil {
             let waiting = backoff.failures > 0 ? plan : nil
             takeLifetime(sentAt: now, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
@@ -188,9 +188,10 @@ extension SessionMachine {
     mutating func takeLifetime(sentAt: Moment, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
         life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
-        // Read under a clock that is behind, how old it is cannot be told: then no more than its whole life is left.
-        let isFromTheFuture = datesAreStored && obtained > now.boot + RenewalPolicy.clockTolerance
-        if isFromTheFuture { obtained = now.boot }
+        // Dates that were made under another clock than this one may say that it is yet to be issued. How old it is cannot
+        // be told then: it had no more than its whole life left when it was read.
+        let isFromTheFuture = readAt != nil && obtained > now.boot + RenewalPolicy.clockTolerance
+        if let readAt { obtained = min(obtained, readAt) }
         guard let life else {
             end = nil
             plan = nil

@@ -26,8 +26,9 @@ package struct SessionMachine: Sendable {
     var obtained: BootInstant
     var end: BootInstant?
     var life: Duration?
-    /// The record's dates were read, not measured in this run: then they are the truth, and deadlines follow them.
-    var datesAreStored = false
+    /// When the token in use was read, where its dates come from the store and were not measured in this run: then they are
+    /// the truth, and deadlines follow them, but it is older than this.
+    var readAt: BootInstant?
     /// Somebody got a 401 with the token in use.
     var rejected = false
     var plan: RenewalPlan?
@@ -87,7 +88,7 @@ package struct SessionMachine: Sendable {
     package init(
         stored record: SessionRecord, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
-        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, datesAreStored: true)
+        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.saved(record.revision)
         kept = record.tokens
         if let pause { resume(pause, now) }
@@ -99,10 +100,10 @@ package struct SessionMachine: Sendable {
     }
 
     private init(
-        record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64, datesAreStored: Bool = false
+        record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64, readAt: BootInstant? = nil
     ) {
         self.record = record
-        self.datesAreStored = datesAreStored
+        self.readAt = readAt
         self.canRenew = canRenew
         obtained = now.boot
         random = SeededRandom(seed: seed)

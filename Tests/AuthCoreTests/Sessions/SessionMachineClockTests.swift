@@ -65,4 +65,24 @@ struct SessionMachineClockTests {
         bench.send(.wake)
         #expect(bench.snapshot?.token == nil)
     }
+
+    @Test("under a clock that is some seconds behind a stored token lives no longer than its life either")
+    func clockBehind() throws {
+        var bench = MachineBench(life: .seconds(10), clockOff: .seconds(-5))
+        bench.advance(.milliseconds(10_001))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+
+    @Test("a token that was read and has lived its life is not alive again because the clock is set", arguments: 0..<20)
+    func noSecondLife(jump: Int) throws {
+        var bench = MachineBench(canRenew: false, clockOff: .seconds(-7200))
+        bench.advance(.seconds(1001))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+        bench.setClock(by: .seconds((jump - 10) * 1800))
+        #expect(bench.snapshot?.token == nil)
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == nil)
+    }
 }
