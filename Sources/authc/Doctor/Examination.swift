@@ -29,7 +29,8 @@ enum Examination {
             return .note(.store, "memory, as it was started: sessions end with the agent")
         case .ready:
             guard let message = store.message else { return .ok(.store, "\(name) is open") }
-            return .warning(.store, message, hint: "`authc login PROVIDER`, or remove the item in the keyring's own program")
+            return .warning(
+                .store, message, hint: "`authc login PROVIDER`, or remove the item in the keyring's own program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "ask again in some seconds")
         case .locked:
