@@ -69,7 +69,7 @@ let package = Package(
         .target(
             name: "AuthHTTP",
             dependencies: [
-                "AuthCore",
+                "AuthCore", "AuthWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

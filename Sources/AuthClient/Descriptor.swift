@@ -1,3 +1,4 @@
+import AuthWire
 import Glibc
 
 /// An open file descriptor, closed when its last owner lets go of it.
@@ -38,22 +39,6 @@ struct Wake: Sendable {
     }
 }
 
-/// strerror(3) may be called by one thread only; the text of these few is fixed.
 func systemText(_ call: String, _ code: Int32) -> String {
-    "\(call): \(errnoText(code))"
-}
-
-package func errnoText(_ code: Int32) -> String {
-    switch code {
-    case ENOENT: "no such file"
-    case ECONNREFUSED: "nobody listens"
-    case EACCES, EPERM: "permission denied"
-    case ENOTDIR: "not a folder on the way"
-    case ENOTSOCK: "not a socket"
-    case EPROTOTYPE: "not a stream socket"
-    case EMFILE, ENFILE: "too many open files"
-    case ENOMEM, ENOBUFS: "no memory"
-    case EAGAIN: "too many connections are waiting"
-    default: "error \(code)"
-    }
+    "\(call): \(SystemError.text(code))"
 }

@@ -1,3 +1,4 @@
+import AuthWire
 import Glibc
 
 /// A connected Unix stream socket that never blocks by itself: every wait is a poll(2) with a deadline.
@@ -32,7 +33,17 @@ struct LocalSocket: Sendable {
         if result == 0 { return LocalSocket(descriptor: descriptor) }
         // Unix sockets connect at once or not at all: EAGAIN is a full queue (unix(7)).
         if errno == EAGAIN || errno == EINTR { return nil }
-        throw .noAgent(path: path, reason: errnoText(errno))
+        throw .noAgent(path: path, reason: reason(errno))
+    }
+
+    /// What a connect(2) that failed says of the agent.
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case ENOENT: "no such file"
+        case ECONNREFUSED: "nobody listens"
+        case ENOTSOCK, EPROTOTYPE: "not a stream socket"
+        default: SystemError.text(code)
+        }
     }
 
     /// As many bytes as fit now; 0 when none do.

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import AuthCore
+import AuthWire
 import Glibc
 import NIOCore
 import NIOHTTP1

@@ -1,3 +1,4 @@
+import AuthWire
 import Glibc
 import NIOCore
 import NIOSSL

@@ -1,11 +1,12 @@
 import AuthClient
+import AuthWire
 import Glibc
 
 /// Small files and descriptors, read whole.
 enum FileText {
     static func read(_ path: String, atMost limit: Int) throws(Failure) -> String {
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { throw .usage("cannot open \(path): \(errnoText(errno))") }
+        guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
         let bytes = try read(file.number, named: path, atMost: limit)
         guard let text = String(validating: bytes, as: UTF8.self) else {
@@ -21,7 +22,7 @@ enum FileText {
         while true {
             let count = unsafe Glibc.read(descriptor, &part, part.count)
             if count < 0 {
-                guard errno == EINTR else { throw .usage("cannot read \(name): \(errnoText(errno))") }
+                guard errno == EINTR else { throw .usage("cannot read \(name): \(SystemError.text(errno))") }
                 continue
             }
             if count == 0 { return bytes }

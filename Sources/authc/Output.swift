@@ -48,7 +48,7 @@ enum Output {
             case EPIPE:
                 // The reader has what it wants; SIGPIPE, where it is not ignored, ends us the same way.
                 exit(128 + SIGPIPE)
-            default: throw .internalError("cannot write the result (error \(errno))")
+            default: throw .internalError("cannot write the result (\(SystemError.text(errno)))")
             }
         }
     }

@@ -22,14 +22,14 @@ enum PromptReport {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else {
             guard errno == ENOENT || errno == ENOTDIR else {
-                throw .internalError("cannot open \(path) (\(errnoText(errno)))")
+                throw .internalError("cannot open \(path) (\(SystemError.text(errno)))")
             }
             return nil
         }
         let file = Descriptor(number)
         var bytes = [UInt8](repeating: 0, count: longest)
         let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
-        guard count >= 0 else { throw .internalError("cannot read \(path) (\(errnoText(errno)))") }
+        guard count >= 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(errno)))") }
         let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
         return String(decoding: line, as: UTF8.self)
     }

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthWire
 import Glibc
 
 /// The signals that end or stop a command, turned into something poll(2) can wait for, so that the terminal is put
@@ -19,7 +20,7 @@ final class Signals {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw .internalError("cannot wait for signals (error \(errno))")
+            throw .internalError("cannot wait for signals (\(SystemError.text(errno)))")
         }
         reading = ends[0]
         unsafe Self.writing = ends[1]

@@ -28,7 +28,8 @@ struct TargetRules: Sendable {
             imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
-                "AuthCore", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1", "NIOHTTPCompression",
+                "AuthCore", "AuthWire", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1",
+                "NIOHTTPCompression",
                 "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "Crypto", "JWTKit"])),

@@ -75,7 +75,7 @@ package struct AgentProgram: Sendable {
         let places = ConfigurationPlaces(file: arguments.config, environment: Environment.value)
         if let file = arguments.config, unsafe access(file, R_OK) != 0 {
             let problem = ProfileProblem(
-                file: file, line: 0, key: "", expected: "a file that can be read", found: SystemFailure.words(errno))
+                file: file, line: 0, key: "", expected: "a file that can be read", found: SystemError.text(errno))
             return ConfigurationReading(configuration: nil, problems: [problem])
         }
         return parts.read(places)

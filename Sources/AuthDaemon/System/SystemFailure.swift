@@ -1,3 +1,4 @@
+import AuthWire
 import Glibc
 
 /// A call of the operating system that failed: what was tried, on what, and errno(3) in words.
@@ -15,10 +16,5 @@ package struct SystemFailure: Error, Sendable, Equatable, CustomStringConvertibl
         self.init(what, number: errno)
     }
 
-    package var description: String { "cannot \(what): \(Self.words(number))" }
-
-    package static func words(_ number: CInt) -> String {
-        // glibc keeps these texts for the life of the process, or the thread for an unknown number.
-        unsafe String(cString: strerror(number))
-    }
+    package var description: String { "cannot \(what): \(SystemError.text(number))" }
 }

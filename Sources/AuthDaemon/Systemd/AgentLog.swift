@@ -17,7 +17,7 @@ package final class AgentLog: Sendable {
     }
 
     package func logger(_ label: String = "authd") -> Logger {
-        let isJournal = Self.standardErrorIsJournal { name in unsafe getenv(name).map { unsafe String(cString: $0) } }
+        let isJournal = Self.standardErrorIsJournal(getenv: Environment.value)
         let write = isJournal ? Journal.write : StandardError.write
         return Logger(label: label) { _ in AgentLogHandler(log: self, write: write) }
     }

@@ -8,7 +8,7 @@ enum TextFile {
         // O_NONBLOCK: a pipe put there by mistake must not hold the agent up.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
-            return errno == ENOENT || errno == ENOTDIR ? nil : failure(path, "a readable file", reason(errno))
+            return errno == ENOENT || errno == ENOTDIR ? nil : failure(path, "a readable file", SystemError.text(errno))
         }
         defer { close(descriptor) }
         var status = stat()
@@ -23,7 +23,7 @@ enum TextFile {
         while bytes.count <= TOMLDocument.mostBytes {
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { return failure(path, "a readable file", reason(errno)) }
+            guard count >= 0 else { return failure(path, "a readable file", SystemError.text(errno)) }
             if count == 0 { break }
             bytes += buffer[..<count]
         }
@@ -51,6 +51,4 @@ enum TextFile {
     {
         .failure(ProfileProblems([ProfileProblem(file: path, line: 0, key: "", expected: expected, found: found)]))
     }
-
-    private static func reason(_ number: Int32) -> String { unsafe String(cString: strerror(number)) }
 }

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthWire
 import Glibc
 
 /// Where `--output` puts an answer: under its final name only when it is whole.
@@ -82,7 +83,7 @@ final class AnswerFile {
         case EISDIR: "it is a folder"
         case ENOTDIR, ENOENT: "there is no such folder"
         case EIO: "the disk has failed"
-        default: errnoText(code)
+        default: SystemError.text(code)
         }
     }
 

@@ -34,7 +34,7 @@ final class BodyFile {
     ///   - most: up to which it is read whole.
     static func open(_ path: String, wholeUpTo most: Int) throws(Failure) -> Content {
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
-        guard number >= 0 else { throw .usage("cannot open \(path): \(errnoText(errno))") }
+        guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
         var about = stat()
         let start = lseek(number, 0, SEEK_CUR)
@@ -106,7 +106,7 @@ final class BodyFile {
                 filled = max(0, count)
             }
             if count >= 0 { return bytes }
-            guard code == EINTR else { throw .usage("cannot read \(name): \(errnoText(code))") }
+            guard code == EINTR else { throw .usage("cannot read \(name): \(SystemError.text(code))") }
         }
     }
 }

@@ -1,8 +1,8 @@
 import Glibc
 
 /// The system's words for an errno.
-enum SystemError {
-    static func text(_ code: CInt) -> String {
+package enum SystemError {
+    package static func text(_ code: CInt) -> String {
         // Longer than any message of strerror(3), which itself is not safe between threads.
         var buffer = [CChar](repeating: 0, count: 128)
         guard unsafe strerror_r(code, &buffer, buffer.count) == 0 else { return "error \(code)" }
