@@ -3,7 +3,7 @@ import AuthWire
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The backends to sign in to.", subcommands: [ListThem.self, Show.self, Check.self])
+        abstract: "The backends to sign in to.", subcommands: [ListThem.self, Show.self, Check.self, New.self])
 
     struct ListThem: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
@@ -44,6 +44,64 @@ struct Provider: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in try ProviderCommands.check(file, options) }
+        }
+    }
+
+    struct New: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Write a profile for a backend that has none, to go on with by hand.",
+            discussion: """
+                What is not given is asked on a terminal, and is the usual without one. The file belongs into \
+                ~/.config/authd/providers/.
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        @Argument(help: "A short name.")
+        var name: String?
+
+        @Option(help: "The name for people.")
+        var title: String?
+
+        @Option(help: "The base URL of its API.")
+        var url: String?
+
+        @Option(help: ArgumentHelp("The path of the sign-in.", valueName: "path"))
+        var signIn: String?
+
+        @Option(help: ArgumentHelp("What the sign-in sends, as in 'email password'.", valueName: "names"))
+        var fields: String?
+
+        @Option(help: ArgumentHelp("Where the answer has the token.", valueName: "pointer"))
+        var token: String?
+
+        @Option(help: ArgumentHelp("Where it has a refresh token.", valueName: "pointer"))
+        var refreshToken: String?
+
+        @Option(help: ArgumentHelp("Where it has the token's lifetime in seconds.", valueName: "pointer"))
+        var expiresIn: String?
+
+        @Option(help: ArgumentHelp("Where it has the user.", valueName: "pointer"))
+        var user: String?
+
+        @Option(help: ArgumentHelp("The path of the call that renews the token.", valueName: "path"))
+        var renew: String?
+
+        @Option(
+            name: [.customLong("openapi")],
+            help: ArgumentHelp("A description of the API (OpenAPI 3, JSON) for the endpoints.", valueName: "file"))
+        var openAPI: String?
+
+        @Option(name: [.short, .long], help: ArgumentHelp("Write a new file; else stdout.", valueName: "file"))
+        var output: String?
+
+        func run() throws {
+            let given = ProviderNew.Given(
+                name: name, title: title, url: url, signIn: signIn, fields: fields, token: token,
+                refreshToken: refreshToken, expiresIn: expiresIn, user: user, renew: renew)
+            try common.run { options throws(Failure) in
+                try ProviderNew(given: given, openAPI: openAPI, output: output).run(options)
+            }
         }
     }
 }

@@ -1,0 +1,177 @@
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// A sixth backend from nothing: Docs/profiles.md's walk, typed as it stands there, against a real server.
+@Suite("A profile from a few answers", .serialized, .timeLimit(.minutes(2)))
+struct ProviderNewTests {
+    private static func page() throws -> String {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 1...3 { folder.deleteLastPathComponent() }
+        return try String(contentsOf: folder.appendingPathComponent("Docs/profiles.md"), encoding: .utf8)
+    }
+
+    /// The block after a line of the page.
+    private static func block(after line: String) throws -> String {
+        let rest = try #require(try page().components(separatedBy: line).dropFirst().first)
+        let block = try #require(rest.components(separatedBy: "\n```").dropFirst().first)
+        return String(block.drop { $0 != "\n" }.dropFirst())
+    }
+
+    @Test("the page's walk works: a description, a command, a sign-in, calls by name, a renewal")
+    func walk() async throws {
+        try await Scene.play { scene in
+            let place = scene.desktop.folder.path
+            let description = try Self.block(after: "Say its makers describe it like this").replacing(
+                "http://localhost:4000", with: scene.backends.url(.forkInTheRoad))
+            try description.write(toFile: place + "/lunch.json", atomically: true, encoding: .utf8)
+            try FileManager.default.createDirectory(
+                atPath: place + "/config/authd/providers", withIntermediateDirectories: true)
+            let command = try Self.block(after: "One command makes the file")
+                .replacing("~/.config", with: place + "/config").replacing("lunch.json", with: place + "/lunch.json")
+                .replacing("authc ", with: "\"$0\" ")
+            let made = try await scene.shell(command)
+            #expect(made.status == 0, "\(made.err)")
+            let checked = try await scene.authc(["provider", "check", place + "/config/authd/providers/lunch.toml"])
+            #expect(checked.status == 0, "\(checked.out)\(checked.err)")
+
+            #expect(try await scene.ask("agent.reload", [:])["message"] != nil)
+            let listed = try await scene.authc(["provider", "show", "lunch", "--endpoints"])
+            for line in try Self.block(after: "The calls have names now").split(separator: "\n") {
+                #expect(listed.out.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)\n\(listed.out)")
+            }
+            let login = try await scene.authc(
+                ["login", "lunch", "--field", "email=ada@example.org", "--password-stdin"], input: "Correct-horse1")
+            #expect(login.status == 0, "\(login.err)")
+            let status = try await scene.agent.status("lunch")
+            #expect(status.state == .active && status.user?.email == "ada@example.org")
+            let found = try await scene.authc(["call", "search-restaurants", "-s", "lunch", "q="])
+            #expect(found.status == 0 && found.out.contains("restaurants"), "\(found.err)")
+            let near = try await scene.authc(["call", "create-collection", "-s", "lunch", "name=Near", "--queue"])
+            #expect(near.status == 0 && near.out.contains("Near"), "\(near.err)")
+            let renewed = try await scene.authc(["refresh", "-s", "lunch"])
+            #expect(renewed.status == 0, "\(renewed.err)")
+        }
+    }
+
+    @Test("at a terminal each thing is asked, with what it is usually; the file is not written over another")
+    func asked() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let terminal = try await scene.terminal("authc provider new -o \(scene.desktop.folder.path)/shop.toml")
+            await terminal.waits(for: "Base URL of its API: ")
+            terminal.type("https://api.shop.example/v1\n")
+            await terminal.waits(for: "Short name [shop]: ")
+            terminal.type("\n")
+            await terminal.waits(for: "Name for people [shop]: ")
+            terminal.type("The \"Shop\"\n")
+            await terminal.waits(for: "[/auth/login]: ")
+            terminal.type("/sessions\n")
+            await terminal.waits(for: "[email password]: ")
+            terminal.type("card pin\n")
+            await terminal.waits(for: "[/token]: ")
+            terminal.type("/data/access\n")
+            await terminal.waits(for: "refresh token, if it has one: ")
+            terminal.type("/data/refresh\n")
+            await terminal.waits(for: "(JWT): ")
+            terminal.type("/data/seconds\n")
+            await terminal.waits(for: "[/user]: ")
+            terminal.type("\n")
+            await terminal.waits(for: "if there is one: ")
+            terminal.type("/sessions/renew\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+            let path = scene.desktop.folder.path + "/shop.toml"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            for line in [
+                "title = \"The \\\"Shop\\\"\"", "path = \"/sessions\"", "card = \"{card}\"", "kind = \"password\"",
+                "refresh_token = \"/data/refresh\"", "expires_in = \"/data/seconds\"", "kind = \"refresh\"",
+            ] { #expect(text.contains(line), "\(line)\n\(text)") }
+            let checked = try await scene.authc(["provider", "check", path])
+            #expect(checked.status == 0, "\(checked.out)\(checked.err)")
+            let again = try await scene.authc(["provider", "new", "--url", "https://shop.example", "-o", path])
+            #expect(again.status == 64 && again.err.contains("exists"), "\(again.err)")
+            #expect(try String(contentsOfFile: path, encoding: .utf8) == text)
+        }
+    }
+
+    @Test("a description with references, forms, odd names and two calls of one name makes a profile without problems")
+    func descriptions() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let path = scene.desktop.folder.path + "/api.json"
+            let document: JSON = [
+                "openapi": "3.1.0", "info": ["title": "Odd"], "servers": [["url": "https://odd.example/v1/"]],
+                "paths": [
+                    "/token": ["post": ["requestBody": ["$ref": "#/components/requestBodies/Login"]]],
+                    "/things/{thing-id}": [
+                        "parameters": [["name": "thing-id", "in": "path", "schema": ["type": "integer"]]],
+                        "get": ["operationId": "getThing", "security": []],
+                        "put": [
+                            "operationId": "getThing", "summary": "Change \"one\".",
+                            "requestBody": [
+                                "content": ["application/json": ["schema": ["$ref": "#/components/schemas/Thing"]]]
+                            ],
+                        ],
+                    ],
+                    "/files": [
+                        "post": [
+                            "requestBody": [
+                                "content": [
+                                    "multipart/form-data": [
+                                        "schema": [
+                                            "properties": [
+                                                "file": ["type": "string", "format": "binary"],
+                                                "note": ["type": "string"],
+                                            ], "required": ["file"],
+                                        ]
+                                    ]
+                                ]
+                            ]
+                        ], "delete": [:],
+                    ],
+                ],
+                "components": [
+                    "requestBodies": [
+                        "Login": ["content": ["application/json": ["schema": ["$ref": "#/components/schemas/Login"]]]]
+                    ],
+                    "schemas": [
+                        "Login": ["properties": ["user": ["type": "string"], "password": ["type": "string"]]],
+                        "Loop": ["$ref": "#/components/schemas/Loop"],
+                        "Thing": [
+                            "allOf": [
+                                [
+                                    "properties": [
+                                        "id": ["type": "string", "readOnly": true], "a b": ["type": "string"],
+                                    ]
+                                ],
+                                [
+                                    "properties": [
+                                        "many": ["type": "array"], "loop": ["$ref": "#/components/schemas/Loop"],
+                                        "count": ["type": ["null", "integer"]],
+                                        "secret": ["type": "string", "format": "password"],
+                                    ], "required": ["many"],
+                                ],
+                            ]
+                        ],
+                    ],
+                ],
+            ]
+            try document.text().write(toFile: path, atomically: true, encoding: .utf8)
+            let made = try await scene.authc(["provider", "new", "--openapi", path])
+            #expect(made.status == 0, "\(made.err)")
+            let checked = try await scene.agent.authc(["provider", "check", "-"], input: made.out)
+            #expect(checked.status == 0, "\(checked.out)\n\(made.out)")
+            for line in [
+                "[endpoints.get-thing]", "[endpoints.get-thing-2]", "bearer = false", "path = \"/things/{thing_id}\"",
+                "args.many = \"list\"", "args.count = \"integer?\"", "args.secret = \"secret?\"", "\"a b\" = \"{a_b}\"",
+                "{ name = \"file\", file = \"file\"", "title = \"Odd\"", "path = \"/token\"",
+                "about = \"Change \\\"one\\\".\"",
+            ] { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
+            let yaml = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: "openapi: 3.0.0\n")
+            #expect(yaml.status == 64 && yaml.err.contains("no JSON"), "\(yaml.err)")
+            let nobody = try await scene.authc(["provider", "new", "--no-input"])
+            #expect(nobody.status == 64 && nobody.err.contains("--url"), "\(nobody.err)")
+        }
+    }
+}
