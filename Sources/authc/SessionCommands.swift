@@ -30,9 +30,15 @@ enum SessionCommands {
     /// In milliseconds: a younger user is as good as fetched now.
     private static let worthTelling = 3_600_000
 
-    static func whoami(_ options: Options, fresh: Bool) throws(Failure) -> ExitStatus {
-        let params = UserGetParams(session: try options.chosenSession(), fresh: fresh)
-        let (result, json) = try options.connect().call(.userGet(params), UserResult.init)
+    /// - Parameter changes: made first, where there are any.
+    static func whoami(_ options: Options, fresh: Bool, changes: CallArguments) throws(Failure) -> ExitStatus {
+        let session = try options.chosenSession()
+        let (fields, _) = try changes.values(for: nil, options)
+        let request: AgentRequest =
+            fields.isEmpty
+            ? .userGet(UserGetParams(session: session, fresh: fresh))
+            : .userUpdate(UserUpdateParams(session: session, fields: fields))
+        let (result, json) = try options.connect().call(request, UserResult.init)
         if options.json {
             try Output.json(json)
             return .done

@@ -61,6 +61,8 @@ class Provider(http.server.BaseHTTPRequestHandler):
         with self.lock:
             if self.path == "/login":
                 return self.answer(200, self.grant())
+            if self.path == "/notes":
+                return self.answer(200, {})
             token = fields.get("refresh_token")
             if self.refresh_tokens.get(token) and not os.path.exists(self.life_file + ".ended"):
                 self.refresh_tokens[token] = False

@@ -118,7 +118,9 @@ enum EndpointNames {
     /// Of the default session's provider; none where there is nobody to ask.
     static func ofSession() -> [String] {
         let options = Options(timeout: patience)
-        guard let agent = try? options.connect(), let session = try? options.chosenSession(),
+        // No rule names one: then it is the agent's own choice.
+        let session = (try? options.chosenSession()) ?? nil
+        guard let agent = try? options.connect(),
             let status = try? agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value,
             let detail = try? agent.call(
                 .providerShow(ProviderParams(provider: status.provider)), ProviderDetail.init

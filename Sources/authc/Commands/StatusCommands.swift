@@ -62,15 +62,22 @@ struct Validate: ParsableCommand {
 }
 
 struct Whoami: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the account's address, name or number.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print the account's address, name or number; with --set, change the account first.")
 
     @OptionGroup var common: CommonOptions
 
     @Flag(help: "Ask the provider, whatever is known already.")
     var fresh = false
 
+    @Option(
+        help: ArgumentHelp("Change what the provider has: NAME=TEXT or NAME:=JSON.", valueName: "field"))
+    var set: [String] = []
+
     func run() throws {
-        try common.run { options throws(Failure) in try SessionCommands.whoami(options, fresh: fresh) }
+        try common.run { options throws(Failure) in
+            try SessionCommands.whoami(options, fresh: fresh, changes: try CallArguments(set, secretDescriptors: []))
+        }
     }
 }
 
