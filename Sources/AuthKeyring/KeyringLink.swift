@@ -183,7 +183,7 @@ final class KeyringLink {
     ///
     /// - Parameter paths: the collection, or locked items of one.
     func foundLocked(_ paths: [String]) -> StoreError {
-        if unlocking == .dismissed { return .denied(reason: "the request to unlock the keyring was dismissed") }
+        if unlocking == .dismissed { return .dismissed }
         states.tell(.locked)
         ask(toUnlock: paths)
         return .locked

@@ -110,7 +110,7 @@ struct SecretServiceMoodTests {
             await #expect {
                 try await scene.store.save(record())
             } throws: { error in
-                if case .denied = error as? StoreError { true } else { false }
+                error as? StoreError == .dismissed
             }
             try await control.unlock()
             #expect(await states.reaches(.ready))

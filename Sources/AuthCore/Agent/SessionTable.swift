@@ -153,7 +153,7 @@ package final class SessionTable: Sendable {
             await tellPlaces()
             board.put(store: .ready, message: damage)
         } catch {
-            board.put(store: StoreState(error), message: AgentError(error).message)
+            board.put(store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message)
             await showLocked()
             if error.endsUntold { readAgainLater() }
         }
@@ -328,7 +328,7 @@ extension StoreError {
     fileprivate var endsUntold: Bool {
         switch self {
         case .failed, .notAnswering: true
-        case .locked, .missing, .denied: false
+        case .locked, .dismissed, .missing, .denied: false
         }
     }
 }
@@ -340,7 +340,7 @@ extension StoreState {
             case .locked: .locked
             case .missing: .missing
             case .failed: .failed
-            case .denied: .denied
+            case .dismissed, .denied: .denied
             case .notAnswering: .notAnswering
             }
     }

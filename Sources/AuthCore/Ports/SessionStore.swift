@@ -48,6 +48,8 @@ package enum StoredSession: Sendable {
 package enum StoreError: Error, Sendable, Equatable {
     /// It exists and is closed; it goes on by itself once a person unlocks it.
     case locked
+    /// The same, and the person did not unlock it when they were asked.
+    case dismissed
     /// There is no such service on this machine or bus.
     case missing(reason: String)
     /// It, or the person, said no.

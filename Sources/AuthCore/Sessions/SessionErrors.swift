@@ -49,11 +49,7 @@ extension AgentError {
         case .notAnswering:
             AgentError(.keyringUnavailable, message ?? "The keyring does not answer.", cause: "not_answering")
         case .denied where message == nil:
-            // Who did not unlock it has refused nothing else: it is locked, and can be unlocked yet.
-            AgentError(
-                .keyringLocked,
-                "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
-                    + "this goes on by itself.", cause: "dismissed")
+            AgentError(.dismissed)
         case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
         case .failed: AgentError(.keyringUnavailable, message ?? "The keyring failed.", cause: "failed")
         case .missing, .starting, .ready:
@@ -69,6 +65,12 @@ extension AgentError {
         switch error {
         case .locked:
             self.init(.keyringLocked, "The keyring is locked: unlock it on the desktop, and this goes on by itself.")
+        case .dismissed:
+            // Who did not unlock it has refused nothing else: it is locked, and can be unlocked yet.
+            self.init(
+                .keyringLocked,
+                "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
+                    + "this goes on by itself.", cause: "dismissed")
         case .missing(let reason):
             self.init(.keyringUnavailable, "There is no keyring: \(reason)", cause: "missing")
         case .denied(let reason):
