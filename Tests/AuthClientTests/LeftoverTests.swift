@@ -16,7 +16,10 @@ struct LeftoverTests {
             try await Self.use(agent, times: 1)
             let before = openDescriptors()
             try await Self.use(agent, times: 50)
-            #expect(openDescriptors() == before)
+            // A client's thread closes its own last, a moment after the agent has seen the end of its connection.
+            let patience = ContinuousClock.now + .seconds(10)
+            while !openDescriptors().isSubset(of: before), ContinuousClock.now < patience { await Task.yield() }
+            #expect(openDescriptors().isSubset(of: before))
             agent.stop()
         }
     }

@@ -33,7 +33,9 @@ enum Examination {
                 .store, message, hint: "`authc login PROVIDER`, or remove the item in the keyring's own program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "ask again in some seconds")
-        case .locked:
+        // The state of a keyring whose request to be unlocked was dismissed is a refusal without a reason.
+        case .locked,
+            .denied where store.message == nil:
             return problem(
                 "\(name) is locked",
                 "open it in the keyring's own program (Passwords and Keys, KWalletManager); authd goes on by itself")
