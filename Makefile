@@ -19,7 +19,8 @@ TEST_SEEDS := 100000
 RELEASE := .build/release
 # The Swift runtime goes into the programs: what is installed runs where no Swift is.
 RELEASE_FLAGS := -c release --static-swift-stdlib
-SCRIPTS := .ci/run Tests/install-packages $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench)
+SCRIPTS := .ci/run Tests/install-packages $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
+    Tests/run-suites Tests/BootedTests/boot
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -32,6 +33,10 @@ BIN := $(DESTDIR)$(PREFIX)/bin
 UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
+# Where each shell looks for them by itself.
+BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
+ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
+FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
 .PHONY: help build demo test simulate crash streams lint format install uninstall clean bench packages
 
@@ -45,7 +50,7 @@ help:
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
-	@echo 'make install    programs, user units, man pages, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
+	@echo 'make install    programs, user units, man pages, completions, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
 	@echo 'make uninstall  removes what make install put there'
 	@echo 'make clean      removes what was built'
 
@@ -104,8 +109,12 @@ install:
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
 	$(INSTALL) -m 644 README.md $(DOC)/
+	for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
+	    file=$${shell#*:}; $(INSTALL) -d $$(dirname $$file) \
+	    && $(RELEASE)/authc --generate-completion-script $${shell%%:*} > $$file && chmod 644 $$file || exit 1; done
 
 uninstall:
+	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(DOC)/README.md

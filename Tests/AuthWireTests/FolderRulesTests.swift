@@ -8,7 +8,8 @@ struct FolderRulesTests {
 
     @Test("the longest path that holds the folder decides, whatever the order of the rules")
     func longestWins() throws {
-        let rules = try rules(("/people/ada", "home"), ("/people/ada/office/secret", "secret"), ("/people/ada/office", "work"))
+        let rules = try rules(
+            ("/people/ada", "home"), ("/people/ada/office/secret", "secret"), ("/people/ada/office", "work"))
         #expect(rules.session(in: "/people/ada")?.text == "home")
         #expect(rules.session(in: "/people/ada/play")?.text == "home")
         #expect(rules.session(in: "/people/ada/office")?.text == "work")

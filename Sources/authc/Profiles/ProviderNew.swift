@@ -89,7 +89,9 @@ struct ProviderNew {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let written = unsafe rest.withUnsafeBytes { unsafe Glibc.write(file.number, $0.baseAddress, $0.count) }
-            guard written > 0 || errno == EINTR else { throw .usage("cannot write \(path): \(SystemError.text(errno))") }
+            guard written > 0 || errno == EINTR else {
+                throw .usage("cannot write \(path): \(SystemError.text(errno))")
+            }
             rest = rest.dropFirst(max(0, written))
         }
     }
