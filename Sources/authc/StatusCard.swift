@@ -21,6 +21,7 @@ struct StatusCard {
         }
         lines += token
         if let renewal { lines += row("renewal", renewal) }
+        if let store = status.store { lines += row("store", StatusCard.words(store)) }
         if status.remembered { lines += row("", "by the sign-in that is remembered; `authc logout` forgets it") }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
@@ -55,6 +56,14 @@ struct StatusCard {
 
     static func words(_ state: SessionState) -> String {
         spaced(state.rawValue)
+    }
+
+    static func words(_ store: StoreKind) -> String {
+        switch store {
+        case .secretService: "keyring"
+        case .sealedFile: "sealed file"
+        case .memory: "memory only: gone when authd ends"
+        }
     }
 
     static func spaced(_ word: String) -> String {

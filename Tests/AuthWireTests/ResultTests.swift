@@ -120,7 +120,7 @@ struct ResultTests {
             keys == [
                 "session", "provider", "environment", "state", "cause", "message", "user", "needs_password",
                 "renews", "remembered", "expires_at",
-                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "default",
+                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "store", "default",
             ])
         #expect(
             SessionState.allCases.map(\.rawValue)

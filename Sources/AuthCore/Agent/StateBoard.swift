@@ -25,6 +25,15 @@ package final class StateBoard: Sendable {
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
         var renewals = 0
+
+        /// With what its own machine does not know.
+        func whole(_ status: SessionStatus) -> SessionStatus {
+            var status = status
+            status.isDefault = status.session == defaultSession
+            status.clockSkew = network.clockSkews[status.provider]
+            status.store = store.kind
+            return status
+        }
     }
 
     private let known: Mutex<Known>
@@ -71,22 +80,15 @@ package final class StateBoard: Sendable {
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
             guard let name = session ?? known.defaultSession ?? Self.firstLocked(known.heralds) else { return nil }
-            guard var status = known.snapshots[name]?.status else { return known.heralds[name] }
-            status.isDefault = name == known.defaultSession
-            status.clockSkew = known.network.clockSkews[status.provider]
-            return status
+            guard let status = known.snapshots[name]?.status else { return known.heralds[name] }
+            return known.whole(status)
         }
     }
 
     /// By name.
     package func statuses() -> [SessionStatus] {
         known.withLock { known in
-            let kept = known.snapshots.values.map { snapshot in
-                var status = snapshot.status
-                status.isDefault = status.session == known.defaultSession
-                status.clockSkew = known.network.clockSkews[status.provider]
-                return status
-            }
+            let kept = known.snapshots.values.map { known.whole($0.status) }
             return kept + known.heralds.values.filter { known.snapshots[$0.session] == nil }
         }.sorted { $0.session < $1.session }
     }

@@ -67,6 +67,7 @@ enum StatusLine {
             parts.append("\(status.session) \(status.state.rawValue)" + (status.cause.map { " (\($0))" } ?? ""))
         }
         if sessions.count > shown { parts.append("\(sessions.count - shown) more") }
+        if store.kind == .memory { parts.append("in memory until authd ends") }
         return parts.joined(separator: ", ")
     }
 }

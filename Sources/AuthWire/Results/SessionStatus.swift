@@ -41,6 +41,8 @@ public struct SessionStatus: Sendable, Equatable {
     public var unsaved: Bool
     /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
     public var clockSkew: Duration?
+    /// Where it is kept.
+    public var store: StoreKind?
     /// `default` on the wire.
     public var isDefault: Bool
 
@@ -49,8 +51,7 @@ public struct SessionStatus: Sendable, Equatable {
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
         endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
-        clockSkew: Duration? = nil,
-        isDefault: Bool = false
+        clockSkew: Duration? = nil, store: StoreKind? = nil, isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -70,6 +71,7 @@ public struct SessionStatus: Sendable, Equatable {
         self.lastError = lastError
         self.unsaved = unsaved
         self.clockSkew = clockSkew
+        self.store = store
         self.isDefault = isDefault
     }
 
@@ -93,6 +95,7 @@ public struct SessionStatus: Sendable, Equatable {
         lastError = try members.optional("last_error", .string)
         unsaved = try members.optional("unsaved", .bool) ?? false
         clockSkew = try members.optional("clock_skew_ms", .skew)
+        store = try members.optional("store", .word)
         isDefault = try members.optional("default", .bool) ?? false
     }
 
@@ -114,6 +117,7 @@ public struct SessionStatus: Sendable, Equatable {
         object["last_error"] = lastError.map(JSON.string)
         if unsaved { object["unsaved"] = true }
         object["clock_skew_ms"] = clockSkew.map(JSON.milliseconds)
+        object["store"] = store.map { .string($0.rawValue) }
         object["default"] = .bool(isDefault)
         return .object(object)
     }
