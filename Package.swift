@@ -104,6 +104,17 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        .target(
+            name: "AuthSealedFile",
+            dependencies: [
+                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict
+        ),
+
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -127,8 +138,8 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders", "AuthTokens",
-                "CWipe",
+                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
+                "AuthSealedFile", "AuthTokens", "CWipe",
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
@@ -191,7 +202,8 @@ let package = Package(
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [
-                "AuthKeyring", "AuthCore", "AuthWire", "GLibRuntime", "CSecret",
+                "AuthKeyring", "AuthCore", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked),
@@ -219,6 +231,13 @@ let package = Package(
         .testTarget(
             name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthCore", "AuthWire", "TestSupport"],
             swiftSettings: checked),
+        .testTarget(
+            name: "AuthSealedFileTests",
+            dependencies: [
+                "AuthSealedFile", "AuthCore", "AuthWire", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: checked),
         .testTarget(name: "AuthProvidersTests", dependencies: ["AuthProviders", "AuthCore"], swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
@@ -241,7 +260,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthClient", "AuthWire", "StandInBackends", "TestSupport",
+                "AuthClient", "AuthCore", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked

@@ -4,6 +4,8 @@ package import AuthWire
 package struct Settings: Sendable, Equatable {
     /// `nil`: the keyring.
     package var store: StoreKind?
+    /// `nil`: systemd's credential where there is one, else a passphrase.
+    package var sealedKey: SealedKey?
     /// An absolute path.
     package var socket: String?
     package var logLevel: String?
@@ -26,13 +28,15 @@ package struct Settings: Sendable, Equatable {
     package static let defaultAPICacheBytes = 16 << 20
 
     package init(
-        store: StoreKind? = nil, socket: String? = nil, logLevel: String? = nil, allowedUserIDs: [UInt32] = [],
+        store: StoreKind? = nil, sealedKey: SealedKey? = nil, socket: String? = nil, logLevel: String? = nil,
+        allowedUserIDs: [UInt32] = [],
         http: HTTPSettings = HTTPSettings(), environments: [String: [AddedEnvironment]] = [:],
         defaultEnvironments: [String: ChosenEnvironment] = [:], defaultSession: SessionName? = nil,
         folders: [FolderRule] = [], apiCacheBytes: Int = Self.defaultAPICacheBytes,
         notifications: Bool = true
     ) {
         self.store = store
+        self.sealedKey = sealedKey
         self.socket = socket
         self.logLevel = logLevel
         self.allowedUserIDs = allowedUserIDs
@@ -44,6 +48,13 @@ package struct Settings: Sendable, Equatable {
         self.apiCacheBytes = apiCacheBytes
         self.notifications = notifications
     }
+}
+
+/// What opens the sealed files.
+package enum SealedKey: Sendable, Equatable {
+    case credential, passphrase
+    /// An absolute path.
+    case file(String)
 }
 
 /// An environment that a settings file adds, and where it says so.

@@ -47,7 +47,7 @@ struct Authc: ParsableCommand {
             Login.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
             Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
-            Doctor.self, Version.self, Request.self, Call.self, Outbox.self,
+            Doctor.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,
         ])
 }
 

@@ -74,7 +74,7 @@ struct GivenFields {
     }
 
     /// Without the line feed that `echo` and editors add.
-    private static func secret(from descriptor: Int32, named name: String) throws(Failure) -> String {
+    static func secret(from descriptor: Int32, named name: String) throws(Failure) -> String {
         var bytes = try FileText.read(descriptor, named: name, atMost: longestSecret)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }

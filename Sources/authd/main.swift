@@ -5,6 +5,7 @@ import AuthKeyring
 import AuthNetwork
 import AuthOutbox
 import AuthProviders
+import AuthSealedFile
 import AuthTokens
 import AuthWire
 import GLibRuntime
@@ -49,6 +50,9 @@ let parts = AgentParts(
         return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
     },
     cryptography: SystemCryptography(),
-    outbox: { path, keys in SQLiteOutbox(path: path, keys: keys) })
+    outbox: { path, keys in SQLiteOutbox(path: path, keys: keys) },
+    sealedFile: { folder, source, loop in
+        SealedFileStore(folder: DurableFolder(path: folder), source: source, loop: loop)
+    })
 
 exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)

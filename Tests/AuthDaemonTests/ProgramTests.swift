@@ -86,9 +86,16 @@ struct ProgramTests {
 
     @Test("it never starts with a weaker store, and wrong usage is 64")
     func refusals() async throws {
+        let key = try home.folder.write("0123456789abcdef0123456789abcdef", to: "key")
+        chmod(key, 0o644)
+        _ = try home.folder.write("sealed_key = \"\(key)\"\n", to: "config/authd/authd.toml")
         let sealed = try await Program(home, ["--store", "sealed-file"])
-        #expect(await sealed.ended() == 78)
-        #expect(await sealed.errors().contains("not in this version"))
+        try await sealed.ready()
+        let socket = home.socket
+        let store = try await onThread { try RawClient(socket).ask("agent.info")["result"]?["store"] }
+        #expect(store?["kind"] == "sealed-file" && store?["state"] == "failed")
+        #expect(store?["message"]?.stringValue?.contains("chmod 600 \(key)") == true)
+        #expect(await sealed.end() == 0)
         #expect(try await Program(home, ["--store", "clouds"]).ended() == 64)
     }
 

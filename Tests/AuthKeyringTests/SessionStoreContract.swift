@@ -1,7 +1,10 @@
 import AuthCore
 import AuthKeyring
+import AuthSealedFile
 import AuthWire
 import GLibRuntime
+import NIOPosix
+import TestSupport
 import Testing
 
 /// What every store promises, whatever it keeps sessions in.
@@ -9,13 +12,20 @@ import Testing
 struct SessionStoreContract {
     /// A store on real parts, made anew for each test and ended after it.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case memory, gnomeKeyring
+        case memory, gnomeKeyring, sealedFile
 
         var testDescription: String { rawValue }
 
         func with(_ body: sending (any SessionStore) async throws -> Void) async throws {
             switch self {
             case .memory: try await body(MemoryStore())
+            case .sealedFile:
+                let folder = try TemporaryFolder()
+                try await body(
+                    SealedFileStore(
+                        folder: DurableFolder(path: folder.path + "/sessions"),
+                        source: .given(name: "a key", read: { Secret("0123456789abcdef0123456789abcdef") }),
+                        loop: MultiThreadedEventLoopGroup.singleton.next(), limit: PrivateKeyring.patience))
             case .gnomeKeyring:
                 try await PrivateKeyring.with { keyring in
                     let thread = try GLibThread()

@@ -11,7 +11,9 @@ enum Samples {
         let subscription = SubscribeParams(topics: Topic.allCases, session: session)
         let outbox = OutboxParams(session: session, id: "7")
         return [
-            .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .agentUnlock, .rpcDiscover, .providerList,
+            .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock,
+            .agentUnlock(UnlockParams(passphrase: secret)),
+            .rpcDiscover, .providerList,
             .providerShow(ProviderParams(provider: "shop")),
             .providerCheck(ProviderCheckParams(text: "client_secret = \"\(secret)\"", file: "shop.toml")),
             .loginStart(
@@ -49,6 +51,7 @@ enum Samples {
             .apiRead(StreamParams(stream: "s")), .apiClose(StreamParams(stream: "s")),
             .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
             .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
+            .storeRekey(RekeyParams(passphrase: secret, keyFile: "/key")),
         ]
     }
 
@@ -59,6 +62,7 @@ enum Samples {
             user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
             needsPassword: true, renews: false, remembered: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25,
             issuedAt: 1_763_700_000,
-            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, isDefault: true)
+            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, store: .sealedFile,
+            isDefault: true)
     }
 }

@@ -33,6 +33,10 @@ struct TargetRules: Sendable {
                 "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "Crypto", "JWTKit"])),
+        "AuthSealedFile": TargetRules(
+            imports: standard.union([
+                "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore", "NIOPosix",
+            ])),
         "AuthOutbox": TargetRules(
             imports: standard.union(["AuthCore", "AuthWire", "Crypto", "FoundationEssentials", "GRDB"])),
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
@@ -45,7 +49,7 @@ struct TargetRules: Sendable {
         "authd": TargetRules(
             imports: standard.union([
                 "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthOutbox", "AuthProviders",
-                "AuthTokens", "AuthWire",
+                "AuthSealedFile", "AuthTokens", "AuthWire",
                 "GLibRuntime",
             ])),
         "StandInBackends": TargetRules(

@@ -6,12 +6,16 @@ package final class Agent: Sendable {
     package let notifications: NotifySocket
     private let desktop: Desktop
 
-    package init(on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:]) async throws {
+    /// - Parameter through: a command that becomes authd at its end.
+    package init(
+        on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+    ) async throws {
         self.desktop = desktop
         notifications = try NotifySocket(at: desktop.folder.path + "/notify")
         var environment = desktop.environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
-        child = try await Child([Programs.authd, "--log-level", "trace"] + arguments, environment: environment)
+        child = try await Child(
+            through + [Programs.authd, "--log-level", "trace"] + arguments, environment: environment)
         child.whenEnded { [notifications] _ in notifications.end() }
         guard await notifications.message({ $0.contains("READY=1") }) != nil else {
             throw Failure("authd did not become ready: \(await child.err.all())")

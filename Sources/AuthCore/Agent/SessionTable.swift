@@ -126,7 +126,9 @@ package final class SessionTable: Sendable {
         firstLoad.open()
         for await state in store.states() {
             guard state == .ready else {
-                board.put(store: state, message: nil)
+                // Why it failed is told by the call that has, not by the state.
+                let isKnown = state == .failed && board.store.state == .failed
+                board.put(store: state, message: isKnown ? board.store.message : nil)
                 if !isLoaded { await showLocked() }
                 continue
             }
@@ -191,7 +193,7 @@ package final class SessionTable: Sendable {
         guard [.locked, .denied].contains(board.store.state) else { return }
         // What cannot be told stays unsaid: the store's own state says why.
         for name in (try? await store.names()) ?? [] where session(named: name.session) == nil {
-            board.put(herald: .locked(name))
+            board.put(herald: .locked(name, in: board.store))
         }
     }
 
@@ -316,10 +318,10 @@ package final class SessionTable: Sendable {
 }
 
 extension SessionStatus {
-    fileprivate static func locked(_ name: StoredName) -> SessionStatus {
+    fileprivate static func locked(_ name: StoredName, in store: StoreInfo) -> SessionStatus {
         SessionStatus(
             session: name.session, provider: name.provider, state: .keyringLocked, cause: "keyring_locked",
-            message: AgentError(.locked).message)
+            message: AgentError.storeNotRead(store).message, store: store.kind)
     }
 }
 
@@ -328,7 +330,7 @@ extension StoreError {
     fileprivate var endsUntold: Bool {
         switch self {
         case .failed, .notAnswering: true
-        case .locked, .dismissed, .missing, .denied: false
+        case .locked, .dismissed, .sealed, .missing, .denied: false
         }
     }
 }
@@ -337,7 +339,7 @@ extension StoreState {
     init(_ error: StoreError) {
         self =
             switch error {
-            case .locked: .locked
+            case .locked, .sealed: .locked
             case .missing: .missing
             case .failed: .failed
             case .dismissed, .denied: .denied

@@ -53,6 +53,12 @@ extension Notice {
         command: nil,
         action: "Unlock")
 
+    /// Who has the passphrase gives it to `authc`, never to the desktop.
+    static let sealed = Notice(
+        subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
+        message: "A program waits for a session that a passphrase has sealed. In a terminal: authc unlock",
+        command: "authc unlock", action: "Unlock")
+
     package var info: NoticeInfo {
         NoticeInfo(reason: reason.rawValue, title: title, message: message, command: command)
     }

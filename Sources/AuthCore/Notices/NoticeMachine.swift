@@ -5,16 +5,18 @@ package struct NoticeView: Sendable, Equatable {
     package var sessions: [SessionStatus]
     package var network: NetworkState
     package var store: StoreState
+    package var storeKind: StoreKind
     /// Somebody has asked for what is in a store that is not open.
     package var isStoreWanted: Bool
 
     package init(
         sessions: [SessionStatus] = [], network: NetworkState = .online, store: StoreState = .ready,
-        isStoreWanted: Bool = false
+        storeKind: StoreKind = .secretService, isStoreWanted: Bool = false
     ) {
         self.sessions = sessions
         self.network = network
         self.store = store
+        self.storeKind = storeKind
         self.isStoreWanted = isStoreWanted
     }
 }
@@ -89,7 +91,7 @@ package struct NoticeMachine: Sendable {
         let stale = view.sessions.filter { status in
             staleSince[status.session].map { now - $0 >= Self.patience } ?? false
         }.map(Notice.stale)
-        return (needsKeyring ? [Notice.keyring] : []) + ended + stale
+        return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
     }
 
     private mutating func settle(_ wanted: [Notice], _ now: BootInstant) -> [NoticeAction] {

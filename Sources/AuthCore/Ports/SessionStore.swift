@@ -50,6 +50,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case locked
     /// The same, and the person did not unlock it when they were asked.
     case dismissed
+    /// It is closed until a client brings its passphrase (``SealedStore``).
+    case sealed
     /// There is no such service on this machine or bus.
     case missing(reason: String)
     /// It, or the person, said no.

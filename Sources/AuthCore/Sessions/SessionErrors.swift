@@ -45,13 +45,13 @@ extension AgentError {
     package static func storeNotRead(_ store: StoreInfo) -> AgentError {
         let message = store.message
         return switch store.state {
-        case .locked: AgentError(.locked)
+        case .locked: AgentError(store.kind == .sealedFile ? .sealed : .locked)
         case .notAnswering:
-            AgentError(.keyringUnavailable, message ?? "The keyring does not answer.", cause: "not_answering")
+            AgentError(.keyringUnavailable, message ?? "The store does not answer.", cause: "not_answering")
         case .denied where message == nil:
             AgentError(.dismissed)
         case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
-        case .failed: AgentError(.keyringUnavailable, message ?? "The keyring failed.", cause: "failed")
+        case .failed: AgentError(.keyringUnavailable, message ?? "The store failed.", cause: "failed")
         case .missing, .starting, .ready:
             AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)
         }
@@ -71,16 +71,21 @@ extension AgentError {
                 .keyringLocked,
                 "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
                     + "this goes on by itself.", cause: "dismissed")
+        case .sealed:
+            self.init(
+                .keyringLocked,
+                "The sessions are sealed by a passphrase: run `authc unlock`, and this goes on by itself.",
+                cause: "passphrase")
         case .missing(let reason):
             self.init(.keyringUnavailable, "There is no keyring: \(reason)", cause: "missing")
         case .denied(let reason):
             self.init(.denied, "The keyring said no: \(reason)", cause: "denied")
         case .notAnswering(let limit):
             self.init(
-                .keyringUnavailable, "The keyring did not answer within \(Int(limit.seconds)) s.",
+                .keyringUnavailable, "The store did not answer within \(Int(limit.seconds)) s.",
                 cause: "not_answering")
         case .failed(let reason):
-            self.init(.keyringUnavailable, "The keyring failed: \(reason)", cause: "failed")
+            self.init(.keyringUnavailable, "The store failed: \(reason)", cause: "failed")
         }
     }
 }

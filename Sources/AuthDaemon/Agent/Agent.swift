@@ -49,6 +49,8 @@ package struct Agent: Sendable {
                 publish: outlet.publish)
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: tools), api: api, outbox: outboxDesk,
+                store: StoreDesk(
+                    table: table, readKey: { (path) throws(StoreError) in try KeyFile.read(path) }),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { () async throws(AgentError) in try await reloader.reload() }))

@@ -45,6 +45,13 @@ package struct AgentParts: Sendable {
     package var cryptography: any Cryptography
     /// - Parameter path: of its file; `nil`: in memory.
     package var outbox: @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
+    /// - Parameter loop: for its clock.
+    package var sealedFile: SealedFile
+
+    package typealias SealedFile =
+        @Sendable (
+            _ folder: String, _ source: SealingSource, _ loop: any EventLoop
+        ) -> any SessionStore & KeyKeeper
 
     package init(
         read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
@@ -52,7 +59,8 @@ package struct AgentParts: Sendable {
         desktop: @escaping @Sendable () throws -> Desktop,
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
         cryptography: any Cryptography,
-        outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
+        outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore,
+        sealedFile: @escaping SealedFile
     ) {
         self.read = read
         self.checkProfile = checkProfile
@@ -60,5 +68,6 @@ package struct AgentParts: Sendable {
         self.transport = transport
         self.cryptography = cryptography
         self.outbox = outbox
+        self.sealedFile = sealedFile
     }
 }

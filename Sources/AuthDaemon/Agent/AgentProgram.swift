@@ -42,7 +42,9 @@ package struct AgentProgram: Sendable {
         // Before any thread is started: it changes the environment.
         let inherited = try Self.translated { () throws(ListenDescriptors.Refusal) in try ListenDescriptors.take() }
         let configuration = try configuration()
-        let kind = try storeKind(configuration.settings)
+        let kind = arguments.store ?? configuration.settings.store ?? .secretService
+        // Sessions that end with the agent leave nothing behind for the next one to send.
+        let state = kind == .memory ? nil : StateFolder.path(environment: Environment.value)
         let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
         let lock = try claim(path)
         let socket = if let inherited { inherited } else { try Self.bind(path) }
@@ -52,10 +54,7 @@ package struct AgentProgram: Sendable {
         let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
-        let store: any SessionStore & KeyKeeper =
-            kind == .memory ? MemoryStore() : desktop.secretService(configuration.catalog)
-        // Sessions that end with the agent leave nothing behind for the next one to send.
-        let state = kind == .memory ? nil : StateFolder.path(environment: Environment.value)
+        let store = try store(kind, configuration, desktop, state: state, loop: inside.next())
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile, store: store,
             outbox: parts.outbox(state.map { $0 + "/outbox.sqlite" }, store),
@@ -92,15 +91,21 @@ package struct AgentProgram: Sendable {
     }
 
     /// Never a weaker store than the one that was asked for.
-    private func storeKind(_ settings: Settings) throws(StartRefusal) -> StoreKind {
-        let kind = arguments.store ?? settings.store ?? .secretService
-        guard kind != .sealedFile else {
-            throw StartRefusal(
-                .badConfiguration,
-                "the store sealed-file is not in this version (\(Release.version)): use secret-service, or memory, "
-                    + "which keeps sessions until authd ends")
+    private func store(
+        _ kind: StoreKind, _ configuration: AgentConfiguration, _ desktop: AgentParts.Desktop, state: String?,
+        loop: any EventLoop
+    ) throws(StartRefusal) -> any SessionStore & KeyKeeper {
+        switch kind {
+        case .memory: return MemoryStore()
+        case .secretService: return desktop.secretService(configuration.catalog)
+        case .sealedFile:
+            guard let state else {
+                throw StartRefusal(
+                    .badConfiguration, "there is no place for sealed files: neither XDG_STATE_HOME nor HOME is set")
+            }
+            let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
+            return parts.sealedFile(state + "/sessions", source, loop)
         }
-        return kind
     }
 
     private func socketPath(_ settings: Settings) throws(StartRefusal) -> String {

@@ -79,7 +79,7 @@ package struct NoticeKeeper: Service {
     private var view: NoticeView {
         NoticeView(
             sessions: table.board.statuses(), network: table.board.network.state, store: table.board.store.state,
-            isStoreWanted: table.board.isStoreWanted)
+            storeKind: table.board.store.kind, isStoreWanted: table.board.isStoreWanted)
     }
 
     private func carryOut(_ actions: [NoticeAction]) {

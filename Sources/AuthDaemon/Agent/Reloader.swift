@@ -83,7 +83,9 @@ enum ConfigurationChange {
             changes.append("notifications are \(new.settings.notifications ? "shown" : "no longer shown")")
         }
         for (name, isChanged) in [
-            ("store", old.settings.store != new.settings.store), ("socket", old.settings.socket != new.settings.socket),
+            ("store", old.settings.store != new.settings.store),
+            ("sealed_key", old.settings.sealedKey != new.settings.sealedKey),
+            ("socket", old.settings.socket != new.settings.socket),
             ("http", old.settings.http != new.settings.http),
         ] where isChanged {
             changes.append("\(name) is different and takes effect when authd is started again")

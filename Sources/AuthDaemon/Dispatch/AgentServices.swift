@@ -11,7 +11,7 @@ package struct AgentServices: Sendable {
 
     /// Whole areas of the protocol that this version serves.
     private static let features = [
-        "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox",
+        "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox", "store",
     ]
 
     let checkProfile: CheckProfile

@@ -7,17 +7,20 @@ package struct Dispatcher: Sendable {
     private let desk: LoginDesk
     private let api: APIDesk
     private let outbox: OutboxDesk
+    private let store: StoreDesk
     private let services: AgentServices
     private let limits: ConnectionLimits
 
     package init(
-        table: SessionTable, desk: LoginDesk, api: APIDesk, outbox: OutboxDesk, services: AgentServices,
+        table: SessionTable, desk: LoginDesk, api: APIDesk, outbox: OutboxDesk, store: StoreDesk,
+        services: AgentServices,
         limits: ConnectionLimits = ConnectionLimits()
     ) {
         self.table = table
         self.desk = desk
         self.api = api
         self.outbox = outbox
+        self.store = store
         self.services = services
         self.limits = limits
     }
@@ -133,7 +136,12 @@ package struct Dispatcher: Sendable {
         case .outboxDrop(let params):
             return later { () async throws(AgentError) in try await outbox.drop(params).json }
 
-        case .agentLock, .agentUnlock:
+        case .agentUnlock(let params):
+            return later { () async throws(AgentError) in try await store.unlock(params).json }
+        case .storeRekey(let params):
+            return later { () async throws(AgentError) in try await store.rekey(params).json }
+
+        case .agentLock:
             throw AgentError(
                 .unsupported,
                 "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")

@@ -13,7 +13,8 @@ extension MethodName {
         case .agentStats: MethodAbout("Counters since the agent was started.", gives: "stats")
         case .agentReload: MethodAbout("Reads settings and profiles anew.", gives: "message")
         case .agentLock: MethodAbout("Locks the agent.", gives: "message")
-        case .agentUnlock: MethodAbout("Unlocks the agent.", gives: "message")
+        case .agentUnlock:
+            MethodAbout("Opens the store, by its passphrase if it has one.", [.takes("passphrase")], gives: "store")
         case .rpcDiscover: MethodAbout("This document.", gives: "openrpc")
         case .providerList: MethodAbout("The providers there are.", gives: "providers")
         case .providerShow: MethodAbout("One provider.", [.needs("provider")], gives: "provider")
@@ -57,6 +58,9 @@ extension MethodName {
             MethodAbout("Ends that.", [.takes("topics", .array), Self.session], gives: "nothing")
         case .outboxList: MethodAbout("Writes that wait.", [Self.session, .takes("id")], gives: "outbox")
         case .outboxFlush: MethodAbout("Tries them now.", [Self.session, .takes("id")], gives: "outbox")
+        case .storeRekey:
+            MethodAbout(
+                "Seals every session with a new key.", [.takes("passphrase"), .takes("key_file")], gives: "message")
         case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
         }
     }

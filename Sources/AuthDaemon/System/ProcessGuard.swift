@@ -18,6 +18,8 @@ package enum ProcessGuard {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         umask(0o077)
         signal(SIGPIPE, SIG_IGN)
+        // A file that may not grow (RLIMIT_FSIZE) is an error to be told, as a full disk is.
+        signal(SIGXFSZ, SIG_IGN)
         raise(RLIMIT_NOFILE, to: wantedDescriptors)
         raise(__RLIMIT_MEMLOCK, to: wantedLockedBytes)
     }

@@ -22,12 +22,14 @@ package enum SettingsReader {
 
     private static func settings(_ root: TOMLSection) -> Settings {
         root.allow(
-            "store", "socket", "log_level", "allowed_user_ids", "default_session", "notifications", "http", "api",
+            "store", "sealed_key", "socket", "log_level", "allowed_user_ids", "default_session", "notifications",
+            "http", "api",
             "providers",
             "folder")
         var settings = Settings()
         settings.store = root.word("store", of: StoreKind.allCases.map(\.rawValue)).flatMap(StoreKind.init)
         settings.logLevel = root.word("log_level", of: levels)
+        settings.sealedKey = sealedKey(root)
         settings.socket = absolutePath(root, "socket")
         settings.allowedUserIDs = userIDs(root)
         settings.defaultSession = sessionName(root, "default_session")
@@ -127,6 +129,19 @@ package enum SettingsReader {
         if path.hasPrefix("/") { return path }
         section.problems.add(section.path(key), expected: "an absolute path", found: path)
         return nil
+    }
+
+    private static func sealedKey(_ root: TOMLSection) -> SealedKey? {
+        switch root.string("sealed_key") {
+        case nil: return nil
+        case "credential": return .credential
+        case "passphrase": return .passphrase
+        case let path? where path.hasPrefix("/"): return .file(path)
+        case let other?:
+            root.problems.add(
+                "sealed_key", expected: "credential, passphrase or the absolute path of a file", found: other)
+            return nil
+        }
     }
 
     private static func userIDs(_ root: TOMLSection) -> [UInt32] {

@@ -22,7 +22,7 @@ extension AgentRequest {
         case .agentStats: .agentStats
         case .agentReload: .agentReload
         case .agentLock: .agentLock
-        case .agentUnlock: .agentUnlock
+        case .agentUnlock: .agentUnlock(try UnlockParams(object))
         case .rpcDiscover: .rpcDiscover
         case .providerList: .providerList
         case .providerShow: .providerShow(try ProviderParams(object))
@@ -58,6 +58,7 @@ extension AgentRequest {
         case .outboxList: .outboxList(try OutboxParams(object))
         case .outboxFlush: .outboxFlush(try OutboxParams(object))
         case .outboxDrop: .outboxDrop(try OutboxParams(object))
+        case .storeRekey: .storeRekey(try RekeyParams(object))
         }
     }
 }

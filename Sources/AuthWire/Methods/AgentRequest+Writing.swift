@@ -42,15 +42,17 @@ extension AgentRequest {
         case .outboxList: .outboxList
         case .outboxFlush: .outboxFlush
         case .outboxDrop: .outboxDrop
+        case .storeRekey: .storeRekey
         }
     }
 
     /// The params as the wire has them; an empty object for a method that takes none.
     public var params: JSON {
         switch self {
-        case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .agentUnlock, .rpcDiscover,
+        case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .rpcDiscover,
             .providerList, .sessionList, .networkStatus:
             JSON.object(JSONObject())
+        case .agentUnlock(let params): params.json
         case .providerShow(let params): params.json
         case .providerCheck(let params): params.json
         case .loginStart(let params): params.json
@@ -73,6 +75,7 @@ extension AgentRequest {
         case .apiRead(let params), .apiClose(let params): params.json
         case .eventsSubscribe(let params), .eventsUnsubscribe(let params): params.json
         case .outboxList(let params), .outboxFlush(let params), .outboxDrop(let params): params.json
+        case .storeRekey(let params): params.json
         }
     }
 }

@@ -5,7 +5,7 @@ public enum AgentRequest: Sendable, Equatable {
     case agentStats
     case agentReload
     case agentLock
-    case agentUnlock
+    case agentUnlock(UnlockParams)
     case rpcDiscover
     case providerList
     case providerShow(ProviderParams)
@@ -41,4 +41,5 @@ public enum AgentRequest: Sendable, Equatable {
     case outboxList(OutboxParams)
     case outboxFlush(OutboxParams)
     case outboxDrop(OutboxParams)
+    case storeRekey(RekeyParams)
 }

@@ -41,6 +41,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case outboxList = "outbox.list"
     case outboxFlush = "outbox.flush"
     case outboxDrop = "outbox.drop"
+    case storeRekey = "store.rekey"
 
     /// By name in one step: comparing with each of them in turn would cost more than the rest of a request.
     static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })

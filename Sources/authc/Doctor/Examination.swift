@@ -24,15 +24,24 @@ enum Examination {
         func problem(_ words: String, _ hint: String) -> Finding {
             .problem(.store, .keyring, [words, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
         }
+        let isSealed = store.kind == .sealedFile
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as it was started: sessions end with the agent")
         case .ready:
             guard let message = store.message else { return .ok(.store, "\(name) is open") }
             return .warning(
-                .store, message, hint: "`authc login PROVIDER`, or remove the item in the keyring's own program")
+                .store, message,
+                hint: isSealed
+                    ? "`authc login PROVIDER`"
+                    : "`authc login PROVIDER`, or remove the item in the keyring's own program")
         case .starting:
             return .note(.store, "\(name) has not answered yet", hint: "ask again in some seconds")
+        case .locked where isSealed: return problem("\(name) is locked", "`authc unlock` asks for its passphrase")
+        case .failed where isSealed:
+            return problem("\(name) failed", "once that is mended authd goes on by itself, within minutes")
+        case .notAnswering where isSealed:
+            return problem("\(name) does not answer", "is its disk reachable? authd goes on by itself")
         // The state of a keyring whose request to be unlocked was dismissed is a refusal without a reason.
         case .locked,
             .denied where store.message == nil:
@@ -121,7 +130,10 @@ enum Examination {
             return .problem(
                 .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "it is tried again by itself")
         case .keyringLocked:
-            return .problem(.sessions, .keyring, words, hint: "unlock the keyring; authd goes on by itself")
+            let isSealed = status.store == .sealedFile
+            return .problem(
+                .sessions, .keyring, words,
+                hint: isSealed ? "`authc unlock`" : "unlock the keyring; authd goes on by itself")
         case .signedOut, .signingIn: return .note(.sessions, words)
         case .active where status.unsaved:
             return .warning(

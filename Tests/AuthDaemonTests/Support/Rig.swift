@@ -49,7 +49,9 @@ struct Rig: Sendable {
                 table: table, desk: LoginDesk(table: table), api: api,
                 outbox: OutboxDesk(
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
-                    publish: outlet.publish), services: services, limits: limits),
+                    publish: outlet.publish),
+                store: StoreDesk(table: table, readKey: { (path) throws(StoreError) in try KeyFile.read(path) }),
+                services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             accepting: { started.continuation.yield() })

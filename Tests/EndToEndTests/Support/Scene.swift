@@ -59,9 +59,26 @@ final class Scene: Sendable {
         _ = try desktop.folder.write(environments.joined(separator: "\n"), to: "config/authd/authd.toml")
     }
 
-    func startAgent(_ arguments: [String] = []) async throws {
-        let agent = try await Agent(on: desktop, arguments)
+    func startAgent(
+        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+    ) async throws {
+        let agent = try await Agent(on: desktop, arguments, with: more, through: through)
         running.withLock { $0 = agent }
+    }
+
+    /// The agent's end, and another one.
+    func restart(
+        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+    ) async throws {
+        try await agent.child.end()
+        try await startAgent(arguments, with: more, through: through)
+    }
+
+    /// Puts lines before what the settings say of providers.
+    func prependSettings(_ lines: String) throws {
+        let file = desktop.folder.path + "/config/authd/authd.toml"
+        let before = try String(contentsOfFile: file, encoding: .utf8)
+        _ = try desktop.folder.write(lines + before, to: "config/authd/authd.toml")
     }
 
     /// As a person in a script would: the password comes by standard input.

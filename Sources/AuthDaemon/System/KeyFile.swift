@@ -1,0 +1,63 @@
+package import AuthCore
+import Glibc
+
+/// Where the key of sealed files comes from (authd.toml(5), `sealed_key`).
+package enum KeyFile {
+    /// Of systemd's credential (systemd.exec(5), LoadCredentialEncrypted=).
+    package static let credential = "authd-key"
+    /// Far above any key.
+    private static let mostBytes = 1 << 16
+
+    /// A credential that is there counts before a passphrase, where nothing is set.
+    package static func source(_ setting: SealedKey?, environment: (String) -> String?) -> SealingSource {
+        let place = environment("CREDENTIALS_DIRECTORY").map { $0 + "/" + credential }
+        switch setting {
+        case .passphrase: return .passphrase
+        case .file(let path):
+            return .given(name: path, read: { () throws(StoreError) in try read(path) })
+        case nil where place.map { unsafe access($0, F_OK) != 0 } ?? true: return .passphrase
+        case .credential, nil:
+            return .given(
+                name: "the credential \(credential)",
+                read: { () throws(StoreError) in
+                    guard let place else {
+                        throw .failed(
+                            reason: "there is no credential \(credential): systemd gives it to a unit that has "
+                                + "LoadCredentialEncrypted=\(credential):FILE")
+                    }
+                    // The folder is systemd's, and its files may be root's: who can read them is its affair.
+                    return try bytes(of: place, isOurs: false)
+                })
+        }
+    }
+
+    /// Of a file that is ours, and that nobody else can read or write.
+    package static func read(_ path: String) throws(StoreError) -> Secret {
+        try bytes(of: path, isOurs: true)
+    }
+
+    private static func bytes(of path: String, isOurs: Bool) throws(StoreError) -> Secret {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure("open the key \(path)") }
+        defer { close(descriptor) }
+        var found = stat()
+        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("look at the key \(path)") }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "the key \(path) is no file") }
+        if isOurs {
+            guard found.st_uid == geteuid() else {
+                throw .failed(reason: "the key \(path) belongs to user \(found.st_uid), and not to \(geteuid())")
+            }
+            guard found.st_mode & 0o077 == 0 else {
+                throw .failed(reason: "the key \(path) is open to others: run `chmod 600 \(path)`")
+            }
+        }
+        var bytes = [UInt8](repeating: 0, count: mostBytes)
+        let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw failure("read the key \(path)") }
+        return Secret(bytes: bytes[..<count])
+    }
+
+    private static func failure(_ what: String) -> StoreError {
+        .failed(reason: "\(SystemFailure(what))")
+    }
+}

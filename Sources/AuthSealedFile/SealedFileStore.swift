@@ -1,0 +1,157 @@
+package import AuthCore
+package import AuthWire
+package import NIOCore
+import Synchronization
+
+/// Sessions in sealed files, for machines without a keyring: one file a session, and an index of them.
+///
+/// Invariant: one call at a time touches the folder, on a thread that may wait for a disk.
+package final class SealedFileStore: SessionStore, KeyKeeper, SealedStore {
+    /// A disk that does not answer for so long is said not to.
+    package static let limit = Duration.seconds(5)
+    /// Far above what scrypt takes on a slow machine, and what a thousand sessions take to be sealed anew.
+    private static let keyLimit = Duration.seconds(50)
+
+    private let shelf: Mutex<SealedShelf>
+    private let disk: DiskThread
+    private let broadcast: StateBroadcast<StoreState>
+
+    /// - Parameters:
+    ///   - loop: only for the limit's clock.
+    ///   - cost: of a passphrase that is new.
+    package init(
+        folder: DurableFolder, source: SealingSource, loop: any EventLoop, cost: PassphraseCost = .usual,
+        limit: Duration = SealedFileStore.limit
+    ) {
+        let broadcast = StateBroadcast<StoreState>(nil)
+        self.broadcast = broadcast
+        shelf = Mutex(SealedShelf(folder: folder, source: source, cost: cost))
+        disk = DiskThread(loop: loop, limit: limit, tellSilence: { broadcast.tell(.notAnswering) })
+        disk.begin { [weak self] in
+            // Only for the state that comes of it.
+            _ = try? self?.touch { (shelf) throws(StoreError) in try shelf.open() }
+        }
+    }
+
+    package var kind: StoreKind { .sealedFile }
+
+    package func states() -> AsyncStream<StoreState> {
+        broadcast.states()
+    }
+
+    /// Lets the folder go, and the keys; the next call opens it again.
+    package func close() async {
+        // A disk that does not answer lets nothing go.
+        try? await onDisk { (shelf) throws(StoreError) in shelf.opened = nil }
+    }
+
+    // MARK: Sessions
+
+    package func loadAll() async throws(StoreError) -> [StoredSession] {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.loadAll() }
+    }
+
+    package func names() async throws(StoreError) -> [StoredName] {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.names() }
+    }
+
+    /// Only a client can ask them, by ``unlock(with:)``.
+    package func personIsHere() async {}
+
+    package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.load(session) }
+    }
+
+    package func save(_ record: SessionRecord) async throws(StoreError) {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.save(record) }
+    }
+
+    package func delete(_ session: SessionName) async throws(StoreError) {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.delete(session) }
+    }
+
+    // MARK: Keys of the agent's own
+
+    package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
+        try await onDisk { (shelf) throws(StoreError) in try shelf.read(Self.file(of: purpose)) }
+    }
+
+    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await onDisk { (shelf) throws(StoreError) in
+            try shelf.write(key, to: Self.file(of: purpose), label: purpose.rawValue)
+        }
+    }
+
+    private static func file(of purpose: KeyPurpose) -> String { purpose.rawValue + ".key" }
+
+    // MARK: What all is sealed with
+
+    package func unlock(with passphrase: Secret?) async throws(SealRefusal) {
+        let result = try await keyWork { (shelf) -> Result<Void, SealRefusal> in
+            Result { () throws(SealRefusal) in try Self.unlock(&shelf, with: passphrase) }
+        }
+        try result.get()
+    }
+
+    private static func unlock(_ shelf: inout SealedShelf, with passphrase: Secret?) throws(SealRefusal) {
+        do throws(StoreError) {
+            _ = try shelf.open()
+            return
+        } catch {
+            guard error == .sealed else { throw .store(error) }
+        }
+        let isNew = shelf.isNew
+        guard let passphrase else { throw .needsPassphrase(isNew: isNew) }
+        if isNew, passphrase.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        let isRight: Bool
+        do throws(StoreError) {
+            isRight = try shelf.unlock(with: passphrase)
+        } catch {
+            throw .store(error)
+        }
+        guard isRight else { throw .wrongPassphrase }
+    }
+
+    package func rekey(_ change: KeyChange) async throws(SealRefusal) {
+        if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
+        let result = try await keyWork { (shelf) -> Result<Void, StoreError> in
+            Result { () throws(StoreError) in try shelf.rekey(change) }
+        }
+        if case .failure(let error) = result { throw .store(error) }
+    }
+
+    private func keyWork<Value: Sendable>(
+        _ work: @escaping @Sendable (inout SealedShelf) -> Value
+    ) async throws(SealRefusal) -> Value {
+        do throws(StoreError) {
+            return try await onDisk(within: Self.keyLimit) { (shelf) throws(StoreError) in work(&shelf) }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    // MARK: The disk
+
+    private func onDisk<Value: Sendable>(
+        within longer: Duration? = nil, _ work: @escaping @Sendable (inout SealedShelf) throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        try await disk.run(within: longer) { () throws(StoreError) in try self.touch(work) }
+    }
+
+    /// On the disk's thread. How the store is afterwards is told before the caller has its answer.
+    private func touch<Value: Sendable>(
+        _ work: (inout SealedShelf) throws(StoreError) -> Value
+    ) throws(StoreError) -> Value {
+        let (result, isOpen) = shelf.withLock { shelf in
+            (Result { () throws(StoreError) in try work(&shelf) }, shelf.isOpen)
+        }
+        disk.answered()
+        switch result {
+        case _ where isOpen: broadcast.tell(.ready)
+        case .failure(.sealed): broadcast.tell(.locked)
+        case .failure: broadcast.tell(.failed)
+        case .success: break
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,169 @@
+import AuthCore
+import AuthWire
+
+/// How the files are opened, and sealed with other keys.
+extension SealedShelf {
+    /// Opens what a passphrase has sealed, or seals by it from now on where there is nothing yet.
+    /// - Returns: whether it is the right one.
+    mutating func unlock(with passphrase: Secret) throws(StoreError) -> Bool {
+        let claim = try folder.claim()
+        guard let file = try folder.read(KeyChest.fileName) else {
+            try create(.newPassphrase(cost), passphrase, claim)
+            return true
+        }
+        let wrapping = try wrapping(of: file)
+        let outer = try Self.outer(wrapping, passphrase)
+        guard try header(of: file).keyID == outer.id else { return false }
+        try open(file, wrapping, outer, claim)
+        return true
+    }
+
+    /// Whether nothing was ever sealed here, so that a passphrase would be a new one.
+    var isNew: Bool { (try? folder.read(KeyChest.fileName)) == nil }
+
+    /// Seals everything with a new key. After an error all can be read, and the next start goes on with it.
+    mutating func rekey(_ change: KeyChange) throws(StoreError) {
+        let before = try open()
+        var (wrapping, outer) = (before.chest.wrapping, before.chest.outer)
+        switch change {
+        case .sameOutside: break
+        case .passphrase(let passphrase):
+            wrapping = .newPassphrase(cost)
+            outer = try Self.outer(wrapping, passphrase)
+        case .given(let material):
+            wrapping = .given
+            outer = try Self.outer(wrapping, material)
+        }
+        let chest = KeyChest(keys: [try .random()] + before.chest.keys, wrapping: wrapping, outer: outer)
+        try folder.replace(KeyChest.fileName, with: chest.sealed())
+        opened?.chest = chest
+        try finishRekeying()
+    }
+
+    private mutating func finishRekeying() throws(StoreError) {
+        guard var opened, opened.chest.keys.count > 1 else { return }
+        let newest = opened.chest.keys[0]
+        for file in try folder.names() where file != KeyChest.fileName && file != SealedIndex.fileName {
+            guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes),
+                header.keyID != newest.id, let content = try? self.content(of: file, opened)
+            else { continue }
+            try write(content, to: file, label: header.label)
+        }
+        try write(self.opened?.index ?? opened.index)
+        opened.chest.keys = [newest]
+        try folder.replace(KeyChest.fileName, with: opened.chest.sealed())
+        self.opened?.chest = opened.chest
+    }
+
+    // MARK: Opening
+
+    mutating func open() throws(StoreError) -> Opened {
+        if let opened { return opened }
+        let claim = try folder.claim()
+        guard let file = try folder.read(KeyChest.fileName) else {
+            guard case .given(_, let read) = source else { throw .sealed }
+            try create(.given, read(), claim)
+            return try open()
+        }
+        switch (try wrapping(of: file), source) {
+        case (.passphrase, .passphrase): throw .sealed
+        case (.given, .passphrase):
+            throw .failed(
+                reason: "the sessions in \(folder.path) are sealed with a key, and none is given: see sealed_key in "
+                    + "authd.toml(5)")
+        case (.passphrase, .given(let name, _)):
+            throw .failed(reason: "the sessions in \(folder.path) are sealed with a passphrase, and not with \(name)")
+        case (.given, .given(let name, let read)):
+            let outer = try Self.outer(.given, read())
+            let id = try header(of: file).keyID
+            guard id == outer.id else {
+                throw .failed(
+                    reason: "\(name) is not the key that the sessions in \(folder.path) are sealed with "
+                        + "(\(SealedBytes.hex(outer.id)), and it was \(SealedBytes.hex(id)))")
+            }
+            try open(file, .given, outer, claim)
+        }
+        return try open()
+    }
+
+    private mutating func open(
+        _ file: [UInt8], _ wrapping: KeyWrapping, _ outer: SealingKey, _ claim: FolderClaim
+    ) throws(StoreError) {
+        let chest: KeyChest
+        do throws(SealedBytes.Refusal) {
+            chest = try KeyChest(file, wrapping: wrapping, outer: outer)
+        } catch {
+            throw refusal(KeyChest.fileName, error)
+        }
+        let index = try index(chest)
+        folder.tidy()
+        opened = Opened(claim: claim, chest: chest, index: index)
+        // Where it cannot be finished now, as on a disk that is full, both keys are there and nothing is lost.
+        try? finishRekeying()
+    }
+
+    private mutating func create(
+        _ wrapping: KeyWrapping, _ secret: Secret, _ claim: FolderClaim
+    ) throws(StoreError) {
+        guard try folder.names().allSatisfy({ $0 == SealedIndex.fileName }) else {
+            throw .failed(
+                reason: "\(folder.path)/\(KeyChest.fileName) is missing, and nothing else opens what is beside it: "
+                    + "put it back, or remove the rest")
+        }
+        let outer = try Self.outer(wrapping, secret)
+        let chest = KeyChest(keys: [try .random()], wrapping: wrapping, outer: outer)
+        // An index that was left by other keys opens with none.
+        try folder.remove(SealedIndex.fileName)
+        try folder.replace(KeyChest.fileName, with: chest.sealed())
+        opened = Opened(claim: claim, chest: chest, index: SealedIndex())
+    }
+
+    private static func outer(_ wrapping: KeyWrapping, _ secret: Secret) throws(StoreError) -> SealingKey {
+        switch wrapping {
+        case .passphrase(let cost, let salt): return try cost.key(from: secret, salt: salt)
+        case .given:
+            guard let key = SealingKey(material: secret) else {
+                throw .failed(reason: "a key has \(SealingKey.shortestMaterial) bytes or more, and not \(secret.count)")
+            }
+            return key
+        }
+    }
+
+    private func index(_ chest: KeyChest) throws(StoreError) -> SealedIndex {
+        var index = SealedIndex()
+        if let file = try folder.read(SealedIndex.fileName) {
+            do throws(SealedBytes.Refusal) {
+                let opened = try SealedBytes.open(file, name: SealedIndex.fileName, keys: chest.keys)
+                guard let read = SealedIndex(opened.content) else {
+                    throw .damaged("it is no index that this authd knows")
+                }
+                index = read
+            } catch {
+                throw .failed(
+                    reason: "\(folder.path)/\(SealedIndex.fileName): \(error.reason). Put it back, or remove it: each "
+                        + "session is then to be signed in again")
+            }
+        }
+        // What was written and not entered when the power went has used its generation.
+        for file in try folder.names() {
+            guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes) else { continue }
+            index.next = max(index.next, header.generation &+ 1)
+        }
+        return index
+    }
+
+    private func header(of file: [UInt8]) throws(StoreError) -> SealedBytes.Header {
+        do throws(SealedBytes.Refusal) {
+            return try SealedBytes.header(of: file)
+        } catch {
+            throw refusal(KeyChest.fileName, error)
+        }
+    }
+
+    private func wrapping(of file: [UInt8]) throws(StoreError) -> KeyWrapping {
+        guard let wrapping = KeyWrapping(label: try header(of: file).label) else {
+            throw refusal(KeyChest.fileName, .damaged("it asks for a way that this authd does not know"))
+        }
+        return wrapping
+    }
+}

@@ -1,0 +1,49 @@
+import AuthCore
+import Crypto
+import FoundationEssentials
+
+/// A key of AES-256, and the name that tells it apart from another key without telling the key.
+struct SealingKey: Sendable {
+    /// In bytes.
+    static let size = 32
+    /// Of what a key is made of: less could be guessed.
+    static let shortestMaterial = 32
+    static let idLength = 8
+
+    let secret: Secret
+    /// In the header of all that it has sealed.
+    let id: [UInt8]
+
+    /// `nil` for another number of bytes than ``size``.
+    init?(_ secret: Secret) {
+        guard secret.count == Self.size else { return nil }
+        self.secret = secret
+        id = unsafe HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: SymmetricKey(data: secret.revealBytes()), info: Array("authd key id".utf8),
+            outputByteCount: Self.idLength
+        ).withUnsafeBytes { unsafe Array($0) }
+    }
+
+    /// Of whatever a person or systemd keeps; `nil` for fewer bytes than ``shortestMaterial``.
+    init?(material: Secret) {
+        guard material.count >= Self.shortestMaterial else { return nil }
+        self.init(
+            SymmetricKey(data: material.revealBytes()),
+            info: "authd sealed sessions")
+    }
+
+    private init?(_ material: SymmetricKey, info: String) {
+        let key = HKDF<SHA256>.deriveKey(
+            inputKeyMaterial: material, info: Array(info.utf8), outputByteCount: Self.size)
+        self.init(unsafe key.withUnsafeBytes { unsafe Secret(bytes: $0) })
+    }
+
+    /// From the kernel's random numbers.
+    static func random() throws(StoreError) -> SealingKey {
+        let secret = unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
+        guard let key = SealingKey(secret) else { throw .failed(reason: "no key could be made") }
+        return key
+    }
+
+    var symmetric: SymmetricKey { SymmetricKey(data: secret.revealBytes()) }
+}

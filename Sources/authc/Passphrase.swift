@@ -1,0 +1,35 @@
+import AuthWire
+
+/// A passphrase, from a person at the terminal or from standard input.
+enum Passphrase {
+    static func fromInput() throws(Failure) -> String {
+        try GivenFields.secret(from: 0, named: "--passphrase-stdin")
+    }
+
+    /// - Parameter isNew: nobody knows it yet, so it is typed twice.
+    static func ask(_ question: String, isNew: Bool, _ options: Options) throws(Failure) -> String {
+        guard options.mayAsk else {
+            throw .usage("a passphrase is needed, and there is nobody to ask", hint: "give it by --passphrase-stdin")
+        }
+        let signals = try Signals(TerminalInput.signals)
+        do throws(Failure) {
+            let input = TerminalInput(signals: signals)
+            while true {
+                let first = try line(question + ": ", input)
+                guard !first.isEmpty else { continue }
+                guard isNew else { return first }
+                if try line(question + ", again: ", input) == first { return first }
+                Output.note("The two differ.")
+            }
+        } catch {
+            // Ends the program as the signal would have, so that a script's shell stops too.
+            if let number = signals.take() { signals.act(number) }
+            throw error
+        }
+    }
+
+    private static func line(_ question: String, _ input: TerminalInput) throws(Failure) -> String {
+        guard let line = try input.ask(question, isSecret: true) else { throw .cancelled("nothing was changed") }
+        return line
+    }
+}

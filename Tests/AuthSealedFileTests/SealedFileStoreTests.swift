@@ -1,0 +1,179 @@
+import AuthCore
+import AuthSealedFile
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+/// Beside the promises of every store (SessionStoreContract): what only files can have happen to them.
+@Suite("Sessions in sealed files", .timeLimit(.minutes(1)))
+struct SealedFileStoreTests {
+    /// Why a start with that key can read nothing.
+    private func failure(_ place: SealedPlace, _ source: SealingSource? = nil) async throws -> String? {
+        try await place.start(source) { store in
+            do throws(StoreError) {
+                _ = try await store.loadAll()
+                return nil
+            } catch {
+                if case .failed(let reason) = error { return reason }
+                return "\(error)"
+            }
+        }
+    }
+
+    @Test("are there for the next start, and for nobody who reads the disk")
+    func survive() async throws {
+        let place = try SealedPlace()
+        try await place.start { try await $0.save(sample()) }
+        #expect(try await place.all().records == [sample()])
+        #expect(mode(of: place.path) == 0o700)
+        let names = try FileManager.default.contentsOfDirectory(atPath: place.path)
+        #expect(Set(names) == ["key", "index", "work.session"])
+        for name in names {
+            #expect(mode(of: place.path + "/" + name) == 0o600)
+            for secret in ["access-work", "refresh-work", "ada@example.org", "0123456789abcdef"] {
+                #expect(try place.bytes(name).range(of: Data(secret.utf8)) == nil)
+            }
+        }
+    }
+
+    @Test("each changed byte of a session's file is told, harms no other session, and is left as it is")
+    func changedSession() async throws {
+        let place = try SealedPlace(syncs: false)
+        try await place.start { store in
+            try await store.save(sample("work"))
+            try await store.save(sample("home"))
+        }
+        let whole = try place.bytes("work.session")
+        let store = place.store()
+        for index in whole.indices {
+            var damaged = whole
+            damaged[index] ^= 0x10
+            try place.put(damaged, "work.session")
+            let all = try await store.loadAll()
+            #expect(try all.records == [sample("home")])
+            #expect(all.damage["work"]?.contains("damaged") ?? false || all.damage["work"] == "it is no sealed file")
+        }
+        try await store.save(sample("work", revision: 2))
+        #expect(try await store.load(SessionName("work")) == sample("work", revision: 2))
+    }
+
+    @Test("each changed byte of the index or of the keys is told by the file's name", arguments: ["index", "key"])
+    func changedIndex(name: String) async throws {
+        let place = try SealedPlace(syncs: false)
+        try await place.start { try await $0.save(sample()) }
+        let whole = try place.bytes(name)
+        for index in whole.indices {
+            var damaged = whole
+            damaged[index] ^= 1
+            try place.put(damaged, name)
+            let reason = try await failure(place)
+            #expect(reason?.contains("\(place.path)/\(name): it is ") == true, "byte \(index): \(reason ?? "taken")")
+        }
+        try place.put(whole, name)
+        #expect(try await place.all().records == [sample()])
+    }
+
+    @Test("a file in another's place, an old one, and one from before a sign-out are told as such")
+    func putBack() async throws {
+        let place = try SealedPlace()
+        try await place.start { store in
+            try await store.save(sample("work"))
+            try await store.save(sample("home"))
+        }
+        let (old, home) = (try place.bytes("work.session"), try place.bytes("home.session"))
+        try await place.start { try await $0.save(sample("work", revision: 2)) }
+        let new = try place.bytes("work.session")
+
+        try place.put(home, "work.session")
+        #expect(try await place.all().damage["work"]?.contains("another's place") == true)
+        try place.put(old, "work.session")
+        #expect(try await place.all().damage["work"]?.contains("older") == true)
+        try place.put(new, "work.session")
+        #expect(try await place.all().records.count == 2)
+        try await place.start { try await $0.delete(SessionName("work")) }
+        try place.put(new, "work.session")
+        #expect(try await place.all().damage["work"]?.contains("after a sign-out") == true)
+        await #expect(throws: StoreError.self) { _ = try await place.store().load(SessionName("work")) }
+    }
+
+    @Test("another key, a short one and none at all are told, and change nothing")
+    func wrongKey() async throws {
+        let place = try SealedPlace()
+        try await place.start { try await $0.save(sample()) }
+        let other = SealingSource.key("another key of more than 32 bytes, yes")
+        #expect(try await failure(place, other)?.contains("is not the key") == true)
+        #expect(try await place.start(other) { await $0.states().first { _ in true } } == .failed)
+        #expect(try await failure(place, .key("short"))?.contains("32 bytes or more") == true)
+        #expect(try await failure(place, .passphrase)?.contains("none is given") == true)
+        let key = try place.bytes("key")
+        try FileManager.default.removeItem(atPath: place.path + "/key")
+        #expect(try await failure(place)?.contains("key is missing") == true)
+        try place.put(key, "key")
+        #expect(try await place.all().records == [sample()])
+    }
+
+    @Test("the key of what waits in the outbox is kept beside them, and outlives every session")
+    func outboxKey() async throws {
+        let place = try SealedPlace()
+        try await place.start { store in
+            #expect(try await store.key(for: .outbox) == nil)
+            try await store.keep(Secret("the key of the outbox, 32 bytes."), for: .outbox)
+            try await store.save(sample())
+            try await store.delete(SessionName("work"))
+        }
+        try await place.start { store in
+            let (key, all) = (try await store.key(for: .outbox), try await store.loadAll())
+            #expect(key == Secret("the key of the outbox, 32 bytes."))
+            #expect(all.isEmpty)
+        }
+    }
+
+    @Test("two agents never have one folder")
+    func claimed() async throws {
+        let place = try SealedPlace()
+        let first = place.store()
+        try await first.save(sample())
+        #expect(try await failure(place)?.contains("another authd has the folder") == true)
+        #expect(try await first.loadAll().records == [sample()])
+    }
+
+    @Test("a disk that does not answer holds nobody up, is said not to, and is used again when it does")
+    func silentDisk() async throws {
+        let place = try SealedPlace()
+        try await place.start { try await $0.save(sample()) }
+        let store = place.store(limit: .milliseconds(200))
+        let states = store.states()
+        #expect(try await store.loadAll().records.count == 1)
+        // Opening it waits for a writer, as a server that has gone lets a reader wait.
+        let pipe = place.path + "/hangs.session"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        await #expect(throws: StoreError.notAnswering(after: .milliseconds(200))) { _ = try await store.loadAll() }
+        // Nobody waits behind it either.
+        await #expect(throws: StoreError.notAnswering(after: .milliseconds(200))) {
+            try await store.save(sample("late"))
+        }
+        _ = try await onThread { close(open(pipe, O_WRONLY)) }
+        var told: [StoreState] = []
+        for await state in states {
+            told.append(state)
+            if told.contains(.notAnswering), state == .ready { break }
+        }
+        #expect(told == [.ready, .notAnswering, .ready])
+        #expect(unlink(pipe) == 0)
+        #expect(try await store.loadAll().records == [sample()])
+    }
+
+    @Test("a thousand that were signed in and out leave no file and no entry behind")
+    func growth() async throws {
+        let place = try SealedPlace(syncs: false)
+        let store = place.store()
+        for round in 0..<10 {
+            let names = (0..<100).map { "s\(round)-\($0)" }
+            for name in names { try await store.save(sample(name)) }
+            for name in names { try await store.delete(SessionName(name)) }
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).sorted() == ["index", "key"])
+        #expect(try place.bytes("index").count < 128)
+    }
+}

@@ -1,0 +1,158 @@
+import AuthCore
+import AuthSealedFile
+import AuthWire
+import Foundation
+import NIOPosix
+import StandInBackends
+import TestSupport
+import Testing
+
+/// A machine without a keyring, as a person meets it.
+@Suite("Sessions in sealed files, end to end", .serialized, .timeLimit(.minutes(2)))
+struct SealedFileTests {
+    private static let key = "0123456789abcdef0123456789abcdef"
+
+    private func folder(_ scene: Scene) -> String { scene.desktop.folder.path + "/state/authd/sessions" }
+
+    private func store(_ scene: Scene) async throws -> StoreInfo {
+        let socket = scene.desktop.folder.path + "/run/authd/socket"
+        let info = try await onThread { try RawClient(socket, patience: 30).ask("agent.info")["result"] }
+        return try AgentInfo(info ?? .null).store
+    }
+
+    @Test("a passphrase is chosen at a terminal, typed twice, and not shown; before that nobody signs in")
+    func newPassphrase() async throws {
+        try await Scene.play(keyring: false) { scene in
+            try await scene.restart(["--store", "sealed-file"])
+            #expect(try await scene.login(.appTemplate).err.contains("authc unlock"))
+            #expect(try await scene.agent.authc("unlock", "--no-input").status == 65)
+            let terminal = try await scene.terminal("authc unlock")
+            await terminal.waits(for: "New passphrase for your sessions: ")
+            terminal.type("hunter\n")
+            await terminal.waits(for: "again: ")
+            terminal.mark()
+            terminal.type("hunter\n")
+            await terminal.waits(for: "New passphrase for your sessions: ")
+            #expect(terminal.text.contains("8 bytes or more"))
+            terminal.type("correct horse battery\n")
+            await terminal.waits(for: "again: ")
+            terminal.type("correct horse battery\n")
+            await terminal.waits(for: "exit ")
+            await terminal.ends()
+            #expect(terminal.text.contains("The store is open (sealed-file).\r\nexit 0"), "\(terminal.text)")
+            #expect(!terminal.text.contains("horse"))
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.agent.authc("status").out.contains("sealed file"))
+            #expect(try await scene.agent.authc("doctor").out.contains("sealed-file is open"))
+        }
+    }
+
+    @Test("after a start it is asked for, and until it is given sessions are there, locked, and told as such")
+    func passphrase() async throws {
+        try await Scene.play(keyring: false) { scene in
+            try await Self.chooseCheaply("correct horse battery", in: folder(scene))
+            try await scene.restart(["--store", "sealed-file"])
+            let right = "correct horse battery\n"
+            #expect(try await scene.agent.authc("unlock", "--passphrase-stdin", input: right).status == 0)
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let token = try await scene.agent.authc("token").out
+
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent(["--store", "sealed-file"])
+            #expect(try await store(scene).state == .locked)
+            let locked = try await scene.agent.authc("token", "-s", "app-template")
+            #expect(locked.status == 4 && locked.err.contains("authc unlock"), "\(locked.err)")
+            let card = try await scene.agent.authc("status")
+            #expect(card.status == 4 && card.out.contains("app-template"), "\(card.out)")
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 4 && doctor.out.contains("sealed-file is locked"), "\(doctor.out)")
+            #expect(try await scene.agent.authc("prompt").out == "app-template!keyring_locked\n")
+            let wrong = try await scene.agent.authc("unlock", "--passphrase-stdin", input: "correct horse batterz\n")
+            #expect(wrong.status == 65 && wrong.err.contains("not the passphrase"), "\(wrong.err)")
+            #expect(try await scene.agent.authc("unlock", "--passphrase-stdin", input: right).status == 0)
+            #expect(try await scene.agent.authc("token").out == token)
+            #expect(scene.signIns == 1)
+            try await scene.expectNoSecretInLog()
+            #expect(try !scene.agent.child.err.text.contains("horse"))
+        }
+    }
+
+    /// As `authc unlock` would, with less work than a debug build of scrypt needs seconds for.
+    private static func chooseCheaply(_ passphrase: String, in folder: String) async throws {
+        let store = SealedFileStore(
+            folder: DurableFolder(path: folder), source: .passphrase,
+            loop: MultiThreadedEventLoopGroup.singleton.next(),
+            cost: PassphraseCost(logarithm: 10))
+        try await store.unlock(with: Secret(passphrase))
+        await store.close()
+    }
+
+    @Test("with systemd's credential or a file it opens by itself, and rekeying moves from one to the other")
+    func keys() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let credentials = try scene.desktop.folder.folder("credentials")
+            _ = try scene.desktop.folder.write(Self.key, to: "credentials/authd-key")
+            let variables = ["CREDENTIALS_DIRECTORY": credentials]
+            try await scene.restart(["--store", "sealed-file"], with: variables)
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let token = try await scene.agent.authc("token").out
+            try await scene.restart(["--store", "sealed-file"], with: variables)
+            #expect(try await scene.agent.authc("token").out == token)
+
+            let file = try scene.desktop.folder.write(String(repeating: "another key ", count: 4), to: "key")
+            chmod(file, 0o600)
+            let rekeyed = try await scene.agent.authc("store", "rekey", "--key-file", file)
+            #expect(rekeyed.status == 0 && rekeyed.err.contains("/key\", or the credential"), "\(rekeyed.err)")
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            let newer = try await scene.agent.authc("token").out
+            try await scene.restart(["--store", "sealed-file"], with: variables)
+            let info = try await store(scene)
+            #expect(info.state == .failed && info.message?.contains("is not the key") == true, "\(info)")
+            #expect(try await scene.agent.authc("doctor").status == 4)
+
+            let settings = "sealed_key = \"\(file)\"\nstore = \"sealed-file\"\n"
+            try scene.prependSettings(settings)
+            try await scene.restart(with: variables)
+            #expect(try await scene.agent.authc("token").out == newer)
+        }
+    }
+
+    @Test("a disk that is full, or read-only, loses nothing: tokens are served, and written when there is room again")
+    func fullDisk() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let disk = scene.desktop.folder.path + "/state/authd"
+            try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: true)
+            let key = try scene.desktop.folder.write(Self.key, to: "key")
+            chmod(key, 0o600)
+            try scene.prependSettings("sealed_key = \"\(key)\"\nstore = \"sealed-file\"\n")
+            let small = "mount -t tmpfs -o size=64k,mode=700 tmpfs \(disk) && exec \"$@\""
+            let own = geteuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--mount", "--map-root-user"]
+            try await scene.restart(through: own + ["bash", "-c", small, "bash"])
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let enter = ["nsenter", "--target", "\(try scene.agent.child.pid)", "--mount"]
+            let inside = enter + (geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]) + ["bash", "-c"]
+            func there(_ line: String) async throws -> Child.Output { try await scene.desktop.run(inside + [line]) }
+
+            for trouble in ["head -c 1M /dev/zero > \(disk)/filler", "mount -o remount,ro \(disk)"] {
+                let made = try await there(trouble)
+                #expect(trouble.hasPrefix("head") ? made.err.contains("No space") : made.status == 0, "\(made.err)")
+                #expect(try await scene.agent.authc("refresh").status == 0)
+                let status = try await scene.agent.status("app-template")
+                #expect(status.state == .active && status.unsaved)
+                #expect(try await scene.agent.authc("token").status == 0)
+                #expect(try await there("mount -o remount,rw \(disk) && rm -f \(disk)/filler").status == 0)
+                // What is unwritten is written by the next write, or by itself after a wait.
+                #expect(try await scene.agent.authc("refresh").status == 0)
+                #expect(try await scene.agent.status("app-template").unsaved == false)
+            }
+            let token = try await scene.agent.authc("token").out
+            let copied = try await there("cp -a \(disk) \(scene.desktop.folder.path)/copy")
+            #expect(copied.status == 0, "\(copied.err)")
+            try await scene.agent.child.end(SIGKILL)
+            try FileManager.default.removeItem(atPath: disk)
+            try FileManager.default.moveItem(atPath: scene.desktop.folder.path + "/copy", toPath: disk)
+            try await scene.startAgent()
+            #expect(try await scene.agent.authc("token").out == token)
+        }
+    }
+}
