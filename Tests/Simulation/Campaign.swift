@@ -11,6 +11,7 @@ package struct Campaign: Sendable {
     /// Things that happened in them.
     package private(set) var happenings = 0
     package private(set) var coverage = Coverage()
+    package private(set) var outbox = OutboxCoverage()
     package private(set) var failures: [Rule: Failure] = [:]
 
     package init() {}
@@ -47,13 +48,23 @@ package struct Campaign: Sendable {
             happenings += outcome.happenings
             coverage.add(outcome.coverage)
             if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
+            playOutbox(seed)
         }
+    }
+
+    private mutating func playOutbox(_ seed: UInt64) {
+        var maker = OutboxScheduleMaker(seed: seed)
+        let outcome = OutboxSimulation.play(maker.schedule())
+        happenings += outcome.happenings
+        outbox.add(outcome.coverage)
+        if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
     }
 
     private mutating func add(_ other: Campaign) {
         played += other.played
         happenings += other.happenings
         coverage.add(other.coverage)
+        outbox.add(other.outbox)
         for failure in other.failures.values { add(failure) }
     }
 
@@ -73,10 +84,9 @@ extension Campaign {
     package var report: String {
         var lines: [String] = []
         for (rule, failure) in failures.sorted(by: { $0.value.seed < $1.value.seed }) {
-            var maker = ScheduleMaker(seed: failure.seed)
             lines.append("Broken by \(failure.count) schedules: \(rule.rawValue)")
             lines.append("To see it again: make simulate SEEDS=1 FIRST=\(failure.seed)")
-            lines.append(Simulation.report(maker.schedule()) + "\n")
+            lines.append(Self.report(rule, failure.seed) + "\n")
         }
         lines.append(
             "Machine transitions seen: \(coverage.transitions), from \(coverage.pairs) pairs of state and event")
@@ -85,8 +95,18 @@ extension Campaign {
         }
         lines.append("Things that happened: \(happenings)")
         lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.mostCalls) of a session in an hour")
+        lines.append(outbox.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")
         return lines.joined(separator: "\n")
+    }
+
+    private static func report(_ rule: Rule, _ seed: UInt64) -> String {
+        if rule.isOfOutbox {
+            var maker = OutboxScheduleMaker(seed: seed)
+            return OutboxSimulation.report(maker.schedule())
+        }
+        var maker = ScheduleMaker(seed: seed)
+        return Simulation.report(maker.schedule())
     }
 }

@@ -54,7 +54,7 @@ struct StoreCall {
 }
 
 /// What happens next first; of two at the same time, what was put in first.
-struct HappeningQueue {
+struct HappeningQueue<Happening> {
     private var entries: [(at: Duration, happening: Happening)] = []
 
     var next: Duration? { entries.last?.at }

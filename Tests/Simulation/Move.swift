@@ -1,7 +1,7 @@
 package import AuthWire
 
-/// One thing that is done to the simulated world, and when.
-package struct Move: Sendable, Equatable {
+/// One thing that is done to a simulated world, and when.
+package struct Move<Deed: Sendable & Equatable>: Sendable, Equatable {
     package var pause: Pause
     package var deed: Deed
 

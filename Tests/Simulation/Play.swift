@@ -10,7 +10,7 @@ final class Play {
     let tampering: Tampering?
     var random: SeededRandom
     var now = Duration.zero
-    var queue = HappeningQueue()
+    var queue = HappeningQueue<Happening>()
 
     // The world
     var provider: SimulatedProvider
@@ -72,7 +72,7 @@ final class Play {
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [Move]) {
+    func run(_ moves: [Move<Deed>]) {
         for session in seats.indices { signIn(session) }
         go(until: .seconds(1))
         for step in moves {

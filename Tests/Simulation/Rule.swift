@@ -16,6 +16,25 @@ package enum Rule: String, Sendable, CaseIterable {
     case hold = "13: a provider that wants to be left alone is left alone"
     case portal = "11: nothing is sent into a captive portal"
     case notices = "14: a person is told of what needs them, and of nothing else"
+
+    // Of writes that wait (Docs/decisions/outbox.md).
+    case oneWrite = "15: one write of a session is under way at a time"
+    case writeOrder = "16: a write is sent when those before it have their end on the disk"
+    case lostWrite = "17: no write ends but by an answer, or by a person"
+    case repeatedWrite = "18: what was answered for good is not sent again"
+    case writeHold = "19: nothing is sent that cannot get out, or before Retry-After is over"
+    case writeAnswers = "20: who hands a write in is answered once, in time, and rightly"
+    case writeLiveness = "21: when the last fault is over, what waits is sent within 6 minutes"
+    case writeThrift = "22: tries of a write in an hour have a bound"
+
+    var isOfOutbox: Bool {
+        switch self {
+        case .oneWrite, .writeOrder, .lostWrite, .repeatedWrite, .writeHold, .writeAnswers, .writeLiveness,
+            .writeThrift:
+            true
+        default: false
+        }
+    }
 }
 
 /// A rule that was broken, and where.

@@ -1,5 +1,14 @@
+/// A schedule that can be made shorter and plainer.
+protocol Shortenable: Equatable {
+    associatedtype Deed: Sendable & Equatable
+
+    var moves: [Move<Deed>] { get set }
+    /// What makes the rest of it plainer, each for itself.
+    static var simplifications: [(inout Self) -> Void] { get }
+}
+
 /// Makes a failing schedule short: leaves out moves, then makes those left simpler, as long as it still fails.
-struct Shrinker {
+struct Shrinker<Schedule: Shortenable> {
     private(set) var best: Schedule
     let fails: (Schedule) -> Bool
     /// Schedules played at most: enough for the longest there are.
@@ -45,13 +54,7 @@ struct Shrinker {
     }
 
     private mutating func simplifySetting() {
-        let usual = Setting()
-        change { $0.setting.sessions = 1 }
-        change { $0.setting.life = usual.life }
-        change { $0.setting.rotation = usual.rotation }
-        change { $0.setting.answerTime = .milliseconds(100)...Duration.milliseconds(100) }
-        change { $0.setting.storeTime = .milliseconds(10)...Duration.milliseconds(10) }
-        change { $0.seed = 1 }
+        for simplification in Schedule.simplifications { change(simplification) }
     }
 
     private mutating func change(_ change: (inout Schedule) -> Void) {

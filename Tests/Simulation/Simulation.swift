@@ -45,15 +45,19 @@ package enum Simulation {
         return shrinker.best
     }
 
+    /// A failure as it is told: the rule, the shortest schedule that breaks it, and what happened.
+    package static func report(_ schedule: Schedule) -> String {
+        let short = shortened(schedule)
+        let outcome = play(short, traced: true)
+        return words("\(short)", of: schedule.seed, outcome.violation, outcome.trace)
+    }
+
     /// Of what happened the end tells most.
     private static let mostLines = 60
 
-    /// A failure as it is told: what to type to see it again, the rule, the schedule, and what happened.
-    package static func report(_ schedule: Schedule, tampering: Tampering? = nil) -> String {
-        let short = shortened(schedule, tampering: tampering)
-        let outcome = play(short, tampering: tampering, traced: true)
-        let rule = outcome.violation.map(String.init(describing:)) ?? "no rule broken"
-        return ["Seed \(schedule.seed): \(rule)", "The shortest schedule:", "\(short)", "What happened:"]
-            .joined(separator: "\n") + "\n" + outcome.trace.suffix(mostLines).joined(separator: "\n")
+    static func words(_ schedule: String, of seed: UInt64, _ violation: Violation?, _ trace: [String]) -> String {
+        let rule = violation.map(String.init(describing:)) ?? "no rule broken"
+        let head = ["Seed \(seed): \(rule)", "The shortest schedule:", schedule, "What happened:"]
+        return (head + trace.suffix(mostLines)).joined(separator: "\n")
     }
 }

@@ -32,4 +32,28 @@ struct CampaignTests {
         #expect(Simulation.play(short).violation == nil)
         #expect(short.moves.count <= 4, "\(short)")
     }
+
+    @Test(
+        "a fault put into the outbox on purpose is found, and its schedule is made short",
+        arguments: OutboxTampering.allCases)
+    func outboxFaultsAreFound(tampering: OutboxTampering) throws {
+        let failing = (1...2000 as ClosedRange<UInt64>).lazy.map { seed in
+            var maker = OutboxScheduleMaker(seed: seed)
+            return maker.schedule()
+        }.first { OutboxSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
+        let schedule = try #require(failing, "no schedule shows it")
+        let short = OutboxSimulation.shortened(schedule, tampering: tampering)
+        #expect(OutboxSimulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
+        #expect(OutboxSimulation.play(short).violation == nil)
+        #expect(short.moves.count <= 4, "\(short)")
+    }
+
+    @Test("the outbox too is played the same way twice")
+    func outboxIsDeterministic() {
+        var maker = OutboxScheduleMaker(seed: 5)
+        let schedule = maker.schedule()
+        let first = OutboxSimulation.play(schedule, traced: true)
+        #expect(first.trace.count > 10)
+        #expect(first.trace == OutboxSimulation.play(schedule, traced: true).trace)
+    }
 }

@@ -14,12 +14,12 @@ struct CaseTests {
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
             // Asleep over its deadline, so that it is the callers who meet the end.
-            var moves = [Move(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))]
+            var moves = [Move<Deed>(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))]
             var instants = (0..<100).map { _ in random.duration(in: .zero...Duration.milliseconds(50)) }.sorted()
             for (index, instant) in instants.enumerated().reversed() where index > 0 {
                 instants[index] = instant - instants[index - 1]
             }
-            moves += instants.map { Move(.time($0), .ask(0, .token(minValid: .seconds(60)))) }
+            moves += instants.map { Move<Deed>(.time($0), .ask(0, .token(minValid: .seconds(60)))) }
             let outcome = play(moves, seed: seed, quiet: .seconds(60))
             #expect(outcome.history[0].calls.count == 1, "seed \(seed)")
         }
@@ -30,7 +30,9 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.rotation = .rotating(grace: .zero, reuse: .refuses)
-            let moves = [Move(.time(.seconds(100)), .otherWriter(0)), Move(.time(.seconds(100)), .ask(0, .renewal))]
+            let moves = [
+                Move<Deed>(.time(.seconds(100)), .otherWriter(0)), Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+            ]
             let outcome = play(moves, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
         }
@@ -47,8 +49,8 @@ struct CaseTests {
             var setting = Setting()
             setting.rotation = .rotating(grace: .seconds(600), reuse: .revokes)
             let moves = [
-                Move(.time(.seconds(60)), .provider(mood)), Move(.time(.zero), .ask(0, .renewal)),
-                Move(.time(.seconds(40)), .provider(.well)),
+                Move<Deed>(.time(.seconds(60)), .provider(mood)), Move<Deed>(.time(.zero), .ask(0, .renewal)),
+                Move<Deed>(.time(.seconds(40)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
@@ -60,8 +62,8 @@ struct CaseTests {
     func noStorm() {
         for seed in Self.seeds.prefix(20) {
             let moves = [
-                Move(.time(.zero), .provider(.fails(retryAfter: nil))),
-                Move(.time(.seconds(86_400)), .provider(.well)),
+                Move<Deed>(.time(.zero), .provider(.fails(retryAfter: nil))),
+                Move<Deed>(.time(.seconds(86_400)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed)
             #expect(outcome.coverage.mostCalls < 60)
@@ -73,8 +75,9 @@ struct CaseTests {
     func resume() throws {
         for seed in Self.seeds {
             let moves = [
-                Move(.time(.seconds(60)), .network(.offline)), Move(.time(.seconds(5)), .sleep(.seconds(30_000))),
-                Move(.time(.seconds(20)), .network(.online)),
+                Move<Deed>(.time(.seconds(60)), .network(.offline)),
+                Move<Deed>(.time(.seconds(5)), .sleep(.seconds(30_000))),
+                Move<Deed>(.time(.seconds(20)), .network(.online)),
             ]
             let outcome = play(moves, seed: seed)
             // The watch tells within a second; then comes the jitter, then the answer.
@@ -92,11 +95,11 @@ struct CaseTests {
             var setting = Setting()
             setting.life = .seconds(60)
             let moves = [
-                Move(.happenings(0), .setClock(by: .seconds(7200))),
-                Move(.happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
-                Move(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
+                Move<Deed>(.happenings(0), .setClock(by: .seconds(7200))),
+                Move<Deed>(.happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
+                Move<Deed>(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
                 // As it is up again: how old its token is can be told by nobody then.
-                Move(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
+                Move<Deed>(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
             ]
             let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
             #expect(try #require(outcome.history[0].states.last).state == .active)
@@ -107,9 +110,11 @@ struct CaseTests {
     @Test("an hour without a network brings no call")
     func offlineHour() throws {
         for seed in Self.seeds {
-            var moves = [Move(.time(.seconds(3000)), .network(.offline)), Move(.time(.seconds(2)), .leave(0))]
-            moves += (1...60).map { _ in Move(.time(.seconds(60)), .ask(0, .token(minValid: nil))) }
-            moves.append(Move(.time(.zero), .network(.online)))
+            var moves = [
+                Move<Deed>(.time(.seconds(3000)), .network(.offline)), Move<Deed>(.time(.seconds(2)), .leave(0)),
+            ]
+            moves += (1...60).map { _ in Move<Deed>(.time(.seconds(60)), .ask(0, .token(minValid: nil))) }
+            moves.append(Move<Deed>(.time(.zero), .network(.online)))
             let outcome = play(moves, seed: seed)
             let calls = outcome.history[0].calls
             #expect(!calls.contains { $0 > .seconds(3003) && $0 < .seconds(6603) })
@@ -123,7 +128,8 @@ struct CaseTests {
             var setting = Setting()
             setting.sessions = 10
             let moves = [
-                Move(.time(.seconds(60)), .network(.offline)), Move(.time(.seconds(2 * 3600)), .network(.online)),
+                Move<Deed>(.time(.seconds(60)), .network(.offline)),
+                Move<Deed>(.time(.seconds(2 * 3600)), .network(.online)),
             ]
             let outcome = play(moves, seed: seed, setting: setting)
             let away = Duration.seconds(63)...Duration.seconds(61 + 2 * 3600)
@@ -136,7 +142,7 @@ struct CaseTests {
     }
 
     private func play(
-        _ moves: [Move], seed: UInt64, setting: Setting = Setting(), quiet: Duration? = nil
+        _ moves: [Move<Deed>], seed: UInt64, setting: Setting = Setting(), quiet: Duration? = nil
     ) -> Outcome {
         var setting = setting
         setting.quiet = quiet ?? setting.quiet

@@ -11,8 +11,9 @@ struct FleetTests {
             setting.sessions = 200
             setting.quiet = .seconds(60)
             let moves = [
-                Move(.time(.seconds(10)), .network(.offline)), Move(.time(.seconds(5)), .sleep(.seconds(20_000))),
-                Move(.time(.seconds(5)), .network(.online)),
+                Move<Deed>(.time(.seconds(10)), .network(.offline)),
+                Move<Deed>(.time(.seconds(5)), .sleep(.seconds(20_000))),
+                Move<Deed>(.time(.seconds(5)), .network(.online)),
             ]
             let schedule = Schedule(seed: seed, setting: setting, moves: moves)
             let outcome = Simulation.play(schedule, traced: true)
@@ -49,8 +50,9 @@ struct FleetTests {
         setting.sessions = sessions
         setting.quiet = .seconds(60)
         let moves = [
-            Move(.time(.seconds(10)), .network(.offline)), Move(.time(.seconds(5)), .sleep(.seconds(20_000))),
-            Move(.time(.seconds(5)), .network(.online)),
+            Move<Deed>(.time(.seconds(10)), .network(.offline)),
+            Move<Deed>(.time(.seconds(5)), .sleep(.seconds(20_000))),
+            Move<Deed>(.time(.seconds(5)), .network(.online)),
         ]
         let schedule = Schedule(seed: seed, setting: setting, moves: moves)
         let outcome = Simulation.play(schedule, traced: true)

@@ -64,7 +64,7 @@ package struct OutboxSight: Sendable, Equatable {
 
 extension AgentError {
     /// Whether the provider's no stands, however often this write is sent.
-    var isFinalForWrite: Bool {
+    package var isFinalForWrite: Bool {
         if let httpStatus, [408, 425].contains(httpStatus) { return false }
         return switch kind {
         case .validation, .refused, .forbidden, .notFound, .conflict, .denied, .tooLarge, .unknownEndpoint,

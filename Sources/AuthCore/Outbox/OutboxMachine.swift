@@ -94,7 +94,7 @@ package struct OutboxMachine: Sendable {
             troubles[id] = nil
         case .dropped(let ids): actions = dropped(ids, at: now)
         }
-        return actions + [.wakeAt(lanes.values.compactMap { $0.work.id == nil ? $0.notBefore : nil }.min())]
+        return actions + [.wakeAt(lanes.values.compactMap(\.notBefore).min())]
     }
 
     // MARK: Sending
@@ -153,7 +153,10 @@ package struct OutboxMachine: Sendable {
             return []
         }
         switch result {
-        case .success(let response): return settle(entry, .done(response))
+        case .success(let response):
+            // An answer came: whatever was known of the way there, it is open.
+            lanes[entry.session]?.sight?.maySend = true
+            return settle(entry, .done(response))
         case .failure(let error) where error.isFinalForWrite:
             return settle(entry, awaited.contains(id) ? .toldNo(error) : .givenUp(error))
         case .failure(let error):
@@ -191,8 +194,6 @@ package struct OutboxMachine: Sendable {
         }
         lanes[entry.session]?.work = .none
         lanes[entry.session]?.backoff.reset()
-        // An answer came: whatever was known of the way there, it is open.
-        if case .done = end { lanes[entry.session]?.sight?.maySend = true }
         let isAwaited = awaited.remove(id) != nil
         var actions: [OutboxAction] = []
         switch end {

@@ -1,0 +1,108 @@
+import AuthCore
+import AuthWire
+
+/// What is done to the world.
+extension OutboxPlay {
+    func perform(_ deed: OutboxDeed) {
+        // A shortened schedule may have lost a session.
+        guard deed.session.map(accounts.indices.contains) ?? true else { return }
+        lastFault = max(lastFault, now)
+        switch deed {
+        case .post(let session): post(session)
+        case .leave:
+            guard isRunning, let caller = callers.first else { return }
+            callers.removeFirst()
+            tell(.callerGone(caller.id))
+        case .network(let state):
+            guard state != network else { return }
+            (network, networkSince) = (state, now)
+            queue.add(.looks, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
+        case .provider(let mood):
+            self.mood = mood
+            queue.add(.looks, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
+        case .disk(let mood): disk.mood = mood
+        case .signOut(let session): become(.nobody, session)
+        case .signIn(let session, let other): become(other ? .other : .owner, session)
+        case .flush:
+            guard isRunning, isLoaded else { return }
+            flush(machine.entries.map(\.id))
+        case .drop(let session): drop(session)
+        case .revive(let session): revive(session)
+        case .setClock(let jump): clockError += jump
+        case .sleep(let duration):
+            now += duration
+            queue.delay(until: now)
+            for index in callers.indices { callers[index].since += duration }
+            lastFault = max(lastFault, now)
+        case .crash(let actions, let down):
+            fuse = (actions, down)
+            lastFault = max(lastFault, now + down)
+            if actions == 0 { die() }
+        }
+    }
+
+    /// The end of all faults. Whatever is under way stays so.
+    func heal() {
+        note("· all is well again")
+        fuse = nil
+        disk.mood = .ready
+        for session in accounts.indices where accounts[session] == .nobody { become(.owner, session) }
+        perform(.provider(.well))
+        if network != .online { perform(.network(.online)) }
+        lastFault = max(lastFault, now)
+    }
+
+    private func become(_ account: Account, _ session: Int) {
+        accounts[session] = account
+        queue.add(.looks, at: now + random.duration(in: .milliseconds(1)...Duration.milliseconds(100)))
+    }
+
+    private func post(_ session: Int) {
+        // Nothing is taken in nobody's name, nor before it is known what waits already.
+        guard isRunning, isLoaded, accounts[session] != .nobody else { return }
+        look()
+        let number = nextNumber()
+        let entry = OutboxEntry(
+            id: "w\(number)", session: Play.names[session],
+            owner: OutboxEntry.Owner(provider: "example", environment: "production", userID: userID(session)),
+            title: "POST /votes", idempotencyKey: "key-\(number)", queuedAt: moment.wall)
+        writes[entry.id] = WatchedWrite(session: session, order: number)
+        coverage.writes += 1
+        callDisk(.add(entry), for: .posting)
+    }
+
+    func userID(_ session: Int) -> String? {
+        switch accounts[session] {
+        case .nobody: nil
+        case .owner: "1"
+        case .other: "2"
+        }
+    }
+
+    private func drop(_ session: Int) {
+        guard isRunning, isLoaded, let entry = machine.entries.first(where: { $0.session == Play.names[session] })
+        else { return }
+        writes[entry.id]?.isDropped = true
+        callDisk(.remove(entry.id), for: .dropping)
+    }
+
+    private func revive(_ session: Int) {
+        let name = Play.names[session]
+        guard isRunning, isLoaded,
+            let entry = machine.entries.first(where: { $0.session == name && $0.verdict != nil })
+        else { return }
+        writes[entry.id]?.isBeingRevived = true
+        callDisk(.note(nil, on: entry.id), for: .reviving)
+    }
+}
+
+extension OutboxDeed {
+    fileprivate var session: Int? {
+        switch self {
+        case .post(let session), .signOut(let session), .signIn(let session, _), .drop(let session),
+            .revive(let session):
+            session
+        case .leave, .network, .provider, .disk, .flush, .setClock, .sleep, .crash: nil
+        }
+    }
+}

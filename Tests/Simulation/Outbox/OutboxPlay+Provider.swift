@@ -1,0 +1,103 @@
+import AuthCore
+import AuthWire
+
+/// The way to the provider and back.
+extension OutboxPlay {
+    /// What is to be sent was read from the disk, or could not be.
+    func launch(_ entry: OutboxEntry, _ error: OutboxError?) {
+        let number = nextNumber()
+        sendings[number] = Sending(entry: entry, process: process)
+        if let refusal = error.map(AgentError.init) ?? refusal(of: entry) {
+            return finish(number, .failure(refusal))
+        }
+        queue.add(.reachesProvider(number), at: now + way())
+        queue.add(.timesOut(number), at: now + Play.patience)
+    }
+
+    private func way() -> Duration { random.duration(in: .milliseconds(5)...Duration.milliseconds(250)) }
+
+    /// Why it does not leave the machine.
+    private func refusal(of entry: OutboxEntry) -> AgentError? {
+        guard disk.holds(entry.id) else { return AgentError(.internal_, "cannot be read", cause: "unreadable") }
+        guard let session = writes[entry.id]?.session, let user = userID(session) else {
+            return AgentError(.notSignedIn, "nobody")
+        }
+        guard user == entry.owner.userID else { return AgentError(.denied, "another account's") }
+        switch network {
+        case .offline: return AgentError(.offline, "no network")
+        case .portal: return AgentError(.captivePortal, "a portal")
+        default: return nil
+        }
+    }
+
+    func reachProvider(_ number: Int) {
+        guard let sending = sendings[number], network == .online || network == .limited else { return }
+        let back = now + way()
+        switch mood {
+        case .well: answer(number, done(sending), at: back)
+        case .slow(let time): answer(number, done(sending), at: now + time)
+        case .down: answer(number, .failure(AgentError(.providerUnreachable, "connection refused")), at: back)
+        case .silent(let carriesOut):
+            if carriesOut { _ = done(sending) }
+        case .losesAnswers:
+            _ = done(sending)
+            answer(number, .failure(AgentError(.providerUnreachable, "connection lost")), at: back)
+        case .html: answer(number, .failure(AgentError(.badReply, "a page")), at: back)
+        case .fails(let wait):
+            answer(
+                number, .failure(AgentError(.providerError, "503", httpStatus: 503, retryAfter: wait)), at: back)
+        case .limits(let wait):
+            answer(number, .failure(AgentError(.rateLimited, "429", httpStatus: 429, retryAfter: wait)), at: back)
+        case .refuses: answer(number, .failure(AgentError(.validation, "no", httpStatus: 422)), at: back)
+        }
+    }
+
+    /// The provider carries it out.
+    private func done(_ sending: Sending) -> Result<APIResponse, AgentError> {
+        let id = sending.entry.id
+        if writes[id]?.isStruckOut == true, writes[id]?.isDropped == false, sending.process == process {
+            report(.repeatedWrite, "\(id) is done again after its end was written down")
+        }
+        writes[id]?.timesDone += 1
+        if writes[id]?.timesDone == 2 { coverage.repeated += 1 }
+        return .success(APIResponse(status: 201))
+    }
+
+    private func answer(_ number: Int, _ result: Result<APIResponse, AgentError>, at time: Duration) {
+        sendings[number]?.result = result
+        queue.add(.answered(number), at: time)
+    }
+
+    func takeAnswer(_ number: Int) {
+        // Without a network it never arrives: the transport gives up later.
+        guard let result = sendings[number]?.result, network == .online || network == .limited else { return }
+        finish(number, result)
+    }
+
+    func finish(_ number: Int, _ result: Result<APIResponse, AgentError>) {
+        guard let sending = sendings.removeValue(forKey: number), sending.process == process, isRunning else { return }
+        let id = sending.entry.id
+        if let session = writes[id]?.session {
+            lanes[session].underWay.remove(id)
+            // Of what a person has dropped meanwhile nobody hears any more.
+            if machine.entries.contains(where: { $0.id == id }) { heed(result, of: id, session) }
+        }
+        tell(.answered(id, result))
+    }
+
+    private func heed(_ result: Result<APIResponse, AgentError>, of id: String, _ session: Int) {
+        switch result {
+        case .success:
+            writes[id]?.said = .yes
+            lanes[session].wasAnswered = true
+        case .failure(let error) where error.isFinalForWrite:
+            writes[id]?.said = .no
+            writes[id]?.wasRefused = true
+        case .failure(let error):
+            guard let wait = error.retryAfter else { return }
+            let end = now + min(wait, Backoff.longestHold)
+            lanes[session].heldUntil = end
+            holdsOffUntil = max(holdsOffUntil, end)
+        }
+    }
+}

@@ -1,0 +1,178 @@
+import AuthCore
+import AuthWire
+
+/// Plays one schedule of the outbox: a disk, a provider, a network, accounts, and the referee who watches.
+///
+/// The agent here is what ``OutboxDesk`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
+/// after the other, and may die between any two.
+final class OutboxPlay {
+    enum Happening {
+        case reachesProvider(Int)
+        case answered(Int)
+        case timesOut(Int)
+        case diskCarriesOut(Int)
+        case diskAnswers(Int)
+        /// The agent sees how its sessions are placed.
+        case looks
+        case restart
+    }
+
+    /// A write on the wire.
+    struct Sending {
+        let entry: OutboxEntry
+        let process: Int
+        var result: Result<APIResponse, AgentError>?
+    }
+
+    struct DiskCall {
+        let call: SimulatedDisk.Call
+        let purpose: SimulatedDisk.Purpose
+        let process: Int
+        let fails: Bool
+        var isCarriedOut = false
+    }
+
+    enum Account: Equatable {
+        case nobody, owner, other
+    }
+
+    let tampering: OutboxTampering?
+    var random: SeededRandom
+    var now = Duration.zero
+    var queue = HappeningQueue<Happening>()
+
+    // The world
+    var mood = WriteMood.well
+    var network = NetworkState.online
+    var networkSince = Duration.zero
+    var accounts: [Account]
+    var disk = SimulatedDisk()
+    var clockError = Duration.zero
+    var lastFault = Duration.zero
+    /// Until then the provider has asked not to be asked.
+    var holdsOffUntil = Duration.zero
+
+    // The agent
+    var machine: OutboxMachine
+    var process = 0
+    var isRunning = true
+    var isLoaded = true
+    var alarm: Duration?
+    var fuse: (actions: Int, down: Duration)?
+    var sendings: [Int: Sending] = [:]
+    var diskCalls: [Int: DiskCall] = [:]
+    /// The disk carries out one call after the other.
+    var diskIsFreeAt = Duration.zero
+    /// Who waits for what becomes of a write, since when, in the order they came.
+    var callers: [(id: String, since: Duration)] = []
+    var lastNumber = 0
+
+    // What is watched
+    var violation: Violation?
+    var writes: [String: WatchedWrite] = [:]
+    var lanes: [WatchedLane]
+    var coverage = OutboxCoverage()
+    var happenings = 0
+    private(set) var trace: [String]?
+
+    init(_ schedule: OutboxSchedule, tampering: OutboxTampering? = nil, traced: Bool = false) {
+        self.tampering = tampering
+        random = SeededRandom(seed: schedule.seed)
+        machine = OutboxMachine(seed: schedule.seed)
+        accounts = Array(repeating: .owner, count: schedule.sessions)
+        lanes = Array(repeating: WatchedLane(), count: schedule.sessions)
+        if traced { trace = [] }
+    }
+
+    /// Plays all of it; stops at the first rule broken.
+    func run(_ moves: [Move<OutboxDeed>]) {
+        look()
+        for move in moves {
+            wait(move.pause)
+            guard violation == nil else { return }
+            note("· \(move.deed)")
+            perform(move.deed)
+        }
+        heal()
+        while violation == nil, now < allWellAt { go(until: allWellAt) }
+        checkRecovered()
+    }
+
+    private var allWellAt: Duration { max(lastFault, holdsOffUntil) + Referee.recovery }
+
+    // MARK: Time
+
+    var moment: Moment {
+        Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: Play.begin) + now + clockError)
+    }
+
+    private func wait(_ pause: Pause) {
+        switch pause {
+        case .time(let duration): go(until: now + duration)
+        case .happenings(let count):
+            for _ in 0..<count {
+                guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
+            }
+        }
+    }
+
+    private func go(until end: Duration) {
+        while violation == nil, happen(before: end) {}
+        now = max(now, end)
+    }
+
+    private func happen(before end: Duration) -> Bool {
+        let never = Duration.seconds(1 << 40)
+        let next = min(queue.next ?? never, alarm ?? never)
+        guard next <= end else { return false }
+        now = max(now, next)
+        happenings += 1
+        guard happenings < Referee.mostHappenings else {
+            report(.writeThrift, "\(happenings) things happened in one schedule: somebody goes round in circles")
+            return false
+        }
+        if alarm == next {
+            alarm = nil
+            if isLoaded { tell(.wake) } else { look() }
+        } else if let happening = queue.pop() {
+            take(happening)
+        }
+        checkCallers()
+        return true
+    }
+
+    private func take(_ happening: Happening) {
+        switch happening {
+        case .reachesProvider(let number): reachProvider(number)
+        case .answered(let number): takeAnswer(number)
+        case .timesOut(let number): finish(number, .failure(.noAnswer))
+        case .diskCarriesOut(let number): carryOut(number)
+        case .diskAnswers(let number): takeDiskAnswer(number)
+        case .looks: look()
+        case .restart: restart()
+        }
+    }
+
+    // MARK: Words
+
+    func report(_ rule: Rule, _ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        let violation = Violation(rule: rule, at: now, what: what())
+        self.violation = violation
+        note("✗ \(violation)")
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        guard trace != nil else { return }
+        trace?.append("\(now)  \(line())")
+    }
+
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+}
+
+extension AgentError {
+    static let noAnswer = AgentError(.timeout, "no answer")
+}
