@@ -17,8 +17,9 @@ MIB ?= 200
 TEST_SEEDS := 100000
 
 RELEASE := .build/release
-# The Swift runtime goes into the programs: what is installed runs where no Swift is.
-RELEASE_FLAGS := -c release --static-swift-stdlib
+# The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
+# access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
+RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
 SCRIPTS := .ci/run Tests/install-packages $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
     Tests/run-suites Tests/BootedTests/boot
 SWIFT_SOURCES := Package.swift Sources Tests

@@ -6,17 +6,16 @@ internal import Synchronization
 /// Invariant: a snapshot is here before anyone is answered from the state it shows.
 package final class StateBoard: Sendable {
     private struct Known {
-        var snapshots: [SessionName: SessionSnapshot] = [:] {
-            didSet { defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred) }
-        }
+        private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
+        /// Rendered when a session changes, asked for at each request.
+        private(set) var tokens: [SessionName: LiveToken] = [:]
         /// By the settings.
         var preferred: SessionName? {
-            didSet { defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred) }
+            didSet { findDefault() }
         }
         /// Asked for at each request, so it is found at each change.
-        fileprivate(set) var defaultSession: SessionName?
-        /// Rendered when a session changes, asked for at each request.
-        var tokens: [SessionName: LiveToken] = [:]
+        private(set) var defaultSession: SessionName?
+        private(set) var defaultToken: LiveToken?
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
@@ -25,6 +24,25 @@ package final class StateBoard: Sendable {
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
         var renewals = 0
+
+        init(store: StoreInfo, network: NetworkStatus) {
+            self.store = store
+            self.network = network
+        }
+
+        /// Returns the former one.
+        mutating func put(_ snapshot: SessionSnapshot?, of session: SessionName) -> SessionSnapshot? {
+            let former = snapshots[session]
+            snapshots[session] = snapshot
+            tokens[session] = snapshot.flatMap(LiveToken.init)
+            findDefault()
+            return former
+        }
+
+        private mutating func findDefault() {
+            defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred)
+            defaultToken = defaultSession.flatMap { tokens[$0] }
+        }
 
         /// With what its own machine does not know.
         func whole(_ status: SessionStatus) -> SessionStatus {
@@ -70,10 +88,8 @@ package final class StateBoard: Sendable {
     /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
-            guard let name = session ?? known.defaultSession, let token = known.tokens[name],
-                token.isGood(minValid: minValid, at: now)
-            else { return nil }
-            return token
+            let token = if let session { known.tokens[session] } else { known.defaultToken }
+            return token?.isGood(minValid: minValid, at: now) == true ? token : nil
         }
     }
 
@@ -110,10 +126,8 @@ package final class StateBoard: Sendable {
 
     package func put(_ snapshot: SessionSnapshot) {
         let name = snapshot.status.session
-        let token = LiveToken(snapshot)
         let former = known.withLock { known in
-            let former = known.snapshots.updateValue(snapshot, forKey: name)
-            known.tokens[name] = token
+            let former = known.put(snapshot, of: name)
             if let former, Self.eventName(from: former, to: snapshot) == "renewed" { known.renewals += 1 }
             return former
         }
@@ -121,10 +135,7 @@ package final class StateBoard: Sendable {
     }
 
     package func remove(_ session: SessionName) {
-        let last = known.withLock { known in
-            known.tokens[session] = nil
-            return known.snapshots.removeValue(forKey: session)?.status
-        }
+        let last = known.withLock { $0.put(nil, of: session) }?.status
         guard var status = last else { return }
         status.state = .signedOut
         announce(.session, "signed_out", session: session, status: status)

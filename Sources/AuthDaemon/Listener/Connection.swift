@@ -39,6 +39,8 @@ final class Connection: ChannelInboundHandler {
     private var firstLine: Scheduled<Void>?
     private var inputEnded = false
     private var unsent = 0
+    /// Whether the client has taken enough of its answers for another request to be read.
+    private var hasRoom = true
     private var autoRead = true
     private var isReading = false
     private var lingers = false
@@ -91,7 +93,8 @@ final class Connection: ChannelInboundHandler {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        guard context.channel.isWritable else { return }
+        hasRoom = context.channel.isWritable
+        guard hasRoom else { return }
         count(unsent: 0)
         takeLines()
         flush()
@@ -117,8 +120,7 @@ final class Connection: ChannelInboundHandler {
         guard !isReading else { return }
         isReading = true
         defer { isReading = false }
-        var room = hasRoom()
-        while phase == .open, room, let piece = framer.next() {
+        while phase == .open, hasRoom, let piece = framer.next() {
             switch piece {
             case .line(let line): take(line)
             case .tooLong:
@@ -126,9 +128,8 @@ final class Connection: ChannelInboundHandler {
                     AgentError(
                         .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
             }
-            room = hasRoom()
         }
-        if phase == .open { setAutoRead(room) }
+        if phase == .open { setAutoRead(hasRoom) }
         endIfDone()
     }
 
@@ -160,12 +161,12 @@ final class Connection: ChannelInboundHandler {
 
     /// Whether memory had the token.
     private func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        guard let token = reception.liveToken(plain.session),
-            let id = line.viewBytes(at: line.readerIndex + plain.id.lowerBound, length: plain.id.count)
-        else { return false }
+        guard let token = reception.liveToken(plain.session) else { return false }
         reception.counters.request()
         outgoing.writeStaticString(RPCReply.head)
-        outgoing.writeBytes(id)
+        unsafe line.withUnsafeReadableBytes { bytes in
+            _ = unsafe outgoing.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
+        }
         outgoing.writeStaticString(RPCReply.middle)
         outgoing.writeBytes(token.json)
         outgoing.writeStaticString("}\n")
@@ -315,7 +316,7 @@ final class Connection: ChannelInboundHandler {
     /// To the channel, which counts what the client has not taken.
     private func handOver() {
         guard let context, outgoing.readableBytes > 0 else { return }
-        if !context.channel.isWritable, !mayWait(in: context) {
+        if !hasRoom, !mayWait(in: context) {
             reception.counters.refusal()
             reception.logger.warning(
                 "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
@@ -336,12 +337,6 @@ final class Connection: ChannelInboundHandler {
     private func count(unsent bytes: Int) -> Bool {
         defer { unsent = bytes }
         return reception.mayKeep(bytes, insteadOf: unsent)
-    }
-
-    /// Whether the client has taken enough of its answers for another request to be read.
-    private func hasRoom() -> Bool {
-        guard let context else { return false }
-        return context.channel.isWritable
     }
 
     private func setAutoRead(_ on: Bool) {
@@ -370,7 +365,7 @@ final class Connection: ChannelInboundHandler {
         if phase == .open, !inputEnded { return }
         let finished = phase == .finishing || (phase == .lingering && inputEnded)
         // Lines that wait for room are still to be answered.
-        let left = phase == .open && inputEnded && subscriptions.isEmpty && !isReading && hasRoom()
+        let left = phase == .open && inputEnded && subscriptions.isEmpty && !isReading && hasRoom
         guard finished || left, desk.isIdle || phase == .lingering else { return }
         guard let context, outgoing.readableBytes == 0 else { return }
         phase = .closed

@@ -1,3 +1,4 @@
+internal import Glibc
 package import NIOCore
 
 /// Cuts a stream into lines (LF), keeping what is no whole line yet.
@@ -31,18 +32,26 @@ package struct LineFramer {
 
     /// `nil` until more bytes come.
     package mutating func next() -> Piece? {
-        let bytes = kept.readableBytesView
-        guard let end = bytes.dropFirst(searched).firstIndex(of: UInt8(ascii: "\n")) else {
-            searched = bytes.count
+        guard let length = lengthOfLine() else {
+            searched = kept.readableBytes
             if searched > limit { return .tooLong }
             if searched == 0 { kept = ByteBuffer() }
             return nil
         }
         searched = 0
-        let length = end - bytes.startIndex
         guard length <= limit, let line = kept.readSlice(length: length) else { return .tooLong }
         kept.moveReaderIndex(forwardBy: 1)
         return .line(line)
+    }
+
+    private func lengthOfLine() -> Int? {
+        unsafe kept.withUnsafeReadableBytes { bytes in
+            let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[searched...])
+            guard let start = rest.baseAddress,
+                let end = unsafe memchr(start, CInt(UInt8(ascii: "\n")), rest.count)
+            else { return nil }
+            return unsafe searched + (UnsafeRawPointer(end) - start)
+        }
     }
 
     /// What came after the last whole line.

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A `token.get` in the very form in which clients write it, told from its bytes: what is asked most costs least.
 ///
 /// Every line that it recognises is one that ``RPCRequest`` reads, with the same meaning; any other spelling is left
@@ -31,12 +33,12 @@ public struct PlainTokenRequest: Equatable, Sendable {
         mutating func take(_ text: StaticString, of line: Span<UInt8>) -> Bool {
             let count = text.utf8CodeUnitCount
             guard count <= line.count - offset else { return false }
-            for place in 0..<count {
-                // Within the text: the loop's own range.
-                guard unsafe text.utf8Start[place] == line[offset + place] else { return false }
+            let isThere = unsafe line.extracting(offset..<offset + count).withUnsafeBytes { bytes in
+                // Both are that long.
+                unsafe bytes.baseAddress.map { unsafe memcmp($0, text.utf8Start, count) == 0 } ?? true
             }
-            offset += count
-            return true
+            if isThere { offset += count }
+            return isThere
         }
 
         /// A whole number as JSON writes it: no zero before another digit (RFC 8259 §6).
