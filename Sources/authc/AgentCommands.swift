@@ -1,7 +1,7 @@
 import AuthClient
 import AuthWire
 
-/// `network` and `version`.
+/// `network`, `reload` and `version`.
 enum AgentCommands {
     static func network(_ options: Options) throws(Failure) -> ExitStatus {
         let (network, json) = try options.connect().call(.networkStatus, NetworkStatus.init)
@@ -14,6 +14,18 @@ enum AgentCommands {
         lines += network.providers.sorted { $0.key < $1.key }.map { Visible.line("  \($0.key): \($0.value)") }
         try Output.result(lines.joined(separator: "\n"))
         return .done
+    }
+
+    static func reload(_ options: Options) throws(Failure) -> ExitStatus {
+        let agent = try options.connect()
+        do throws(Failure) {
+            let (result, json) = try agent.call(.agentReload(ReloadParams()), MessageResult.init)
+            if options.json { try Output.json(json) } else { Output.note(Visible.line(result.message ?? "Done.")) }
+            return .done
+        } catch {
+            guard let said = error.agentError, said.kind == .validation else { throw error }
+            throw Failure(status: .badSettings, kind: error.kind, message: said.message, agentError: said)
+        }
     }
 
     /// The agent's version is told where it runs; that it does not is no failure of this command.

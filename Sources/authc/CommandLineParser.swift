@@ -4,6 +4,11 @@ import AuthWire
 /// Every form but the plainest: the commands, their options and their help.
 enum CommandLineParser {
     static func run() -> Int32 {
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let problem = VerbCheck.problem(words, commands: Authc.verbs) {
+            problem.report(asJSON: words.contains("--json"))
+            return problem.status.rawValue
+        }
         do {
             var command = try Authc.parseAsRoot()
             try command.run()
@@ -36,8 +41,8 @@ struct Authc: ParsableCommand {
         commandName: "authc",
         abstract: "Sign in once, and use the sessions that authd keeps.",
         discussion: """
-            A session is chosen by -s, else by $AUTHD_SESSION, else by the folder's rule in the
-            settings, else it is the default one.
+            A session is chosen by -s, else by $AUTHD_SESSION, else by the folder's rule in the settings, else it is \
+            the default one.
             Results go to stdout, words for people to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
             77 refused by policy or person, 78 bad profile.
@@ -47,8 +52,14 @@ struct Authc: ParsableCommand {
             Login.self, Register.self, Logout.self, Password.self, Status.self, List.self, Use.self, Token.self,
             Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
-            Doctor.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,
+            Doctor.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,
         ])
+}
+
+extension Authc {
+    /// With ArgumentParser's own.
+    fileprivate static let verbs =
+        configuration.subcommands.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]
 }
 
 /// The options that every command has.

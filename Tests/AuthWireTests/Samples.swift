@@ -11,7 +11,7 @@ enum Samples {
         let subscription = SubscribeParams(topics: Topic.allCases, session: session)
         let outbox = OutboxParams(session: session, id: "7")
         return [
-            .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock,
+            .agentInfo, .agentPing, .agentStats, .agentReload(ReloadParams(check: true)), .agentLock,
             .agentUnlock(UnlockParams(passphrase: secret)),
             .rpcDiscover, .providerList,
             .providerShow(ProviderParams(provider: "shop")),

@@ -53,7 +53,9 @@ package struct Agent: Sendable {
                     table: table, readKey: { (path) throws(StoreError) in try KeyFile.read(path) }),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
-                    reload: { () async throws(AgentError) in try await reloader.reload() }))
+                    reload: { params async throws(AgentError) in
+                        params.check ? try await reloader.check() : try await reloader.reload()
+                    }))
             let listener = try await Listener(
                 socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
                 outlet: outlet, counters: counters, clock: clock, logger: logger,

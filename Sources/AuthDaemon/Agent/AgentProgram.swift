@@ -86,7 +86,7 @@ package struct AgentProgram: Sendable {
             throw StartRefusal(.badConfiguration, reading.problems.map(\.description).joined(separator: "; "))
         }
         let logger = AgentLog(level: .error).logger()
-        for problem in reading.problems { logger.error("A profile is left out: \(problem)") }
+        for problem in reading.problems { logger.error("This part is skipped: \(problem)") }
         return configuration
     }
 

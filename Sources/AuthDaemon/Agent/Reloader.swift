@@ -39,19 +39,36 @@ package actor Reloader {
     package func reload() async throws(AgentError) -> MessageResult {
         notifier.reloading()
         defer { notifier.ready(status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store)) }
+        let (new, changes): (AgentConfiguration, [String])
+        do throws(AgentError) {
+            (new, changes) = try found()
+        } catch {
+            for problem in error.details { logger.error("\(problem)") }
+            logger.error("Nothing is changed: the settings and profiles stay as they were.")
+            throw error
+        }
+        await take(new)
+        for change in changes { logger.notice("Reloaded: \(change)") }
+        if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
+        return Self.result(changes)
+    }
+
+    /// What a reload would change; nothing is.
+    /// - Throws: as ``reload()``.
+    package func check() throws(AgentError) -> MessageResult { Self.result(try found().changes) }
+
+    private func found() throws(AgentError) -> (new: AgentConfiguration, changes: [String]) {
         let reading = read()
         guard let new = reading.configuration, reading.problems.isEmpty else {
-            for problem in reading.problems { logger.error("\(problem)") }
-            logger.error("Nothing is changed: the settings and profiles stay as they were.")
             throw AgentError(
                 .validation, "The settings or profiles are broken; everything stays as it was.",
                 details: reading.problems.map(\.description))
         }
-        let changes = ConfigurationChange.list(from: current, to: new)
-        await take(new)
-        for change in changes { logger.notice("Reloaded: \(change)") }
-        if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
-        return MessageResult(message: changes.isEmpty ? "Nothing has changed." : changes.joined(separator: "; "))
+        return (new, ConfigurationChange.list(from: current, to: new))
+    }
+
+    private static func result(_ changes: [String]) -> MessageResult {
+        MessageResult(message: changes.isEmpty ? MessageResult.unchanged : changes.joined(separator: "; "))
     }
 
     private func take(_ new: AgentConfiguration) async {

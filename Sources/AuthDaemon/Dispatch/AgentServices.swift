@@ -7,7 +7,7 @@ package struct AgentServices: Sendable {
     /// Reads a profile as `authd --check` does.
     package typealias CheckProfile = @Sendable (ProviderCheckParams) -> ProviderCheck
     /// Reads settings and profiles anew.
-    package typealias Reload = @Sendable () async throws(AgentError) -> MessageResult
+    package typealias Reload = @Sendable (ReloadParams) async throws(AgentError) -> MessageResult
 
     /// Whole areas of the protocol that this version serves.
     private static let features = [

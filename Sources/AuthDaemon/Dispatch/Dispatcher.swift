@@ -126,8 +126,8 @@ package struct Dispatcher: Sendable {
             return later(params.timeout) { () async throws(AgentError) in try await api.call(params).json }
         case .providerCheck(let params):
             return later { () async throws(AgentError) in services.checkProfile(params).json }
-        case .agentReload:
-            return later { () async throws(AgentError) in try await services.reload().json }
+        case .agentReload(let params):
+            return later { () async throws(AgentError) in try await services.reload(params).json }
 
         case .outboxList(let params):
             return later { () async throws(AgentError) in try await outbox.list(params).json }

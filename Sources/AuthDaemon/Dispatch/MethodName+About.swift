@@ -11,7 +11,8 @@ extension MethodName {
         case .agentInfo: MethodAbout("Version, process and store of the agent.", gives: "info")
         case .agentPing: MethodAbout("Answers at once.", gives: "pong")
         case .agentStats: MethodAbout("Counters since the agent was started.", gives: "stats")
-        case .agentReload: MethodAbout("Reads settings and profiles anew.", gives: "message")
+        case .agentReload:
+            MethodAbout("Reads settings and profiles anew.", [.takes("check", .boolean)], gives: "message")
         case .agentLock: MethodAbout("Locks the agent.", gives: "message")
         case .agentUnlock:
             MethodAbout("Opens the store, by its passphrase if it has one.", [.takes("passphrase")], gives: "store")

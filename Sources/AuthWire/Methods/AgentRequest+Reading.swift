@@ -20,7 +20,7 @@ extension AgentRequest {
         case .agentInfo: .agentInfo
         case .agentPing: .agentPing
         case .agentStats: .agentStats
-        case .agentReload: .agentReload
+        case .agentReload: .agentReload(try ReloadParams(object))
         case .agentLock: .agentLock
         case .agentUnlock: .agentUnlock(try UnlockParams(object))
         case .rpcDiscover: .rpcDiscover

@@ -49,9 +49,9 @@ extension AgentRequest {
     /// The params as the wire has them; an empty object for a method that takes none.
     public var params: JSON {
         switch self {
-        case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .rpcDiscover,
-            .providerList, .sessionList, .networkStatus:
+        case .agentInfo, .agentPing, .agentStats, .agentLock, .rpcDiscover, .providerList, .sessionList, .networkStatus:
             JSON.object(JSONObject())
+        case .agentReload(let params): params.json
         case .agentUnlock(let params): params.json
         case .providerShow(let params): params.json
         case .providerCheck(let params): params.json

@@ -3,7 +3,7 @@ public enum AgentRequest: Sendable, Equatable {
     case agentInfo
     case agentPing
     case agentStats
-    case agentReload
+    case agentReload(ReloadParams)
     case agentLock
     case agentUnlock(UnlockParams)
     case rpcDiscover

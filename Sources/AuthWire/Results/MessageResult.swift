@@ -2,6 +2,9 @@
 public struct MessageResult: Sendable, Equatable {
     public var message: String?
 
+    /// Of a reload that finds all as it is.
+    public static let unchanged = "Nothing has changed."
+
     public init(message: String? = nil) {
         self.message = message
     }

@@ -138,6 +138,18 @@ struct Doctor: ParsableCommand {
     }
 }
 
+struct Reload: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Have the agent read its settings and profiles again.",
+        discussion: "Where something is wrong in them, nothing is changed; the exit status is 78 then.")
+
+    @OptionGroup var common: CommonOptions
+
+    func run() throws {
+        try common.run { options throws(Failure) in try AgentCommands.reload(options) }
+    }
+}
+
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
 

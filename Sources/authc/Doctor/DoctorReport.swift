@@ -29,7 +29,7 @@ struct DoctorReport {
         do throws(Failure) {
             let agent = try options.connect()
             let info = try agent.call(.agentInfo, AgentInfo.init).value
-            findings += [Examination.agent(info), Examination.store(info.store)]
+            findings += [Examination.agent(info), try settings(agent), Examination.store(info.store)]
             subject = .network
             let network = try agent.call(.networkStatus, NetworkStatus.init).value
             findings.append(Examination.network(network))
@@ -38,6 +38,17 @@ struct DoctorReport {
             findings += Examination.sessions(try agent.call(.sessionList, SessionList.init).value.sessions)
         } catch {
             findings.append(.problem(subject, error))
+        }
+    }
+
+    /// As a start or a reload would find them.
+    private func settings(_ agent: Agent) throws(Failure) -> Finding {
+        do throws(Failure) {
+            let check = AgentRequest.agentReload(ReloadParams(check: true))
+            return Examination.settings(try agent.call(check, MessageResult.init).value)
+        } catch {
+            guard let said = error.agentError, said.kind == .validation else { throw error }
+            return Examination.settings(broken: said)
         }
     }
 

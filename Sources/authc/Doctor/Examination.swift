@@ -19,6 +19,20 @@ enum Examination {
         return .ok(.agent, who)
     }
 
+    /// - Parameter changes: what a reload would change.
+    static func settings(_ changes: MessageResult) -> Finding {
+        guard let message = changes.message, message != MessageResult.unchanged else {
+            return .ok(.settings, "settings and profiles are as authd has them")
+        }
+        return .note(.settings, "changed since authd read them: \(message)", hint: "`authc reload` takes that over")
+    }
+
+    static func settings(broken error: AgentError) -> Finding {
+        .problem(
+            .settings, .badSettings, error.details.isEmpty ? error.message : error.details.joined(separator: "; "),
+            hint: "mend it, then `authc reload`; authd goes on with what it read before, and may not start again")
+    }
+
     static func store(_ store: StoreInfo) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
         func problem(_ words: String, _ hint: String) -> Finding {

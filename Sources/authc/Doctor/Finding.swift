@@ -4,7 +4,7 @@ import AuthWire
 struct Finding {
     /// What is looked at, in the order in which one leans on the other.
     enum Subject: String {
-        case socket, agent, store, network, providers, clock, sessions, lingering
+        case socket, agent, settings, store, network, providers, clock, sessions, lingering
     }
 
     enum Level: String {

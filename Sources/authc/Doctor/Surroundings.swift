@@ -15,7 +15,8 @@ enum Surroundings {
         guard SocketPath.isPrivateFolder(String(folder), getuid()) else {
             return .warning(
                 .socket, "\(path) (\(source)): its folder is not yours alone",
-                hint: "`chmod 700 \(folder)`, or leave AUTHD_SOCKET and --socket away")
+                hint: "only its owner should use it, and nobody else open it: `chmod 700 \(folder)` as that user; else "
+                    + "leave AUTHD_SOCKET and --socket away")
         }
         return .ok(.socket, "\(path) (\(source))")
     }
@@ -23,17 +24,13 @@ enum Surroundings {
     /// Whether the agent outlives the person's last login, where systemd starts it; `nil` elsewhere.
     static func lingering() -> Finding? {
         // sd_booted(3), and what `loginctl enable-linger` leaves.
-        guard unsafe access("/run/systemd/system", F_OK) == 0, let user = userName() else { return nil }
+        guard unsafe access("/run/systemd/system", F_OK) == 0, let user = environmentValue("USER")
+        else { return nil }
         guard unsafe access("/var/lib/systemd/linger/" + user, F_OK) != 0 else {
             return .ok(.lingering, "the agent stays when you log out")
         }
         return .note(
             .lingering, "the agent ends with your last login",
             hint: "for cron jobs and timers: `loginctl enable-linger`")
-    }
-
-    private static func userName() -> String? {
-        guard let entry = unsafe getpwuid(getuid()) else { return nil }
-        return unsafe String(validatingCString: entry.pointee.pw_name)
     }
 }

@@ -38,7 +38,8 @@ struct ProviderNew {
             return .done
         }
         try write(draft.text, to: output)
-        Output.note(Visible.line("\(output): written. Look through it; `authc provider check \(output)` does too."))
+        Output.note(Visible.line("\(output): written. Look through it; `authc provider check` does too."))
+        Output.note("`authc reload` has the agent read it.")
         return .done
     }
 
@@ -78,8 +79,14 @@ struct ProviderNew {
         return parts.first.flatMap { try? SessionName(String($0)) }?.text
     }
 
+    /// What cannot be made is told by opening the file.
+    private static func makeFolders(above path: String) {
+        for end in path.indices.dropFirst() where path[end] == "/" { _ = unsafe mkdir(String(path[..<end]), 0o755) }
+    }
+
     /// Never over what is there.
     private func write(_ text: String, to path: String) throws(Failure) {
+        Self.makeFolders(above: path)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
             if errno == EEXIST { throw .usage("\(path) exists already: name another file, or remove it") }

@@ -40,7 +40,7 @@ struct Rig: Sendable {
         let counters = AgentCounters()
         let services = AgentServices(
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
-            reload: { () async throws(AgentError) in MessageResult(message: "done") })
+            reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
         let api = APIDesk(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
         let listener = try await Listener(

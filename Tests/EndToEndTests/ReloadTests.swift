@@ -1,0 +1,37 @@
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// Settings and profiles that are changed while the agent runs.
+@Suite("Settings read again", .timeLimit(.minutes(1)))
+struct ReloadTests {
+    @Test("doctor tells what a reload would change and what is wrong, and only reload changes something")
+    func doctorAndReload() async throws {
+        try await Scene.play { scene in
+            let file = "config/authd/authd.toml"
+            let settings = try String(contentsOfFile: scene.desktop.folder.path + "/" + file, encoding: .utf8)
+            #expect(try await scene.doctor().contains("settings and profiles are as authd has them"))
+
+            _ = try scene.desktop.folder.write("notifications = false\n" + settings, to: file)
+            // Twice: looking changes nothing.
+            #expect(try await scene.doctor().contains("notifications are no longer shown"))
+            #expect(try await scene.doctor().contains("notifications are no longer shown"))
+            let reloaded = try await scene.agent.authc("reload")
+            #expect(reloaded.status == 0 && reloaded.err.contains("notifications are no longer shown"))
+            #expect(try await scene.doctor().contains("settings and profiles are as authd has them"))
+
+            _ = try scene.desktop.folder.write("notifications = 7\n" + settings, to: file)
+            let broken = try await scene.agent.authc("doctor")
+            #expect(broken.status == 78 && broken.out.contains("authd.toml:1"), "\(broken.out)")
+            let refused = try await scene.agent.authc("reload")
+            #expect(refused.status == 78 && refused.err.contains("authd.toml:1"), "\(refused.err)")
+            // It goes on with what it has.
+            #expect(try await scene.login(.appTemplate).status == 0)
+        }
+    }
+}
+
+extension Scene {
+    fileprivate func doctor() async throws -> String { try await agent.authc("doctor").out }
+}
