@@ -42,6 +42,7 @@ package struct Agent: Sendable {
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
+            let pages = IdlePages()
             let api = APIDesk(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = OutboxDesk(
@@ -58,7 +59,7 @@ package struct Agent: Sendable {
                     }))
             let listener = try await Listener(
                 socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
-                outlet: outlet, counters: counters, clock: clock, logger: logger,
+                outlet: outlet, counters: counters, pages: pages, clock: clock, logger: logger,
                 opening: { await table.ready() },
                 accepting: {
                     logger.notice(
@@ -73,7 +74,7 @@ package struct Agent: Sendable {
             }
             let always: [any Service] = [
                 TableKeeper(table: table, clock: clock, logger: logger), OutboxKeeper(desk: outboxDesk),
-                StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
+                StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
                 NoticeKeeper(
                     table: table, desktop: desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
                     logger: logger),

@@ -1,21 +1,24 @@
 package import AuthCore
 import AuthWire
-import CIdle
 package import Logging
 import ServiceLifecycle
 
-/// Keeps the prompt file and the service manager's status line as the sessions are, and tells the log. The newest state wins: changes that
-/// come while one is written are one change.
+/// Keeps the prompt file and the service manager's status line as the sessions are, and tells the log. The newest state
+/// wins: changes that come while one is written are one change.
 package struct StateFollower: Service {
     private let board: StateBoard
     private let prompt: RuntimeFile
     private let notifier: ServiceNotifier
+    private let pages: IdlePages
     private let logger: Logger
 
-    package init(board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, logger: Logger) {
+    package init(
+        board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, pages: IdlePages, logger: Logger
+    ) {
         self.board = board
         self.prompt = prompt
         self.notifier = notifier
+        self.pages = pages
         self.logger = logger
     }
 
@@ -39,8 +42,7 @@ package struct StateFollower: Service {
                 logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
                 toldOfUnlocked = true
             }
-            // What led to a change, a start or a sign-in, is over: the next thing is mostly a long time of nothing.
-            authd_give_back_pages()
+            pages.stateChanged()
         }
         prompt.remove()
     }

@@ -27,7 +27,7 @@ package final class Listener: Service {
     package init(
         socket: SocketFile, loop: any EventLoop, dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
-        counters: AgentCounters, clock: any SystemClock,
+        counters: AgentCounters, pages: IdlePages = IdlePages(), clock: any SystemClock,
         logger: Logger, opening: @escaping @Sendable () async -> Void = {},
         accepting: @escaping @Sendable () -> Void = {},
         stopping: @escaping @Sendable () -> Void = {}
@@ -46,7 +46,8 @@ package final class Listener: Service {
             NIOLoopBound(
                 Reception(
                     dispatcher: dispatcher, board: board, policy: policy, outlet: outlet, limits: limits,
-                    counters: counters, clock: clock, logger: logger, newCrews: newCrews), eventLoop: loop)
+                    counters: counters, pages: pages, clock: clock, logger: logger, newCrews: newCrews),
+                eventLoop: loop)
         }.get()
     }
 

@@ -13,6 +13,7 @@ package final class Reception {
     private let policy: CurrentPeerPolicy
     private let outlet: EventOutlet
     private let board: StateBoard
+    private let pages: IdlePages
     private let newCrews: AsyncStream<Crew>.Continuation
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
@@ -24,8 +25,8 @@ package final class Reception {
 
     init(
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, outlet: EventOutlet,
-        limits: ConnectionLimits,
-        counters: AgentCounters, clock: any SystemClock, logger: Logger, newCrews: AsyncStream<Crew>.Continuation
+        limits: ConnectionLimits, counters: AgentCounters, pages: IdlePages, clock: any SystemClock, logger: Logger,
+        newCrews: AsyncStream<Crew>.Continuation
     ) {
         self.dispatcher = dispatcher
         self.board = board
@@ -35,6 +36,7 @@ package final class Reception {
         self.counters = counters
         self.clock = clock
         self.logger = logger
+        self.pages = pages
         self.newCrews = newCrews
     }
 
@@ -60,6 +62,7 @@ package final class Reception {
         unfollow(connection)
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         counters.closed()
+        pages.clientLeft()
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         guard connections.isEmpty else { return }
