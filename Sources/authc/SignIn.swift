@@ -16,10 +16,15 @@ struct SignIn {
     private let agent: Agent
     private let signals: Signals
     private let goal: SignInGoal
+    private let replaces: Bool
 
-    static func run(_ goal: SignInGoal, _ given: GivenFields, _ options: Options) throws(Failure) -> ExitStatus {
+    /// - Parameter replaces: ends another sign-in to the session that is under way, without asking.
+    static func run(
+        _ goal: SignInGoal, _ given: GivenFields, _ options: Options, replaces: Bool = false
+    ) throws(Failure) -> ExitStatus {
         let signals = try Signals(TerminalInput.signals)
-        let signIn = SignIn(options: options, agent: try options.connect(), signals: signals, goal: goal)
+        let signIn = SignIn(
+            options: options, agent: try options.connect(), signals: signals, goal: goal, replaces: replaces)
         do throws(Failure) {
             try signIn.run(given)
         } catch {
@@ -72,9 +77,15 @@ struct SignIn {
         do throws(Failure) {
             return try ask(request, Step.init)
         } catch {
-            guard error.agentError?.kind == .busy, let other = error.agentError?.cause?.split(separator: ":").last,
-                options.mayAsk, try questions.agrees("\(error.message) End it and go on?")
+            guard error.agentError?.kind == .busy, let other = error.agentError?.cause?.split(separator: ":").last
             else { throw error }
+            if !replaces {
+                guard options.mayAsk else {
+                    Output.note("With --replace it is ended, and this one begins.")
+                    throw error
+                }
+                guard try questions.agrees("\(error.message) End it and go on?") else { throw error }
+            }
             cancel(String(other))
             return try ask(request, Step.init)
         }

@@ -31,10 +31,13 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "Let the agent keep the answers and sign in again by itself where nothing else renews the session.")
     var remember = false
 
+    @Flag(help: "End a sign-in to the same session that is under way, as of a program that was killed.")
+    var replace = false
+
     func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
         try SignIn.run(
             .signIn(provider: provider, environment: environment, method: method, remember: remember),
-            fields.given(), options)
+            fields.given(), options, replaces: replace)
     }
 }
 
