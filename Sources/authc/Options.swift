@@ -19,7 +19,9 @@ struct Options {
 
     /// `-s`, else `$AUTHD_SESSION`.
     func namedSession() throws(Failure) -> SessionName? {
-        guard let text = session ?? environmentValue("AUTHD_SESSION"), !text.isEmpty else { return nil }
+        // Not set and empty are the same for a variable; for an option that somebody gave, empty is a mistake.
+        guard let text = session ?? environmentValue("AUTHD_SESSION") else { return nil }
+        if session == nil, text.isEmpty { return nil }
         return try Self.sessionName(text, from: session == nil ? "AUTHD_SESSION" : "--session")
     }
 
@@ -43,13 +45,13 @@ struct Options {
     var socketSource: String {
         if socket != nil { return "--socket" }
         let named = environmentValue("AUTHD_SOCKET") ?? ""
-        return named.isEmpty ? "the usual place" : "$AUTHD_SOCKET"
+        return named.isEmpty ? "the default" : "$AUTHD_SOCKET"
     }
 
     func connect() throws(Failure) -> Agent {
         try Agent(path: socketPath(), timeout: timeout)
     }
 
-    /// Whether a person sits at stdin and may be asked.
-    var mayAsk: Bool { !noInput && isatty(STDIN_FILENO) == 1 }
+    /// Whether a person sits at stdin, sees what is asked, and may be asked.
+    var mayAsk: Bool { !noInput && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 }

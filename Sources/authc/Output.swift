@@ -32,6 +32,9 @@ enum Output {
         try? write(Array(text.utf8), to: STDERR_FILENO)
     }
 
+    /// The reader has what it wants; SIGPIPE, where it is not ignored, ends us the same way.
+    static func endUnread() -> Never { exit(128 + SIGPIPE) }
+
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -45,9 +48,7 @@ enum Output {
             case EAGAIN:
                 var waiting = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
                 _ = unsafe poll(&waiting, 1, -1)
-            case EPIPE:
-                // The reader has what it wants; SIGPIPE, where it is not ignored, ends us the same way.
-                exit(128 + SIGPIPE)
+            case EPIPE: endUnread()
             default: throw .internalError("cannot write the result (\(SystemError.text(errno)))")
             }
         }

@@ -20,7 +20,7 @@ struct Screen {
     static func of(_ descriptor: Int32) -> Screen {
         let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
-        let isPlain = environmentText("NO_COLOR") != nil || environmentText("TERM") == "dumb"
+        let isPlain = environmentText("NO_COLOR") != nil || ["dumb", nil].contains(environmentText("TERM"))
         let size = isTerminal ? terminalSize(descriptor) : usualSize
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),

@@ -44,14 +44,17 @@ final class Signals {
     }
 
     /// Waits for `descriptor` to be readable.
-    func wait(for descriptor: Int32, until deadline: Deadline) -> Outcome {
+    /// - Parameter output: the program ends when its reader goes, as at the next write; -1: nothing is.
+    func wait(for descriptor: Int32, until deadline: Deadline, writingTo output: Int32 = -1) -> Outcome {
         guard caught == nil else { return .signal }
         var descriptors = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
+            // POLLERR is told unasked (poll(2)).
+            pollfd(fd: output, events: 0, revents: 0),
         ]
         while true {
-            let ready = unsafe poll(&descriptors, 2, deadline.pollTimeout)
+            let ready = unsafe poll(&descriptors, 3, deadline.pollTimeout)
             if ready > 0, descriptors[1].revents != 0 {
                 var number: UInt8 = 0
                 if unsafe read(reading, &number, 1) == 1 {
@@ -60,6 +63,7 @@ final class Signals {
                 }
             }
             if ready > 0, descriptors[0].revents != 0 { return .ready }
+            if ready > 0, descriptors[2].revents & Int16(POLLERR) != 0 { Output.endUnread() }
             if deadline.hasPassed { return .deadline }
         }
     }

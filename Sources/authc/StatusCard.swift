@@ -89,6 +89,7 @@ struct StatusCard {
     private var stateColour: Screen.Colour { StatusCard.colour(status.state) }
 
     private var token: [String] {
+        guard status.state != .signedOut else { return [] }
         guard let end = status.expiresAt else {
             return status.state == .active ? row("token", "no end is known") : []
         }
@@ -119,7 +120,7 @@ struct StatusCard {
 
     private var warnings: [String] {
         var warnings: [String] = []
-        if status.unsaved {
+        if status.unsaved, status.state != .signedOut {
             warnings.append("not saved: the store cannot be written now; kept in memory until it can")
         }
         if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }

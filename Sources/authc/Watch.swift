@@ -106,7 +106,7 @@ struct Watch {
                 try show(event)
             }
             let second = view.isCountingDown ? min(deadline, .after(.seconds(1))) : deadline
-            switch signals.wait(for: connection.fileDescriptor, until: second) {
+            switch signals.wait(for: connection.fileDescriptor, until: second, writingTo: STDOUT_FILENO) {
             case .ready: break
             case .deadline: try show(nil)
             case .signal:

@@ -76,6 +76,19 @@ struct AuthcExitTests {
         #expect(result.errors.isEmpty)
     }
 
+    @Test("a watch whose reader has gone ends at once, and not with the next event")
+    func unwatched() async throws {
+        let agent = try TestAgent { peer, request in
+            peer.reply(request, .object([:]))
+            if request.method == "events.subscribe" { peer.send(Samples.snapshot([])) }
+        }
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["-c", "\"\(Program.authc)\" watch --json | head -n 1; echo ${PIPESTATUS[0]}"], folder: agent.folder,
+            program: "/bin/bash")
+        #expect(result.output.hasPrefix("{") && result.output.hasSuffix("\n141\n"), "\(result.output)")
+    }
+
     @Test("a full disk is told, not swallowed")
     func fullDisk() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
@@ -99,6 +112,33 @@ struct AuthcExitTests {
         let result = try await Program.run(["-c", command], folder: agent.folder, program: "/bin/bash")
         #expect(result.status == status)
         #expect(agent.requests.count == 1)
+    }
+
+    @Test(
+        "a command that there is not is told, with the one that was meant, whatever comes after it",
+        arguments: [
+            (["stauts", "--json"], "authc status"), (["logot", "-s", "x"], "authc logout"), (["tokne"], "authc token"),
+            (["frobnicate"], "authc --help"),
+        ])
+    func noSuchCommand(arguments: [String], meant: String) async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let result = try await Program.run(arguments, folder: agent.folder)
+        #expect(result.status == 64)
+        let told = arguments.contains("--json") ? result.output : result.errors
+        #expect(told.contains("there is no command '\(arguments[0])'") && told.contains(meant), "\(told)")
+    }
+
+    @Test("an empty -s is a mistake, not the default session; an empty variable is none")
+    func emptySession() async throws {
+        let agent = try TestAgent(replies: ["session.logout": .success(Samples.status([:]))])
+        defer { agent.stop() }
+        let refused = try await Program.run(["logout", "-s", ""], folder: agent.folder)
+        #expect(refused.status == 64 && refused.errors.contains("no session name"), "\(refused.errors)")
+        #expect(agent.requests.isEmpty)
+        let done = try await Program.run(
+            ["-c", "AUTHD_SESSION= \"\(Program.authc)\" logout"], folder: agent.folder, program: "/bin/bash")
+        #expect(done.status == 0, "\(done.errors)")
     }
 
     @Test("a token that holds what no token may is not printed")

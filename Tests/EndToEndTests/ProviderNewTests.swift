@@ -60,26 +60,21 @@ struct ProviderNewTests {
     func asked() async throws {
         try await Scene.play(keyring: false) { scene in
             let terminal = try await scene.terminal("authc provider new -o \(scene.desktop.folder.path)/shop.toml")
-            await terminal.waits(for: "Base URL of its API: ")
-            terminal.type("https://api.shop.example/v1\n")
-            await terminal.waits(for: "Short name [shop]: ")
-            terminal.type("\n")
-            await terminal.waits(for: "Name for people [shop]: ")
-            terminal.type("The \"Shop\"\n")
-            await terminal.waits(for: "[/auth/login]: ")
-            terminal.type("/sessions\n")
-            await terminal.waits(for: "[email password]: ")
-            terminal.type("card pin\n")
-            await terminal.waits(for: "[/token]: ")
-            terminal.type("/data/access\n")
-            await terminal.waits(for: "refresh token, if it has one: ")
-            terminal.type("/data/refresh\n")
-            await terminal.waits(for: "(JWT): ")
-            terminal.type("/data/seconds\n")
-            await terminal.waits(for: "[/user]: ")
-            terminal.type("\n")
-            await terminal.waits(for: "if there is one: ")
-            terminal.type("/sessions/renew\n")
+            for (question, answer) in [
+                ("Base URL of its API: ", "https://api.shop.example/v1"),
+                ("Short name [shop]: ", ""),
+                ("Name for people [shop]: ", "The \"Shop\""),
+                ("[/auth/login]: ", "/sessions"),
+                ("[email password]: ", "card pin"),
+                ("[/token]: ", "/data/access"),
+                ("refresh token, if it has one: ", "/data/refresh"),
+                ("(JWT): ", "/data/seconds"),
+                ("[/user]: ", ""),
+                ("if there is one: ", "/sessions/renew"),
+            ] {
+                await terminal.waits(for: question)
+                terminal.type(answer + "\n")
+            }
             await terminal.waits(for: "exit 0")
             await terminal.ends()
             let path = scene.desktop.folder.path + "/shop.toml"

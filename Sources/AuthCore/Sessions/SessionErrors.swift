@@ -90,6 +90,17 @@ extension AgentError {
     }
 }
 
+extension AgentError {
+    /// Signed out, and the store has not let go of it yet.
+    static func notRemoved(_ error: AgentError) -> AgentError {
+        var told = error
+        told.message =
+            "You are signed out here, but the session is still in the store. authd removes it as soon as it can; "
+            + "started again before that, it has the session back. " + error.message
+        return told
+    }
+}
+
 extension ProviderFailure {
     /// The provider has told another session when it wants to be asked again.
     package static func held(for wait: Duration) -> ProviderFailure {

@@ -105,7 +105,7 @@ extension SessionMachine {
         writer.deleteFailed(error, at: now.boot, using: &random)
         // The new sign-in that waited for the removal of the former one waits for nothing else.
         guard signedOut else { return writer.tryAgain() }
-        answer(.signOut, .failure(AgentError(error)), &actions)
+        answer(.signOut, .failure(.notRemoved(AgentError(error))), &actions)
     }
 
     // MARK: Answers

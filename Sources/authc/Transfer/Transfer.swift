@@ -64,12 +64,7 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let response: APIResponse
-        do throws(ClientError) {
-            response = try decoded(json, APIResponse.init)
-        } catch {
-            throw failure(error)
-        }
+        let response = try told { () throws(ClientError) in try decoded(json, APIResponse.init) }
         head = (response, json)
         body = nil
         if response.stream != nil, output != nil { read = try begin(.apiRead(Self.params), connection, deadline) }
@@ -101,12 +96,7 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let piece: StreamPiece
-        do throws(ClientError) {
-            piece = try decoded(json, StreamPiece.init)
-        } catch {
-            throw failure(error)
-        }
+        let piece = try told { () throws(ClientError) in try decoded(json, StreamPiece.init) }
         // Asked for before this one is written: the two take their time together.
         read = piece.isLast ? nil : try begin(.apiRead(Self.params), connection, deadline)
         try output?.write(piece.bytes)
@@ -122,25 +112,27 @@ struct Transfer {
     private func begin(
         _ request: AgentRequest, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) -> Int64 {
-        do throws(ClientError) {
-            return try connection.begin(request, deadline: deadline)
-        } catch {
-            throw failure(error)
-        }
+        try told { () throws(ClientError) in try connection.begin(request, deadline: deadline) }
     }
 
     private func next(
         _ connection: AgentConnection, _ signals: Signals, _ deadline: Deadline
     ) throws(Failure) -> Message? {
-        do throws(ClientError) {
-            if let message = try connection.nextMessage(deadline: .now) { return message }
-        } catch {
-            throw failure(error)
-        }
+        let message = try told { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
+        if let message { return message }
         switch signals.wait(for: connection.fileDescriptor, until: deadline) {
         case .ready: return nil
         case .deadline: throw failure(.timedOut)
         case .signal: throw failure(.cancelled)
+        }
+    }
+
+    /// What fails on the connection, as a person is told of it.
+    private func told<Value>(_ work: () throws(ClientError) -> Value) throws(Failure) -> Value {
+        do throws(ClientError) {
+            return try work()
+        } catch {
+            throw failure(error)
         }
     }
 
