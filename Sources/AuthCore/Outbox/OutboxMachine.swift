@@ -18,6 +18,9 @@ package struct OutboxMachine: Sendable {
         /// The store is to have it; what it had to say, until it does.
         case settling(String, End)
 
+        /// Then it is the disk that is waited for, and no network helps.
+        var isSettling: Bool { if case .settling = self { true } else { false } }
+
         var id: String? {
             switch self {
             case .none: nil
@@ -136,7 +139,9 @@ package struct OutboxMachine: Sendable {
             let sight = sights[session]
             guard sight != former else { continue }
             lanes[session, default: Lane()].sight = sight
-            guard let sight, sight.isBetter(than: former), lanes[session]?.isHeld == false else { continue }
+            guard let sight, sight.isBetter(than: former), let lane = lanes[session], !lane.isHeld,
+                !lane.work.isSettling
+            else { continue }
             lanes[session]?.notBefore = nil
             lanes[session]?.backoff.reset()
             actions += advance(session, at: now)

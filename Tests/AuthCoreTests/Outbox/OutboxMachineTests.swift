@@ -90,6 +90,9 @@ struct OutboxMachineTests {
         try play.add("a", "b")
         play.answer("a", .success(APIResponse(status: 200)))
         play.handle(.settled("a", .disk(reason: "full")))
+        // Neither that the session goes nor that it is back has to do with the disk.
+        play.handle(.looked([:]))
+        play.see([try SessionName("shop"): Self.open])
         play.handle(.looked([:]))
         #expect(play.sent == ["a"])
         // By itself, whatever else happens.
