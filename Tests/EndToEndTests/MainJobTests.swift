@@ -175,7 +175,12 @@ struct MainJobTests {
         try await Scene.play { scene in
             let second = try await scene.desktop.run([Programs.authd])
             #expect(second.status != 0)
-            #expect(second.err.contains("already running, pid \(try scene.agent.child.pid)"), "\(second.err)")
+            let words = "already running, pid \(try scene.agent.child.pid)"
+            #expect(second.err.contains(words), "\(second.err)")
+            let elsewhere = try await scene.desktop.run(
+                [Programs.authd, "--socket", scene.desktop.folder.path + "/other/socket"])
+            #expect(elsewhere.status == second.status)
+            #expect(elsewhere.err.contains(words) && elsewhere.err.contains("same keyring"), "\(elsewhere.err)")
             #expect(try await scene.agent.authc("list").status == 0)
         }
     }

@@ -46,9 +46,9 @@ package struct AgentProgram: Sendable {
         // Sessions that end with the agent leave nothing behind for the next one to send.
         let state = kind == .memory ? nil : StateFolder.path(environment: Environment.value)
         let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
-        let lock = try claim(path)
+        let locks = [try claim(path), kind == .secretService ? try claimKeyring() : nil]
         let socket = if let inherited { inherited } else { try Self.bind(path) }
-        defer { withExtendedLifetime(lock) { socket.removeIfOurs() } }
+        defer { withExtendedLifetime(locks) { socket.removeIfOurs() } }
         let log = AgentLog(level: arguments.logLevel ?? configuration.settings.level ?? .info)
         // Providers have a loop of their own: a long answer that is unpacked there keeps no client here waiting.
         let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
@@ -117,8 +117,19 @@ package struct AgentProgram: Sendable {
         }
     }
 
+    /// One agent for a person's keyring, whatever its socket. `nil` where no folder is the person's own.
+    private func claimKeyring() throws(StartRefusal) -> AgentLock? {
+        let usual = try? SocketPath.resolve(
+            environment: { $0 == "AUTHD_SOCKET" ? nil : Environment.value($0) }, userID: geteuid())
+        guard let usual else { return nil }
+        return try claim(
+            SocketPath.neighbour("keyring", of: usual),
+            as: "with the same keyring: two would renew each other's tokens away")
+    }
+
     /// The folder as it must be, and the lock in it.
-    private func claim(_ path: String) throws(StartRefusal) -> AgentLock {
+    /// - Parameter role: what only one agent can be.
+    private func claim(_ path: String, as role: String? = nil) throws(StartRefusal) -> AgentLock {
         do throws(SocketFolder.Refusal) {
             try SocketFolder.prepare(SocketFolder.folder(of: path))
         } catch {
@@ -131,7 +142,7 @@ package struct AgentProgram: Sendable {
             switch error {
             case .held(let processID):
                 let who = processID.map { ", pid \($0)" } ?? ""
-                throw StartRefusal(.alreadyRunning, "authd is already running\(who), on \(path)")
+                throw StartRefusal(.alreadyRunning, "authd is already running\(who), \(role ?? "on " + path)")
             case .failed(let failure): throw StartRefusal(.systemError, "\(failure)")
             }
         }

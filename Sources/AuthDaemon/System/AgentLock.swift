@@ -1,7 +1,8 @@
 import CSystemd
 import Glibc
 
-/// The right to be the agent of one socket: an open-file-description lock on `SOCKET.lock`, our process id inside.
+/// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, our process id
+/// inside.
 ///
 /// The kernel lets go of it when the process ends, however it ends. The file stays: removing a lock file is a race.
 package final class AgentLock: Sendable {
