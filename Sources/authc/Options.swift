@@ -37,7 +37,9 @@ struct Options {
         do {
             return try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
         } catch {
-            throw .usage(error.message)
+            let isNamed = socket != nil || !(environmentValue("AUTHD_SOCKET") ?? "").isEmpty
+            // Nobody typed anything wrong: this is a place without an agent, as a cron job's.
+            throw isNamed ? .usage(error.message) : Failure(status: .noAgent, kind: "no_agent", message: error.message)
         }
     }
 

@@ -52,6 +52,23 @@ struct ProfileFoldersTests {
         #expect(loaded.catalog.list.count == 6)
     }
 
+    @Test("a file that everybody can change is not read, nor one of another user's")
+    func strangers() throws {
+        let user = try Folder()
+        try user.put("open.toml", Bench.text(1, "name = \"open\""))
+        #expect(chmod(user.path + "/open.toml", 0o666) == 0)
+        let loaded = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
+        #expect(loaded.catalog["open"] == nil)
+        #expect(loaded.problems.map(\.expected).contains { $0.contains("chmod o-w") })
+        #expect(chmod(user.path + "/open.toml", 0o664) == 0)
+        #expect(ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:]).catalog["open"] != nil)
+        // Only root can give a file away.
+        guard chown(user.path + "/open.toml", 12345, gid_t.max) == 0 else { return #expect(errno == EPERM) }
+        let given = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
+        #expect(given.catalog["open"] == nil)
+        #expect(given.problems.map(\.found).contains("one of user 12345"))
+    }
+
     @Test("a broken file is told and takes no other down")
     func broken() throws {
         let user = try Folder()
