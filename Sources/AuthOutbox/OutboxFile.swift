@@ -35,10 +35,12 @@ struct OutboxFile: Sendable {
 }
 
 extension OutboxError {
-    /// In SQLite's own words, which name no value.
+    /// In SQLite's own words, which name no value, but for what a person can mend.
     init(_ error: any Error) {
         if let known = error as? OutboxError {
             self = known
+        } else if let error = error as? DatabaseError, error.resultCode == .SQLITE_FULL {
+            self = .disk(reason: "the disk is full")
         } else if let error = error as? DatabaseError {
             self = .disk(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")
         } else {

@@ -8,8 +8,8 @@ import GRDB
 /// Invariants: a call that has returned is on disk (`synchronous = FULL`); what is sent, and what was said of it, is
 /// sealed; the file is opened when something is asked of it, and goes when it is empty.
 package actor SQLiteOutbox: OutboxStore {
-    /// On disk, sealed.
-    private static let mostBytes = 64 << 20
+    /// On disk, sealed: a program that queues without end is told long before the person's disk is full.
+    package static let mostBytes = 64 << 20
 
     private struct Opened {
         let database: DatabaseQueue
@@ -18,14 +18,17 @@ package actor SQLiteOutbox: OutboxStore {
 
     private nonisolated let file: OutboxFile?
     private let keys: any KeyKeeper
+    private let mostBytes: Int
     private var opened: Opened?
 
     /// - Parameters:
     ///   - path: `nil` keeps entries in memory, for sessions that are kept there.
     ///   - keys: where the key is, made at the first entry.
-    package init(path: String?, keys: any KeyKeeper) {
+    ///   - mostBytes: of all that is sent later, sealed.
+    package init(path: String?, keys: any KeyKeeper, mostBytes: Int = SQLiteOutbox.mostBytes) {
         file = path.map(OutboxFile.init(path:))
         self.keys = keys
+        self.mostBytes = mostBytes
     }
 
     package nonisolated var mayHoldEntries: Bool { file?.isThere ?? true }
@@ -59,12 +62,11 @@ package actor SQLiteOutbox: OutboxStore {
         let (id, session) = (entry.id, entry.session.text)
         let sealedEntry = try open.seal.close(entry.encoded(), at: Self.place(id, session, "entry"))
         let sealedRequest = try open.seal.close(request.encoded(), at: Self.place(id, session, "request"))
+        let mostBytes = mostBytes
         try await Self.translated { () async throws in
             try await open.database.write { database in
                 let held = try Int.fetchOne(database, sql: "SELECT sum(length(request)) FROM outbox") ?? 0
-                guard held + sealedRequest.count <= Self.mostBytes else {
-                    throw OutboxError.disk(reason: "more than \(Self.mostBytes >> 20) MiB would wait")
-                }
+                guard held + sealedRequest.count <= mostBytes else { throw OutboxError.full(bytes: mostBytes) }
                 try database.execute(
                     sql: "INSERT INTO outbox (id, session, entry, request) VALUES (?, ?, ?, ?)",
                     arguments: [id, session, sealedEntry, sealedRequest])

@@ -102,6 +102,22 @@ struct SQLiteOutboxTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == text)
     }
 
+    @Test("what would be too much is told and not kept, and what waits is as it was")
+    func full() async throws {
+        let folder = try TemporaryFolder()
+        let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: MemoryStore(), mostBytes: 500)
+        try await add("a", "b", to: outbox)
+        let error = OutboxError.full(bytes: 500)
+        await #expect(throws: error) { try await add("c", "d", "e", to: outbox) }
+        let told = AgentError(error)
+        #expect(told.kind == .busy && told.cause == "outbox_full")
+        let kept = try await outbox.all().map(\.id)
+        #expect(kept.starts(with: ["a", "b"]) && !kept.contains("e"))
+        try await outbox.remove("a")
+        try await outbox.remove("b")
+        try await add("f", to: outbox)
+    }
+
     @Test("a locked keyring is told as one, and nothing is written")
     func locked() async throws {
         let folder = try TemporaryFolder()

@@ -6,7 +6,8 @@ package import AuthWire
 package actor OutboxDesk {
     /// More is no queue any more, but a program that does not look.
     package static let mostEntries = 1000
-    private static let everything = "outbox"
+    /// What its alarms are for.
+    private enum Alarm { case sending, loading }
 
     private let table: SessionTable
     private let api: APIDesk
@@ -14,7 +15,7 @@ package actor OutboxDesk {
     private let clock: any SystemClock
     private let publish: @Sendable (AgentEvent) -> Void
     private let workshop = Workshop()
-    private let alarms: Alarms<String>
+    private let alarms: Alarms<Alarm>
     private var machine: OutboxMachine
     private var random: SeededRandom
     private var isLoaded = false
@@ -45,7 +46,7 @@ package actor OutboxDesk {
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { await self.workshop.run() }
-            group.addTask { await self.alarms.run { _ in await self.handle(.wake) } }
+            group.addTask { await self.alarms.run { await self.woken(by: $0) } }
             group.addTask { for await _ in self.table.board.changes() { await self.look() } }
         }
         for continuation in callers.values { continuation.resume(returning: .refused(.stopping)) }
@@ -137,6 +138,7 @@ package actor OutboxDesk {
         if store.mayHoldEntries {
             let found = try await kept { () async throws(OutboxError) in try await store.all() }
             handle(.loaded(found))
+            if machine.entries.isEmpty { await store.rest() }
         }
         isLoaded = true
         await look()
@@ -155,7 +157,13 @@ package actor OutboxDesk {
             id: String((random.next() >> 32) | 1 << 32, radix: 36), session: record.session,
             owner: OutboxEntry.Owner(record), title: request.title, idempotencyKey: request.ownKey ?? newKey(),
             queuedAt: clock.now().wall)
-        try await kept { () async throws(OutboxError) in try await store.add(entry, request) }
+        do throws(OutboxError) {
+            try await store.add(entry, request)
+        } catch {
+            // What was made for the first entry of all goes with it.
+            if machine.entries.isEmpty { await store.rest() }
+            throw AgentError(error)
+        }
         return entry
     }
 
@@ -201,7 +209,7 @@ package actor OutboxDesk {
 
     private func look() async {
         // A keyring that is still closed tells when it opens.
-        if !isLoaded, table.board.store.state == .ready { try? await openedIfThere() }
+        if !isLoaded, table.board.store.state == .ready { await load() }
         guard isLoaded else { return }
         var sights: [SessionName: OutboxSight] = [:]
         let network = table.board.network
@@ -215,6 +223,21 @@ package actor OutboxDesk {
                 isReached: word == nil || word == "reachable", since: network.since)
         }
         handle(.looked(sights))
+    }
+
+    /// A disk that failed tells nobody when it works again: it is tried later.
+    private func load() async {
+        do throws(AgentError) {
+            try await openedIfThere()
+            alarms.set(nil, for: .loading)
+        } catch {
+            alarms.set(clock.now().boot + Backoff.longest, for: .loading)
+        }
+    }
+
+    private func woken(by due: [Alarm]) async {
+        if due.contains(.loading) { await look() }
+        if due.contains(.sending) { handle(.wake) }
     }
 
     private func handle(_ event: OutboxEvent) {
@@ -235,7 +258,7 @@ package actor OutboxDesk {
                     AgentEvent(
                         topic: .outbox, name: name, at: clock.now().wall.unixSeconds, session: item.session,
                         outbox: item))
-            case .wakeAt(let deadline): alarms.set(deadline, for: Self.everything)
+            case .wakeAt(let deadline): alarms.set(deadline, for: .sending)
             }
         }
         guard machine.isAtRest else { return }
@@ -285,6 +308,10 @@ extension AgentError {
     package init(_ error: OutboxError) {
         switch error {
         case .key(let error): self.init(error)
+        case .full(let bytes):
+            self.init(
+                .busy, "\(bytes >> 20) MiB of writes wait already: `authc outbox list` shows them.",
+                cause: "outbox_full")
         case .disk(let reason):
             self.init(.internal_, "The outbox cannot be read or written: \(reason)", cause: "outbox", retryable: true)
         }

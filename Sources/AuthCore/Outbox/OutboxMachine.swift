@@ -37,6 +37,15 @@ package struct OutboxMachine: Sendable {
         /// The provider asked for it: nothing but a person, or its end, breaks it.
         var isHeld = false
         var sight: OutboxSight?
+
+        /// Nothing is under way: there is no work, or its end waits for a store that did not take it.
+        var isAtRest: Bool {
+            switch work {
+            case .none: true
+            case .sending: false
+            case .settling: notBefore != nil
+            }
+        }
     }
 
     private struct Trouble {
@@ -56,13 +65,13 @@ package struct OutboxMachine: Sendable {
     }
 
     /// Whether nothing is under way, so that what was asked for has been tried.
-    package var isAtRest: Bool { lanes.values.allSatisfy { $0.work.id == nil } }
+    package var isAtRest: Bool { lanes.values.allSatisfy(\.isAtRest) }
 
     package func item(_ entry: OutboxEntry, at now: Moment) -> OutboxItem {
         let lane = lanes[entry.session]
         let isNext = next(of: entry.session)?.id == entry.id
         let state: OutboxItem.State =
-            entry.verdict != nil ? .givenUp : lane?.work.id == entry.id ? .sending : .waiting
+            entry.verdict != nil ? .givenUp : lane?.work.id == entry.id && lane?.isAtRest == false ? .sending : .waiting
         return OutboxItem(
             id: entry.id, session: entry.session, state: state, request: entry.title,
             idempotencyKey: entry.idempotencyKey, queuedAt: entry.queuedAt.unixSeconds,
@@ -191,11 +200,14 @@ package struct OutboxMachine: Sendable {
         guard let index = entries.firstIndex(where: { $0.id == id }) else { return [] }
         var entry = entries[index]
         guard case .settling(id, let end)? = lanes[entry.session]?.work else { return [] }
-        if error != nil {
+        if let error {
             // Sent again it must not be, and the next one only when this is on disk.
             let wait = lanes[entry.session]?.backoff.next(retryAfter: nil, using: &random) ?? .zero
             lanes[entry.session]?.notBefore = now.boot + wait
-            return []
+            troubles[id, default: Trouble()].error = .notStruckOut(error)
+            // Its caller goes, and is not there to be told a no.
+            if case .toldNo(let no) = end { lanes[entry.session]?.work = .settling(id, .givenUp(no)) }
+            return waits(entry, at: now)
         }
         lanes[entry.session]?.work = .none
         lanes[entry.session]?.backoff.reset()
@@ -244,4 +256,10 @@ package struct OutboxMachine: Sendable {
 
 extension AgentError {
     fileprivate static let dropped = AgentError(.denied, "It was dropped from the outbox.", cause: "dropped")
+
+    fileprivate static func notStruckOut(_ error: OutboxError) -> AgentError {
+        var told = AgentError(error)
+        told.message = "It has been answered, and is not sent again. \(told.message)"
+        return told
+    }
 }

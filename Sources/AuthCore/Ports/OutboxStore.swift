@@ -26,6 +26,8 @@ package protocol OutboxStore: Sendable {
 package enum OutboxError: Error, Sendable, Equatable {
     /// The key that entries are sealed with.
     case key(StoreError)
+    /// As many bytes wait as may.
+    case full(bytes: Int)
     case disk(reason: String)
 }
 

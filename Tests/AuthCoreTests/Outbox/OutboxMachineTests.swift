@@ -93,16 +93,36 @@ struct OutboxMachineTests {
         // Neither that the session goes nor that it is back has to do with the disk.
         play.handle(.looked([:]))
         play.see([try SessionName("shop"): Self.open])
+        // Its caller does not wait for the disk, and whoever looks is told what is in the way.
+        #expect(play.answers["a"] == .queued)
+        let item = try #require(play.machine.entries.first.map { play.machine.item($0, at: play.now) })
+        #expect(item.state == .waiting && item.error?.message.contains("is not sent again") == true)
+        #expect(play.machine.isAtRest)
         play.handle(.looked([:]))
         #expect(play.sent == ["a"])
         // By itself, whatever else happens.
         play.elapsed += try #require(play.wake) - play.now.boot
         #expect(play.handle(.wake).contains(.remove("a")))
+        #expect(!play.machine.isAtRest)
         #expect(play.sent == ["a"])
         play.handle(.settled("a", nil))
         // Nobody sees the session any more; the answer says that the way is open, and one is in sight again.
         play.see([try SessionName("shop"): Self.open])
         #expect(play.sent == ["a", "b"])
+    }
+
+    @Test("a no that the store does not take is kept until dropped, as its caller has gone by then")
+    func storeFailsAtNo() throws {
+        var play = try Play()
+        try play.add("a")
+        play.answer("a", .failure(Self.no))
+        play.handle(.settled("a", .disk(reason: "full")))
+        #expect(play.answers["a"] == .queued)
+        play.elapsed += try #require(play.wake) - play.now.boot
+        #expect(play.handle(.wake).contains(.note(Self.no, on: "a")))
+        play.handle(.settled("a", nil))
+        #expect(play.machine.entries.map(\.verdict) == [Self.no])
+        #expect(play.sent == ["a"])
     }
 
     @Test("what may pass is tried again, later each time, and the caller is told once that it waits")
