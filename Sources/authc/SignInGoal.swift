@@ -14,13 +14,16 @@ enum SignInGoal {
         case reset
     }
 
+    /// Who asks for it by name means the browser of this machine, whatever the environment says.
+    private static let browserMethod = "browser"
+
     func request(_ session: SessionName?, fields: [String: String]) -> AgentRequest {
         switch self {
         case .signIn(let provider, let environment, let method, let remember):
             return .loginStart(
                 LoginStartParams(
                     provider: provider, session: session, environment: environment, method: method, fields: fields,
-                    remember: remember, hasBrowser: WebBrowser.isHere || method != nil))
+                    remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod))
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields)

@@ -142,11 +142,17 @@ extension Scene {
 
     /// Signs in by a browser, of which curl plays the part.
     func loginByBrowser(_ arguments: [String] = []) async throws -> Child.Output {
+        try await visit([OAuthScene.provider, "--method", "browser"] + arguments)
+    }
+
+    /// A sign-in that sends its person to a browser.
+    /// - Parameter variables: of the environment, besides the desktop's.
+    func visit(_ arguments: [String], _ variables: [String: String] = [:]) async throws -> Child.Output {
         let login = try await Child(
-            [Programs.authc, "login", OAuthScene.provider, "--method", "browser"] + arguments,
-            environment: desktop.environment)
-        guard await login.err.wait(for: "browser: http"), await login.err.wait(for: "\n"),
-            let url = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
+            [Programs.authc, "login"] + arguments,
+            environment: desktop.environment.merging(variables) { $1 })
+        guard await login.err.wait(for: ": http"), await login.err.wait(for: "\n"),
+            let url = login.err.text.firstMatch(of: /: (http\S+)/)?.1
         else { throw Failure("no address was told: \(await login.err.all())") }
         let parts = url.split(separator: "?", maxSplits: 1)
         _ = try await desktop.run([

@@ -18,9 +18,7 @@ extension OAuthProfile {
 
     /// The ways to sign in that OAuth has, the first of which is taken when none is asked for.
     package var methods: [SignInMethod] {
-        let secret =
-            clientAuthentication == .none
-            ? [] : [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
+        let secret = clientFields
         var methods = [
             SignInMethod(name: "browser", label: "In the browser", fields: secret, flow: .browser),
             SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device),
@@ -36,6 +34,12 @@ extension OAuthProfile {
                 SignInMethod(name: "service", label: "As the client itself", fields: secret, flow: .service))
         }
         return methods
+    }
+
+    /// By what the provider knows that it is us.
+    var clientFields: [StepField] {
+        guard clientAuthentication != .none else { return [] }
+        return [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
     }
 
     /// Where an ID token and UserInfo keep the common user (OpenID Connect Core 1.0 §5.1).

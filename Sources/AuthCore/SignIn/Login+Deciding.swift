@@ -14,7 +14,12 @@ extension Login {
             stage = .challenging(challenge)
             return
         }
-        let missing = exchange.missing(fields: fields, method: method)
+        var missing = exchange.missing(fields: fields, method: method)
+        let isToProve = !isProven && missing.contains { $0.name == proof?.field }
+        if isToProve, let proof {
+            missing.removeAll { $0.name == proof.field }
+            missing += proof.fields.filter { fields[$0.name] == nil }
+        }
         // Where nothing is needed and nothing was given, somebody who wants to give something is asked.
         let isBlank = fields.isEmpty && !hasAsked && !method.fields.isEmpty && method.fields.allSatisfy(\.optional)
         guard unmet.isEmpty, missing.isEmpty, !isBlank else {
@@ -24,7 +29,7 @@ extension Login {
                 return !ProviderExchange.uses(challenge.request, field: field.name)
             }
         }
-        if let flow = method.flow, grant == nil {
+        if let flow = isToProve ? .browser : method.flow, grant == nil {
             stage = .authorizing(flow)
         } else {
             stage = .finishing
@@ -36,7 +41,7 @@ extension Login {
         _ missing: [StepField], _ unmet: [StepField], _ message: String?, among isMeant: (StepField) -> Bool
     ) {
         hasAsked = true
-        let asked = method.fields.filter { field in
+        let asked = ownFields.filter { field in
             guard isMeant(field) || unmet.contains(where: { $0.name == field.name }) else { return false }
             if missing.contains(where: { $0.name == field.name }) || unmet.contains(where: { $0.name == field.name }) {
                 return true

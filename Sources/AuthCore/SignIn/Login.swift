@@ -63,6 +63,10 @@ package struct Login: Sendable {
     package internal(set) var sent: Sent?
     /// A person's way to the authorization server, whose end they bring back themselves.
     package private(set) var attempt: AuthorizationAttempt?
+    /// Where the person proves who they are, instead of handing a proof in.
+    package let proof: IdentityProof?
+    /// They have been there.
+    private(set) var isProven = false
     /// Whether the person has a browser where they are.
     package let hasBrowser: Bool
     /// What an authorization server gave.
@@ -76,10 +80,12 @@ package struct Login: Sendable {
     /// A wrong code may be typed again so often; then another sign-in is begun.
     private static let mostRefusals = 5
 
+    /// - Parameter catalog: where other providers are, at which a person may prove who they are.
     /// - Throws: `validation` for an environment, method or field that the profile has not, and for answers that
     ///   cannot be remembered.
     package init(
-        id: String, params: LoginStartParams, profile: ProviderProfile, now: Moment
+        id: String, params: LoginStartParams, profile: ProviderProfile, catalog: ProfileCatalog = ProfileCatalog(),
+        now: Moment
     ) throws(AgentError) {
         let exchange = ProviderExchange(profile: profile)
         let method = try exchange.method(named: params.method)
@@ -94,14 +100,15 @@ package struct Login: Sendable {
         try self.init(
             id: id, session: name, profile: profile, environment: exchange.environment(named: params.environment).name,
             method: method, purpose: .signIn, remembers: params.remember && repeated != nil,
-            hasBrowser: params.hasBrowser,
+            proof: IdentityProof(for: method, in: catalog), hasBrowser: params.hasBrowser,
             note: params.remember && repeated == nil ? Self.nothingRemembered(profile) : nil, fields: params.fields,
             now: now)
     }
 
     package init(
         id: String, session: SessionName, profile: ProviderProfile, environment: String, method: SignInMethod,
-        purpose: Purpose, remembers: Bool = false, hasBrowser: Bool = true, note: String? = nil,
+        purpose: Purpose, remembers: Bool = false, proof: IdentityProof? = nil, hasBrowser: Bool = true,
+        note: String? = nil,
         fields: [String: String], now: Moment
     ) throws(AgentError) {
         self.id = id
@@ -111,17 +118,24 @@ package struct Login: Sendable {
         self.method = method
         self.purpose = purpose
         self.remembers = remembers
+        self.proof = proof
         self.hasBrowser = hasBrowser
         self.note = note
         lastTouched = now.boot
         try take(fields, at: now)
     }
 
+    /// Whose authorization server the person goes to, if to any.
+    package var authority: ProviderProfile { proof?.profile ?? profile }
+
+    /// All that may be asked before anybody goes anywhere.
+    var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }
+
     /// Takes what the client gave. Afterwards the stage says what comes next.
     /// - Throws: `validation` for a field that the method has not.
     package mutating func take(_ given: [String: String], at now: Moment) throws(AgentError) {
         lastTouched = now.boot
-        let fields = method.fields + (attempt == nil ? [] : [OAuthField.address])
+        let fields = ownFields + (attempt == nil ? [] : [OAuthField.address])
         let known = Set(fields.map(\.name))
         if let stranger = given.keys.filter({ !known.contains($0) }).min() {
             throw AgentError(
@@ -178,8 +192,14 @@ package struct Login: Sendable {
     /// The authorization server has said yes.
     package mutating func authorized(_ grant: Grant, at now: Moment) {
         lastTouched = now.boot
-        self.grant = grant
-        stage = .finishing
+        guard let proof else {
+            self.grant = grant
+            stage = .finishing
+            return
+        }
+        fields[proof.field] = grant.idToken
+        isProven = true
+        decide(at: now)
     }
 
     /// Has the challenge sent once more.

@@ -11,7 +11,7 @@ extension LoginDesk {
             case .importing: return .success(try await takeOver(login))
             case .device: return .success(try await beginDevice(login))
             case .browser:
-                let endpoints = try await table.provider.server(of: login.profile, at: table.clock.now())
+                let endpoints = try await table.provider.server(of: login.authority, at: table.clock.now())
                     .mapError(\.error).get().endpoints
                 let mayComeBack = login.hasBrowser && endpoints.authorization != nil
                 if !mayComeBack, endpoints.deviceAuthorization != nil { return .success(try await beginDevice(login)) }
@@ -25,7 +25,7 @@ extension LoginDesk {
 
     private func serve(_ login: Login) async throws(AgentError) -> Login {
         let answer = await table.provider.token(
-            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
             sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.clientCredentials() }
         var login = login
@@ -37,10 +37,10 @@ extension LoginDesk {
     private func takeOver(_ login: Login) async throws(AgentError) -> Login {
         guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
         let answer = await table.provider.token(
-            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
             sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.refresh(given) }
-        var grant = try await identified(answer.mapError(\.error), at: login.profile, nonce: nil).get()
+        var grant = try await identified(answer.mapError(\.error), for: login, nonce: nil).get()
         grant.refreshToken = grant.refreshToken ?? given
         grant.message = "Remove the refresh token from where it came from: two that renew by one end the session."
         var login = login
@@ -51,15 +51,15 @@ extension LoginDesk {
     private func beginDevice(_ login: Login) async throws(AgentError) -> Login {
         let sentAt = table.clock.now()
         let secret = login.fields[OAuthField.clientSecret]
-        let device = try await table.provider.beginDevice(at: login.profile, clientSecret: secret, sentAt: sentAt)
+        let device = try await table.provider.beginDevice(at: login.authority, clientSecret: secret, sentAt: sentAt)
             .mapError(\.error).get()
         guard isUnderWay(login.id) else { throw .cancelledLogin }
         var login = login
         login.sendAway(.device(device), until: sentAt.boot + device.lifetime, at: sentAt)
-        let (id, profile) = (login.id, login.profile)
-        work(for: id) { [table] in
-            guard let result = await table.poll(device, at: profile, secret, from: sentAt) else { return }
-            await self.came(id, await self.identified(result, at: profile, nonce: nil))
+        let waiting = login
+        work(for: login.id) { [table] in
+            guard let result = await table.poll(device, at: waiting.authority, secret, from: sentAt) else { return }
+            await self.came(waiting.id, await self.identified(result, for: waiting, nonce: nil))
         }
         return login
     }
@@ -67,7 +67,7 @@ extension LoginDesk {
     // MARK: The browser
 
     private func openBrowser(_ login: Login) async throws(AgentError) -> Login {
-        guard let tools, let oauth = login.profile.oauth else { throw .noTools(login) }
+        guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         let listener = try await tools.redirects.listen(at: oauth.redirect)
         do throws(AgentError) {
             let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: listener.port))
@@ -125,7 +125,7 @@ extension LoginDesk {
     }
 
     private func paste(_ login: Login) async throws(AgentError) -> Login {
-        guard let tools, let oauth = login.profile.oauth else { throw .noTools(login) }
+        guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         var login = login
         guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
             let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: nil))
@@ -146,13 +146,13 @@ extension LoginDesk {
     private func attempt(
         _ login: Login, _ tools: SignInTools, _ oauth: OAuthProfile, redirectURI: String
     ) async throws(AgentError) -> AuthorizationAttempt {
-        let server = try await table.provider.server(of: login.profile, at: table.clock.now()).mapError(\.error).get()
+        let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
         var attempt = try AuthorizationAttempt(
-            profile: login.profile, oauth: oauth, server: server, redirectURI: redirectURI,
+            profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI,
             cryptography: tools.cryptography)
         if server.endpoints.pushedAuthorization != nil {
             let name = await table.provider.push(
-                attempt, at: login.profile, clientSecret: login.fields[OAuthField.clientSecret],
+                attempt, at: login.authority, clientSecret: login.fields[OAuthField.clientSecret],
                 sentAt: table.clock.now())
             attempt.pushed(as: try name.mapError(\.error).get())
         }
@@ -163,19 +163,20 @@ extension LoginDesk {
         _ code: Secret, _ attempt: AuthorizationAttempt, _ login: Login
     ) async -> Result<Grant, AgentError> {
         let answer = await table.provider.token(
-            of: login.profile, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
+            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
             sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.code(code, of: attempt) }
-        return await identified(answer.mapError(\.error), at: login.profile, nonce: attempt.nonce)
+        return await identified(answer.mapError(\.error), for: login, nonce: attempt.nonce)
     }
 
     /// The grant, with the user of its ID token.
     private func identified(
-        _ answer: Result<Grant, AgentError>, at profile: ProviderProfile, nonce: String?
+        _ answer: Result<Grant, AgentError>, for login: Login, nonce: String?
     ) async -> Result<Grant, AgentError> {
         guard let tools, case .success(let grant) = answer else { return answer }
+        guard login.proof == nil || grant.idToken != nil else { return .failure(.noProof(login)) }
         return await table.provider.identified(
-            grant, at: profile, nonce: nonce, cryptography: tools.cryptography, now: table.clock.now()
+            grant, at: login.authority, nonce: nonce, cryptography: tools.cryptography, now: table.clock.now()
         ).mapError(\.error)
     }
 
@@ -238,6 +239,13 @@ extension UserSummary {
 
 extension AgentError {
     fileprivate static func noTools(_ login: Login) -> AgentError {
-        AgentError(.unsupported, "This agent cannot sign in to \(login.profile.title) by a browser.")
+        AgentError(.unsupported, "This agent cannot sign in to \(login.authority.title) by a browser.")
+    }
+
+    /// The device grant, which is no part of OpenID Connect, may end without one.
+    fileprivate static func noProof(_ login: Login) -> AgentError {
+        AgentError(
+            .badReply, "\(login.authority.title) gave no ID token, which \(login.profile.title) is to be shown.",
+            cause: "id_token", retryable: false)
     }
 }

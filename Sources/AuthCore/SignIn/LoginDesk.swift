@@ -28,7 +28,9 @@ package actor LoginDesk {
     package func start(_ params: LoginStartParams) async throws(AgentError) -> Step {
         guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
-        let login = try Login(id: Self.newID(), params: params, profile: profile, now: table.clock.now())
+        let login = try Login(
+            id: Self.newID(), params: params, profile: profile, catalog: table.catalog.profiles,
+            now: table.clock.now())
         return try await begin(login)
     }
 

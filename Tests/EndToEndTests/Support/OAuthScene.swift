@@ -29,8 +29,8 @@ enum OAuthScene {
 
 extension Scene {
     /// A profile of the person's own, which the agent is told to read.
-    func addProfile(_ text: String) async throws {
-        _ = try desktop.folder.write(text, to: "config/authd/providers/oauth.toml")
+    func addProfile(_ text: String, named name: String = "oauth") async throws {
+        _ = try desktop.folder.write(text, to: "config/authd/providers/\(name).toml")
         let answer = try await ask("agent.reload", [:])
         guard answer["code"] == nil else { throw Failure(answer.text()) }
     }
@@ -43,6 +43,11 @@ extension Scene {
         let login = try await Child(
             [Programs.authc, "login", OAuthScene.provider, "--method", "device"] + arguments,
             environment: desktop.environment)
+        return try await giveCode(of: login, to: server, approve: approve)
+    }
+
+    /// The person reads the code that a sign-in shows, and says yes or no elsewhere.
+    func giveCode(of login: Child, to server: OAuthStandIn, approve: Bool = true) async throws -> Child.Output {
         guard await login.err.wait(for: "code: "),
             let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1
         else { throw Failure("no code was shown: \(await login.err.all())") }
