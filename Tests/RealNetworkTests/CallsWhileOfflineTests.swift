@@ -12,13 +12,14 @@ struct CallsWhileOfflineTests {
             let watch = try await lab.watch()
             try await lab.onGateway("ip link set far down")
             #expect(await watch.out.wait(for: #""network":{"state":"offline""#))
-            let failed = try await lab.authc("request", "GET", "/me")
+            let failed = try await lab.authc("request", "GET", "/me", "--no-wait-for-network")
             #expect(failed.status == 75 && failed.err.contains("no network"), "\(failed.err)")
             let kept = try await lab.authc("request", "POST", "/notes", "--queue", "-d", #"{"text":"later"}"#)
             #expect(kept.status == 0 && kept.err.contains("to be sent when it can be"), "\(kept.err)")
-            let late = try await lab.authc("request", "GET", "/me", "--wait-for-network", "--timeout", "300ms")
+            let late = try await lab.authc("request", "GET", "/me", "--timeout", "300ms")
             #expect(late.status == 75, "\(late.err)")
-            async let waiting = lab.authc("request", "GET", "/me", "--wait-for-network")
+            // The profile has it so.
+            async let waiting = lab.authc("request", "GET", "/me")
             // Both wait: nothing has come to the provider, and an agent that waits answers others.
             #expect(try await lab.network().state == .offline)
             #expect(!lab.provider.out.text.contains("/notes"))

@@ -240,6 +240,7 @@ final class Lab: Sendable {
         name = "\(name)"
         title = "\(name)"
         allow_insecure_http = true
+        api.waits_for_connectivity = true
 
         [environments]
         lab = "\(url)"

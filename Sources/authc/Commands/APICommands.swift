@@ -12,8 +12,8 @@ struct CallFlags: ParsableArguments {
     @Flag(inversion: .prefixedNo, help: "Try again after a failure that may pass, where nothing is done twice by it.")
     var retry = true
 
-    @Flag(help: "Wait for a network instead of failing.")
-    var waitForNetwork = false
+    @Flag(inversion: .prefixedNo, help: "Wait for a network instead of failing; else as the profile says.")
+    var waitForNetwork: Bool?
 
     @Flag(help: "Keep what cannot be sent now, and send it when it can be: `authc outbox`.")
     var queue = false
@@ -29,7 +29,7 @@ struct CallFlags: ParsableArguments {
 
     var options: CallOptions {
         CallOptions(
-            cache: cache, retry: retry, waitsForConnectivity: waitForNetwork ? true : nil, queue: queue,
+            cache: cache, retry: retry, waitsForConnectivity: waitForNetwork, queue: queue,
             output: output)
     }
 }
