@@ -133,14 +133,14 @@ struct SealedFileTests {
             let inside = enter + (geteuid() == 0 ? [] : ["--user", "--preserve-credentials"]) + ["bash", "-c"]
             func there(_ line: String) async throws -> Child.Output { try await scene.desktop.run(inside + [line]) }
 
-            for trouble in ["head -c 1M /dev/zero > \(disk)/filler", "mount -o remount,ro \(disk)"] {
+            for trouble in ["head -c 1M /dev/zero > \(disk)/filler", "mount -o remount,bind,ro \(disk)"] {
                 let made = try await there(trouble)
                 #expect(trouble.hasPrefix("head") ? made.err.contains("No space") : made.status == 0, "\(made.err)")
                 #expect(try await scene.agent.authc("refresh").status == 0)
                 let status = try await scene.agent.status("app-template")
                 #expect(status.state == .active && status.unsaved)
                 #expect(try await scene.agent.authc("token").status == 0)
-                #expect(try await there("mount -o remount,rw \(disk) && rm -f \(disk)/filler").status == 0)
+                #expect(try await there("mount -o remount,bind,rw \(disk) && rm -f \(disk)/filler").status == 0)
                 // What is unwritten is written by the next write, or by itself after a wait.
                 #expect(try await scene.agent.authc("refresh").status == 0)
                 #expect(try await scene.agent.status("app-template").unsaved == false)
