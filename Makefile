@@ -13,6 +13,8 @@ KILLS ?= 300
 CRASH_FIRST ?= 1
 # How much make streams sends up, and back.
 MIB ?= 200
+# More of what the tests are built with.
+BUILD_TESTS_FLAGS ?=
 # What make test plays of make simulate.
 TEST_SEEDS := 100000
 
@@ -70,7 +72,7 @@ demo: packages build
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
 test: packages
-	$(SWIFT) build --build-tests
+	$(SWIFT) build --build-tests $(BUILD_TESTS_FLAGS)
 	Tests/run-suites $(SWIFT)
 	$(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
 
