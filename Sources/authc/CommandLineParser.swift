@@ -64,7 +64,9 @@ extension Authc {
 
 /// The options that every command has.
 struct CommonOptions: ParsableArguments {
-    @Option(name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.")
+    @Option(
+        name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.",
+        completion: .custom { _, _, _ in KnownNames.sessions() })
     var session: String?
 
     @Flag(help: "Print JSON, errors too.")

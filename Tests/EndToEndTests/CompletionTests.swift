@@ -4,24 +4,28 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// What a shell offers behind `authc call`, by bash's own way of asking.
+/// What a shell offers, by bash's own way of asking.
 @Suite("Completion", .timeLimit(.minutes(1)))
 struct CompletionTests {
     @Test("bash completes the endpoints of the session's provider, and nothing where nobody is signed in")
     func endpoints() async throws {
         try await Scene.play { scene in
-            let line = """
-                source <("$0" --generate-completion-script bash) && COMP_WORDS=("$0" call restaurant) COMP_CWORD=2 &&
-                COMP_LINE="$0 call restaurant" COMP_POINT=${#COMP_LINE} && { _authc "$0" restaurant call 2>/dev/null || true; } &&
-                printf '%s\\n' "${COMPREPLY[@]}"
-                """
-            let before = try await scene.shell(line)
-            #expect(before.status == 0 && !before.out.contains("restaurant"), "\(before.out)\(before.err)")
+            #expect(try await scene.offered("call", "restaurant").isEmpty)
             _ = try await scene.login(.forkInTheRoad)
-            let after = try await scene.shell(line)
-            let offered = Set(after.out.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
-            #expect(offered.isSuperset(of: ["restaurants", "restaurant"]), "\(after.out)\(after.err)")
+            let offered = try await scene.offered("call", "restaurant")
+            #expect(offered.isSuperset(of: ["restaurants", "restaurant"]), "\(offered)")
             #expect(!offered.contains("vote"), "\(offered)")
+        }
+    }
+
+    @Test("bash completes providers and sessions")
+    func names() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.offered("login", "a") == ["anonymous-wall", "app-template", "aws-lambda"])
+            #expect(try await scene.offered("use", "").isEmpty)
+            _ = try await scene.login(.appTemplate)
+            #expect(try await scene.offered("use", "") == ["app-template"])
+            #expect(try await scene.offered("token", "-s", "app") == ["app-template"])
         }
     }
 
@@ -35,5 +39,21 @@ struct CompletionTests {
             let refused = try await scene.authc(["whoami", "--set", "shoe_size=42"])
             #expect(refused.status == 65 && refused.err.contains("shoe_size"), "\(refused.err)")
         }
+    }
+}
+
+extension Scene {
+    /// What bash offers for the last of the words.
+    fileprivate func offered(_ words: String...) async throws -> Set<String> {
+        let typed = words.map { "'\($0)'" }.joined(separator: " ")
+        let (last, former) = (words.last ?? "", words.dropLast().last ?? "")
+        let result = try await shell(
+            """
+            source <("$0" --generate-completion-script bash) && COMP_WORDS=("$0" \(typed)) COMP_CWORD=\(words.count) &&
+            COMP_LINE="$0 \(words.joined(separator: " "))" COMP_POINT=${#COMP_LINE} &&
+            { _authc "$0" '\(last)' '\(former)' 2>/dev/null || true; } && printf '%s\\n' "${COMPREPLY[@]}"
+            """)
+        #expect(result.status == 0, "\(result.err)")
+        return Set(result.out.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }).subtracting([""])
     }
 }

@@ -80,7 +80,7 @@ struct Call: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var flags: CallFlags
 
-    @Argument(help: "The endpoint.", completion: .custom { _, _, _ in EndpointNames.ofSession() })
+    @Argument(help: "The endpoint.", completion: .custom { _, _, _ in KnownNames.endpoints() })
     var name: String
 
     @Argument(help: ArgumentHelp("NAME=TEXT, NAME:=JSON, or NAME=@FILE.", valueName: "argument"))
@@ -108,24 +108,4 @@ struct Call: ParsableCommand {
         throw ValidationError("'\(Visible.line(text))' is none of \(words).")
     }
     return mode
-}
-
-/// For a shell that completes `authc call`.
-enum EndpointNames {
-    /// A person waits with a finger on the key.
-    private static let patience = Duration.seconds(1)
-
-    /// Of the default session's provider; none where there is nobody to ask.
-    static func ofSession() -> [String] {
-        let options = Options(timeout: patience)
-        // No rule names one: then it is the agent's own choice.
-        let session = (try? options.chosenSession()) ?? nil
-        guard let agent = try? options.connect(),
-            let status = try? agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value,
-            let detail = try? agent.call(
-                .providerShow(ProviderParams(provider: status.provider)), ProviderDetail.init
-            ).value
-        else { return [] }
-        return detail.endpoints.map(\.name)
-    }
 }

@@ -20,7 +20,7 @@ struct Provider: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "The provider.")
+        @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
         var name: String
 
         @Flag(help: "List the calls of its API, with their arguments.")

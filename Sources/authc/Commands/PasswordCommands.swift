@@ -66,7 +66,9 @@ struct Password: ParsableCommand {
 
 /// Where a password is forgotten.
 struct PasswordPlace: ParsableArguments {
-    @Argument(help: "The provider; `authc provider list` shows all.")
+    @Argument(
+        help: "The provider; `authc provider list` shows all.",
+        completion: .custom { _, _, _ in KnownNames.providers() })
     var provider: String
 
     @Option(help: "One of the provider's environments.")

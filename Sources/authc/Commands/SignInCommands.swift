@@ -20,7 +20,9 @@ struct FieldOptions: ParsableArguments {
 
 /// What `login` and `register` take.
 struct SignInOptions: ParsableArguments {
-    @Argument(help: "The provider; `authc provider list` shows all.")
+    @Argument(
+        help: "The provider; `authc provider list` shows all.",
+        completion: .custom { _, _, _ in KnownNames.providers() })
     var provider: String
 
     @Option(help: "One of the provider's environments.")

@@ -26,7 +26,7 @@ struct Use: ParsableCommand {
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The session.")
+    @Argument(help: "The session.", completion: .custom { _, _, _ in KnownNames.sessions() })
     var name: String
 
     func run() throws {
