@@ -30,7 +30,10 @@ enum ExitStatus: Int32 {
     }
 
     init(_ error: AgentError) {
-        if let kind = error.kind, error.code == AgentError.agentCode {
+        if error.kind == .providerError, !error.retryable {
+            // An answer that no later try changes: a wrong type of body, a method that is not allowed.
+            self = .refusedData
+        } else if let kind = error.kind, error.code == AgentError.agentCode {
             self.init(kind)
         } else {
             // JSON-RPC's own: params that this command made of what the person typed, or an older agent.

@@ -70,8 +70,8 @@ extension AgentError {
         case .validation, .refused, .forbidden, .notFound, .conflict, .denied, .tooLarge, .unknownEndpoint,
             .unknownProvider, .unsupported, nil:
             true
-        // A disk that fails has not answered.
-        case .internal_: !retryable
+        // A disk that fails has not answered, and a provider in trouble has not said no.
+        case .internal_, .providerError: !retryable
         default: false
         }
     }

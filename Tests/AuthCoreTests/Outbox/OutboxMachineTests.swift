@@ -183,6 +183,7 @@ struct OutboxMachineTests {
         }
         #expect(try isKept(AgentError(.validation, "", httpStatus: 408)))
         #expect(try isKept(AgentError(.validation, "", httpStatus: 425)))
+        #expect(try !isKept(AgentError(.providerError, "", httpStatus: 405, retryable: false)))
         #expect(try !isKept(AgentError(.validation, "", httpStatus: 422)))
         // The disk is not the provider.
         #expect(try isKept(AgentError(OutboxError.disk(reason: "full"))))

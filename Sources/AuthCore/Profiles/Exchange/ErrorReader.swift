@@ -109,7 +109,7 @@ struct ErrorReader {
         case 413: return (.tooLarge, "\(name) says that too much was sent.", nil)
         case 429: return (.rateLimited, "\(name) has been asked too often; try again later.", nil)
         case 300..<400: return (.badReply, "\(name) points elsewhere instead of answering.", nil)
-        case 500...: return (.providerError, "\(name) has trouble of its own; try again later.", nil)
+        case 425, 500...: return (.providerError, "\(name) has trouble of its own; try again later.", nil)
         default: return (.providerError, "\(name) answered with an error.", false)
         }
     }
