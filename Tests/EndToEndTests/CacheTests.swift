@@ -50,6 +50,37 @@ struct CacheTests {
         }
     }
 
+    @Test("E: what the backend has tagged is asked about by its tag, and each variant is its own")
+    func tagged() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let path = "/users/search"
+            func search(_ arguments: String...) async throws -> JSON {
+                try JSON(parsing: try await scene.authc(["request", "GET", path + "?q=ada", "--json"] + arguments).out)
+            }
+            var tagged = Behaviour()
+            tagged.headers = ["ETag": "\"1\"", "Cache-Control": "no-cache"]
+            await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, times: 1, tagged))
+            let first = try await search()
+            #expect(first["from_cache"] == false)
+            // No body comes with it: what is told is what was kept.
+            await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, times: 1, .status(304)))
+            let confirmed = try await search()
+            #expect(confirmed["from_cache"] == true && confirmed["status"] == 200)
+            #expect(confirmed["body"] == first["body"] && first["body"]?["users"] != nil)
+
+            scene.backends.clear(.appTemplate)
+            var varied = Behaviour()
+            varied.headers = ["Vary": "Accept-Language", "Cache-Control": "max-age=60"]
+            await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, varied))
+            var kept: [JSON?] = []
+            for language in ["de", "de", "pt", "de", "pt"] {
+                kept.append(try await search("-H", "Accept-Language: \(language)")["from_cache"])
+            }
+            #expect(kept == [false, true, false, true, true])
+        }
+    }
+
     @Test("A: nothing is ever read from memory")
     func never() async throws {
         try await Scene.play { scene in

@@ -49,9 +49,10 @@ struct AnswerCache {
 
     var count: Int { places.count }
 
-    /// The answer kept for it, which counts as used.
+    /// The answer kept for it, which counts as used; the newest where several would do (RFC 9111 §4.1): one from before the
+    /// provider named what it varies by answers everybody.
     mutating func find(_ key: Key, for request: HTTPRequest) -> KeptAnswer? {
-        guard let found = places[key]?.answers.first(where: { $0.answers(request) }) else { return nil }
+        guard let found = places[key]?.answers.last(where: { $0.answers(request) }) else { return nil }
         detach(key)
         attach(key)
         return found
