@@ -109,6 +109,8 @@ struct ProviderNewTests {
                             ],
                         ],
                     ],
+                    // Its parameter is told of nowhere else.
+                    "/owners/{owner-name}/pets": ["get": ["operationId": "pets"]],
                     "/files": [
                         "post": [
                             "requestBody": [
@@ -161,6 +163,7 @@ struct ProviderNewTests {
                 "[endpoints.get-thing]", "[endpoints.get-thing-2]", "bearer = false", "path = \"/things/{thing_id}\"",
                 "args.many = \"list\"", "args.count = \"integer?\"", "args.secret = \"secret?\"", "\"a b\" = \"{a_b}\"",
                 "{ name = \"file\", file = \"file\"", "title = \"Odd\"", "path = \"/token\"",
+                "path = \"/owners/{owner_name}/pets\"", "args.owner_name = \"text\"",
                 "about = \"Change \\\"one\\\".\"",
             ] { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
             let yaml = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: "openapi: 3.0.0\n")

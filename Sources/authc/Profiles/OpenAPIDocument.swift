@@ -77,6 +77,12 @@ struct OpenAPIDocument {
             let isNeeded = place == "path" || parameter["required"]?.boolValue == true
             draft.add(EndpointDraft.Argument(name: argument, type: plain, isOptional: !isNeeded))
         }
+        // Descriptions forget them; the path says all the same that they are needed.
+        for key in Self.places(in: path) {
+            let argument = Self.argument(key)
+            draft.path = draft.path.replacing("{\(key)}", with: "{\(argument)}")
+            draft.add(EndpointDraft.Argument(name: argument, type: "text"))
+        }
         guard draft.method != "GET" else { return draft }
         if let schema = json(bodyOf: operation) {
             add(schema, to: &draft, asForm: false)
@@ -105,6 +111,12 @@ struct OpenAPIDocument {
                 draft.body.append((key, argument))
             }
             draft.add(EndpointDraft.Argument(name: argument, type: type, isOptional: !needed.contains(key)))
+        }
+    }
+
+    private static func places(in path: String) -> [String] {
+        path.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
+            rest.firstIndex(of: "}").map { String(rest[..<$0]) }
         }
     }
 
