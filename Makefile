@@ -15,6 +15,8 @@ CRASH_FIRST ?= 1
 MIB ?= 200
 # More of what the tests are built with.
 BUILD_TESTS_FLAGS ?=
+# How many sessions make growth signs in and out.
+SESSIONS ?= 1000
 # What make test plays of make simulate.
 TEST_SEEDS := 100000
 
@@ -41,7 +43,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test simulate crash streams lint format install uninstall clean bench packages
+.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
@@ -50,6 +52,7 @@ help:
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
+	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
@@ -89,6 +92,10 @@ crash: packages
 streams: packages
 	$(SWIFT) build --build-tests
 	STREAM_MIB=$(MIB) $(SWIFT) test --skip-build --disable-xctest --filter 'StreamTests/longTransfers'
+
+growth: packages
+	$(SWIFT) build --build-tests
+	GROWTH_SESSIONS=$(SESSIONS) $(SWIFT) test --skip-build --disable-xctest --filter 'GrowthTests'
 
 bench: packages build
 	Tests/Benchmarks/bench $(RELEASE)

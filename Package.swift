@@ -242,7 +242,7 @@ let package = Package(
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthCore", "AuthOutbox", "AuthWire", "TestSupport",
+                "AuthDaemon", "AuthCore", "AuthOutbox", "AuthSealedFile", "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -118,7 +118,7 @@ extension SealedShelf {
         opened = Opened(claim: claim, chest: chest, index: SealedIndex())
     }
 
-    private static func outer(_ wrapping: KeyWrapping, _ secret: Secret) throws(StoreError) -> SealingKey {
+    static func outer(_ wrapping: KeyWrapping, _ secret: Secret) throws(StoreError) -> SealingKey {
         switch wrapping {
         case .passphrase(let cost, let salt): return try cost.key(from: secret, salt: salt)
         case .given:

@@ -80,6 +80,10 @@ extension Wanted where Value == String {
     static let string = Wanted("a string") { $0.stringValue }
 }
 
+extension Wanted where Value == [UInt8] {
+    static let base64 = Wanted("base64 (RFC 4648 §4)") { $0.stringValue.flatMap(Base64.decode) }
+}
+
 extension Wanted where Value == Bool {
     static let bool = Wanted("true or false") { $0.boolValue }
 }

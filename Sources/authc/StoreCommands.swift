@@ -2,25 +2,44 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `unlock` and `store rekey`: what a person does with the store itself.
+/// `unlock`, `store rekey` and `store migrate`: what a person does with the store itself.
 enum StoreCommands {
     /// As login(1) has it: who has typed it wrong so often does not know it.
     private static let tries = 3
 
     static func unlock(_ options: Options, fromInput: Bool) throws(Failure) -> ExitStatus {
         let agent = try options.connect()
+        let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
+            let request = AgentRequest.agentUnlock(UnlockParams(passphrase: passphrase))
+            let (store, json) = try agent.call(request, StoreInfo.init)
+            if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
+            return json
+        }
+        if options.json { try Output.json(json) }
+        return .done
+    }
+
+    static func migrate(_ options: Options, to kind: StoreKind, fromInput: Bool) throws(Failure) -> ExitStatus {
+        let agent = try options.connect()
+        let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
+            let request = AgentRequest.storeMigrate(MigrateParams(to: kind, passphrase: passphrase))
+            let (result, json) = try agent.call(request, MessageResult.init)
+            if !options.json { Output.note(Visible.line(result.message ?? "")) }
+            return json
+        }
+        if options.json { try Output.json(json) }
+        return .done
+    }
+
+    /// Does what may need a passphrase, and asks for one where it does.
+    private static func open(
+        _ options: Options, fromInput: Bool, _ call: (String?) throws(Failure) -> JSON
+    ) throws(Failure) -> JSON {
         var passphrase = fromInput ? try Passphrase.fromInput() : nil
         var triesLeft = tries
         while true {
             do throws(Failure) {
-                let request = AgentRequest.agentUnlock(UnlockParams(passphrase: passphrase))
-                let (store, json) = try agent.call(request, StoreInfo.init)
-                if options.json {
-                    try Output.json(json)
-                } else {
-                    Output.note("The store is open (\(store.kind.rawValue)).")
-                }
-                return .done
+                return try call(passphrase)
             } catch {
                 guard let isNew = wantsNewPassphrase(error), !fromInput, triesLeft > 0 else { throw error }
                 guard options.mayAsk else {

@@ -53,6 +53,7 @@ let parts = AgentParts(
     outbox: { path, keys in SQLiteOutbox(path: path, keys: keys) },
     sealedFile: { folder, source, loop in
         SealedFileStore(folder: DurableFolder(path: folder), source: source, loop: loop)
-    })
+    },
+    parcels: PassphraseParcels())
 
 exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)

@@ -26,6 +26,8 @@ struct RequestTests {
             .tokenReject: ["access_token": "t"],
             .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
             .apiWrite: ["stream": "s", "offset": 0], .apiRead: ["stream": "s"], .apiClose: ["stream": "s"],
+            .storeMigrate: ["to": "sealed-file"], .sessionExport: ["passphrase": "p"],
+            .sessionImport: ["sealed_base64": "", "passphrase": "p"],
         ]
         let params = required[name]
         let request = try AgentRequest(method: name.rawValue, params: params)

@@ -52,6 +52,9 @@ enum Samples {
             .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
             .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
             .storeRekey(RekeyParams(passphrase: secret, keyFile: "/key")),
+            .storeMigrate(MigrateParams(to: .sealedFile, passphrase: secret)),
+            .sessionExport(ExportParams(session: session, passphrase: secret)),
+            .sessionImport(ImportParams(bytes: [1, 2, 3], passphrase: secret)),
         ]
     }
 

@@ -152,6 +152,7 @@ package final class SessionTable: Sendable {
                 entries.damaged = damaged
             }
             board.removeHeralds(in: .keyringLocked)
+            board.put(storeKind: store.kind)
             await tellPlaces()
             board.put(store: .ready, message: damage)
         } catch {
@@ -167,6 +168,12 @@ package final class SessionTable: Sendable {
         guard !damaged.isEmpty else { return nil }
         return damaged.map { "What is kept of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
             + " Signing in to it again replaces it."
+    }
+
+    /// Looks for what has come into the store by another way than a sign-in; what is unwritten is written there.
+    func storeWasReplaced() async {
+        await load()
+        for session in sessions { await session.handle(.storeReady) }
     }
 
     /// Reads a store that nothing will be heard of again, ever more seldom, until that succeeds.

@@ -181,6 +181,15 @@ package final class StateBoard: Sendable {
         for name in names { removeHerald(of: name, in: state) }
     }
 
+    /// It has changed where a person has moved the sessions.
+    package func put(storeKind kind: StoreKind) {
+        let changed = known.withLock { known in
+            defer { known.store.kind = kind }
+            return known.store.kind != kind
+        }
+        if changed { announce(.store, "changed") }
+    }
+
     package func put(store state: StoreState, message: String?) {
         let changed = known.withLock { known in
             let new = StoreInfo(kind: known.store.kind, state: state, message: message)

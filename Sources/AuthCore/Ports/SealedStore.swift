@@ -32,5 +32,13 @@ package enum SealRefusal: Error, Sendable, Equatable {
     case needsPassphrase(isNew: Bool)
     case wrongPassphrase
     case tooShort
+    /// It is nothing that was sealed like that, or not whole.
+    case damaged(String)
     case store(StoreError)
+}
+
+/// Seals what leaves the machine by a passphrase.
+package protocol ParcelSealing: Sendable {
+    func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8]
+    func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret
 }

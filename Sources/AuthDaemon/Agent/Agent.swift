@@ -12,7 +12,8 @@ package struct Agent: Sendable {
 
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
-        checkProfile: @escaping AgentServices.CheckProfile, store: any SessionStore, outbox: any OutboxStore,
+        checkProfile: @escaping AgentServices.CheckProfile, store: MovableStore,
+        storeSurroundings: StoreDesk.Surroundings, outbox: any OutboxStore,
         transport: any HTTPTransport,
         network: any NetworkWatch, sleep: any SleepWatch, desktop: any Notifier, tools: SignInTools,
         clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
@@ -50,8 +51,7 @@ package struct Agent: Sendable {
                 publish: outlet.publish)
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: tools), api: api, outbox: outboxDesk,
-                store: StoreDesk(
-                    table: table, readKey: { (path) throws(StoreError) in try KeyFile.read(path) }),
+                store: StoreDesk(table: table, store: store, surroundings: storeSurroundings),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { params async throws(AgentError) in
@@ -73,7 +73,8 @@ package struct Agent: Sendable {
                 Watchdog(loop: loop, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                TableKeeper(table: table, clock: clock, logger: logger), OutboxKeeper(desk: outboxDesk),
+                StoreKeeper(store: store), TableKeeper(table: table, clock: clock, logger: logger),
+                OutboxKeeper(desk: outboxDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
                 NoticeKeeper(
                     table: table, desktop: desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,

@@ -47,6 +47,7 @@ package struct AgentParts: Sendable {
     package var outbox: @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
     /// - Parameter loop: for its clock.
     package var sealedFile: SealedFile
+    package var parcels: any ParcelSealing
 
     package typealias SealedFile =
         @Sendable (
@@ -60,7 +61,7 @@ package struct AgentParts: Sendable {
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
         cryptography: any Cryptography,
         outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore,
-        sealedFile: @escaping SealedFile
+        sealedFile: @escaping SealedFile, parcels: any ParcelSealing
     ) {
         self.read = read
         self.checkProfile = checkProfile
@@ -69,5 +70,6 @@ package struct AgentParts: Sendable {
         self.cryptography = cryptography
         self.outbox = outbox
         self.sealedFile = sealedFile
+        self.parcels = parcels
     }
 }

@@ -42,9 +42,10 @@ package struct AgentProgram: Sendable {
         // Before any thread is started: it changes the environment.
         let inherited = try Self.translated { () throws(ListenDescriptors.Refusal) in try ListenDescriptors.take() }
         let configuration = try configuration()
-        let kind = arguments.store ?? configuration.settings.store ?? .secretService
-        // Sessions that end with the agent leave nothing behind for the next one to send.
-        let state = kind == .memory ? nil : StateFolder.path(environment: Environment.value)
+        let state = StateFolder.path(environment: Environment.value)
+        let kind =
+            arguments.store ?? configuration.settings.store ?? state.flatMap { StoreChoice(in: $0).kind }
+            ?? .secretService
         let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
         let locks = [try claim(path), kind == .secretService ? try claimKeyring() : nil]
         let socket = if let inherited { inherited } else { try Self.bind(path) }
@@ -54,10 +55,22 @@ package struct AgentProgram: Sendable {
         let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
-        let store = try store(kind, configuration, desktop, state: state, loop: inside.next())
+        let stores = Stores(
+            parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: inside.next())
+        let store = try Self.store(kind, of: stores)
+        let moved = LocksTaken()
+        defer { withExtendedLifetime(moved) {} }
+        let surroundings = stores.surroundings(
+            wanted: { arguments.store ?? read().configuration?.settings.store },
+            claimKeyring: { () throws(StartRefusal) in
+                guard kind != .secretService else { return }
+                try moved.keep { () throws(StartRefusal) in try claimKeyring() }
+            })
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile, store: store,
-            outbox: parts.outbox(state.map { $0 + "/outbox.sqlite" }, store),
+            storeSurroundings: surroundings,
+            // Sessions that end with the agent leave nothing behind for the next one to send.
+            outbox: parts.outbox(kind == .memory ? nil : state.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next())),
@@ -90,21 +103,11 @@ package struct AgentProgram: Sendable {
         return configuration
     }
 
-    /// Never a weaker store than the one that was asked for.
-    private func store(
-        _ kind: StoreKind, _ configuration: AgentConfiguration, _ desktop: AgentParts.Desktop, state: String?,
-        loop: any EventLoop
-    ) throws(StartRefusal) -> any SessionStore & KeyKeeper {
-        switch kind {
-        case .memory: return MemoryStore()
-        case .secretService: return desktop.secretService(configuration.catalog)
-        case .sealedFile:
-            guard let state else {
-                throw StartRefusal(
-                    .badConfiguration, "there is no place for sealed files: neither XDG_STATE_HOME nor HOME is set")
-            }
-            let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
-            return parts.sealedFile(state + "/sessions", source, loop)
+    private static func store(_ kind: StoreKind, of stores: Stores) throws(StartRefusal) -> MovableStore {
+        do throws(StoreError) {
+            return MovableStore(try stores.open(kind))
+        } catch {
+            throw StartRefusal(.badConfiguration, AgentError(error).message)
         }
     }
 

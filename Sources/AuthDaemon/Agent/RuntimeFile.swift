@@ -9,7 +9,8 @@ package struct RuntimeFile: Sendable {
     }
 
     /// Replaces the file by rename, so that a reader sees one text or the other.
-    package func write(_ text: String) throws(SystemFailure) {
+    /// - Parameter durably: it survives a loss of power, too (fsync(2)).
+    package func write(_ text: String, durably: Bool = false) throws(SystemFailure) {
         let fresh = path + ".new"
         let descriptor = unsafe open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFailure("make \(fresh)") }
@@ -18,7 +19,16 @@ package struct RuntimeFile: Sendable {
         guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
             throw SystemFailure("write \(fresh)")
         }
+        if durably, fsync(descriptor) != 0 { throw SystemFailure("write \(fresh) to the disk") }
         guard unsafe rename(fresh, path) == 0 else { throw SystemFailure("replace \(path)") }
+        if durably { try Self.sync(folder: SocketFolder.folder(of: path)) }
+    }
+
+    private static func sync(folder: String) throws(SystemFailure) {
+        let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure("open the folder \(folder)") }
+        defer { close(descriptor) }
+        guard fsync(descriptor) == 0 else { throw SystemFailure("write the folder \(folder) to the disk") }
     }
 
     package func remove() {

@@ -141,6 +141,13 @@ package struct Dispatcher: Sendable {
         case .storeRekey(let params):
             return later { () async throws(AgentError) in try await store.rekey(params).json }
 
+        case .storeMigrate(let params):
+            return later { () async throws(AgentError) in try await store.migrate(params).json }
+        case .sessionExport(let params):
+            return later { () async throws(AgentError) in try await store.export(params).json }
+        case .sessionImport(let params):
+            return later { () async throws(AgentError) in try await store.take(params).json }
+
         case .agentLock:
             throw AgentError(
                 .unsupported,

@@ -62,6 +62,15 @@ extension MethodName {
         case .storeRekey:
             MethodAbout(
                 "Seals every session with a new key.", [.takes("passphrase"), .takes("key_file")], gives: "message")
+        case .storeMigrate:
+            MethodAbout(
+                "Moves every session to another store.", [.needs("to"), .takes("passphrase")], gives: "message")
+        case .sessionExport:
+            MethodAbout(
+                "Gives sessions, sealed by a passphrase.", [Self.session, .needs("passphrase")], gives: "parcel")
+        case .sessionImport:
+            MethodAbout(
+                "Takes what an export gave.", [.needs("sealed_base64"), .needs("passphrase")], gives: "sessions")
         case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
         }
     }

@@ -1,5 +1,6 @@
 import CSystemd
 import Glibc
+import Synchronization
 
 /// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, our process id
 /// inside.
@@ -49,5 +50,16 @@ package final class AgentLock: Sendable {
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
         return Int32(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
+    }
+}
+
+/// Locks that are taken on the way, for as long as this lives.
+final class LocksTaken: Sendable {
+    private let locks = Mutex<[AgentLock]>([])
+
+    /// The first counts: a process may have a lock once.
+    func keep(_ claim: () throws(StartRefusal) -> AgentLock?) throws(StartRefusal) {
+        guard locks.withLock(\.isEmpty), let lock = try claim() else { return }
+        locks.withLock { $0.append(lock) }
     }
 }

@@ -59,6 +59,9 @@ extension AgentRequest {
         case .outboxFlush: .outboxFlush(try OutboxParams(object))
         case .outboxDrop: .outboxDrop(try OutboxParams(object))
         case .storeRekey: .storeRekey(try RekeyParams(object))
+        case .storeMigrate: .storeMigrate(try MigrateParams(object))
+        case .sessionExport: .sessionExport(try ExportParams(object))
+        case .sessionImport: .sessionImport(try ImportParams(object))
         }
     }
 }

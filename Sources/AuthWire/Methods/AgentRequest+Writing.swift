@@ -43,6 +43,9 @@ extension AgentRequest {
         case .outboxFlush: .outboxFlush
         case .outboxDrop: .outboxDrop
         case .storeRekey: .storeRekey
+        case .storeMigrate: .storeMigrate
+        case .sessionExport: .sessionExport
+        case .sessionImport: .sessionImport
         }
     }
 
@@ -76,6 +79,9 @@ extension AgentRequest {
         case .eventsSubscribe(let params), .eventsUnsubscribe(let params): params.json
         case .outboxList(let params), .outboxFlush(let params), .outboxDrop(let params): params.json
         case .storeRekey(let params): params.json
+        case .storeMigrate(let params): params.json
+        case .sessionExport(let params): params.json
+        case .sessionImport(let params): params.json
         }
     }
 }

@@ -42,4 +42,7 @@ public enum AgentRequest: Sendable, Equatable {
     case outboxFlush(OutboxParams)
     case outboxDrop(OutboxParams)
     case storeRekey(RekeyParams)
+    case storeMigrate(MigrateParams)
+    case sessionExport(ExportParams)
+    case sessionImport(ImportParams)
 }

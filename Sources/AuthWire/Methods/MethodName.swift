@@ -42,6 +42,9 @@ public enum MethodName: String, Sendable, CaseIterable {
     case outboxFlush = "outbox.flush"
     case outboxDrop = "outbox.drop"
     case storeRekey = "store.rekey"
+    case storeMigrate = "store.migrate"
+    case sessionExport = "session.export"
+    case sessionImport = "session.import"
 
     /// By name in one step: comparing with each of them in turn would cost more than the rest of a request.
     static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })

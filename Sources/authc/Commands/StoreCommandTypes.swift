@@ -23,7 +23,7 @@ struct Unlock: ParsableCommand {
 
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What sessions are kept in.", subcommands: [Rekey.self])
+        abstract: "What sessions are kept in.", subcommands: [Rekey.self, Migrate.self])
 
     struct Rekey: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -55,6 +55,74 @@ struct Store: ParsableCommand {
                 keyFile.map { .file($0) }
                 ?? (passphrase || passphraseStdin ? .passphrase(fromInput: passphraseStdin) : .sameOutside)
             try common.run { options throws(Failure) in try StoreCommands.rekey(options, with: key) }
+        }
+    }
+
+    struct Migrate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Move every session to another store.",
+            discussion: """
+                All of them are moved, or none. The next start of authd looks there, unless --store or authd.toml say \
+                otherwise; then nothing is moved.
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        @Option(
+            help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
+            transform: { word in
+                guard let kind = StoreKind(rawValue: word) else {
+                    throw ValidationError("Say --to secret-service or --to sealed-file.")
+                }
+                return kind
+            })
+        var to: StoreKind
+
+        @Flag(help: "Read the passphrase of sealed files from standard input.")
+        var passphraseStdin = false
+
+        func run() throws {
+            try common.run { options throws(Failure) in
+                try StoreCommands.migrate(options, to: to, fromInput: passphraseStdin)
+            }
+        }
+    }
+}
+
+struct Export: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Write sessions to a file that a passphrase seals, for another machine.",
+        discussion: "All of them, or the one that -s names.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "Where to; - is standard output.")
+    var file: String
+
+    @Flag(help: "Read the passphrase from standard input.")
+    var passphraseStdin = false
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try ParcelCommands.export(options, to: file, fromInput: passphraseStdin)
+        }
+    }
+}
+
+struct Import: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Take the sessions of such a file.")
+
+    @OptionGroup var common: CommonOptions
+
+    @Argument(help: "What `authc export` wrote.")
+    var file: String
+
+    @Flag(help: "Read the passphrase from standard input.")
+    var passphraseStdin = false
+
+    func run() throws {
+        try common.run { options throws(Failure) in
+            try ParcelCommands.take(options, from: file, fromInput: passphraseStdin)
         }
     }
 }

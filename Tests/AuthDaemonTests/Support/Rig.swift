@@ -1,6 +1,7 @@
 import AuthCore
 import AuthDaemon
 import AuthOutbox
+import AuthSealedFile
 import AuthWire
 import Foundation
 import Logging
@@ -31,7 +32,7 @@ struct Rig: Sendable {
         let socket = try SocketFile.bind(path: folder.path + "/socket")
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let clock = BootClock()
-        let store = MemoryStore()
+        let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
         let outlet = EventOutlet(loop: group.next())
         let table = SessionTable(
@@ -50,7 +51,11 @@ struct Rig: Sendable {
                 outbox: OutboxDesk(
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
                     publish: outlet.publish),
-                store: StoreDesk(table: table, readKey: { (path) throws(StoreError) in try KeyFile.read(path) }),
+                store: StoreDesk(
+                    table: table, store: store,
+                    surroundings: StoreDesk.Surroundings(
+                        readKey: { (path) throws(StoreError) in try KeyFile.read(path) },
+                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, parcels: PassphraseParcels())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },

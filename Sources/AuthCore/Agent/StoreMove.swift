@@ -1,0 +1,87 @@
+import AuthWire
+
+/// All that one store holds, copied to another: everything, or nothing.
+struct StoreMove {
+    let source: MovableStore.Store
+    let target: MovableStore.Store
+
+    /// Returns what was copied, once it was read again from there; after an error the target is as it was.
+    func copy() async throws(AgentError) -> [SessionName] {
+        let records = try await Self.records(of: source)
+        let there = try await Self.records(of: target)
+        for record in records {
+            // The same sign-in is what a move that was cut off has left.
+            if let other = there.first(where: { $0.session == record.session }), !record.isSameSignIn(as: other) {
+                throw AgentError(
+                    .conflict,
+                    "The store \(target.kind.rawValue) has another session named \(record.session): sign out of one of "
+                        + "them first.")
+            }
+        }
+        do throws(AgentError) {
+            try await write(records)
+        } catch {
+            // What cannot be taken back is in nobody's way: the next move writes over it.
+            for record in records where !there.contains(where: { $0.session == record.session }) {
+                try? await target.delete(record.session)
+            }
+            throw error
+        }
+        return records.map(\.session)
+    }
+
+    /// - Returns: what could not be removed.
+    func clear(_ sessions: [SessionName]) async -> [SessionName] {
+        var left: [SessionName] = []
+        for session in sessions {
+            do throws(StoreError) {
+                try await source.delete(session)
+            } catch {
+                left.append(session)
+            }
+        }
+        return left
+    }
+
+    private func write(_ records: [SessionRecord]) async throws(AgentError) {
+        do throws(StoreError) {
+            for record in records { try await target.save(record) }
+            if let key = try await source.key(for: .outbox) { try await target.keep(key, for: .outbox) }
+        } catch {
+            throw AgentError(error)
+        }
+        let written = try await Self.records(of: target)
+        for record in records where !written.contains(record) {
+            throw AgentError(
+                .keyringUnavailable,
+                "Session \(record.session) is another one when it is read again from \(target.kind.rawValue).")
+        }
+    }
+
+    private static func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {
+        let all: [StoredSession]
+        do throws(StoreError) {
+            all = try await store.loadAll()
+        } catch {
+            throw AgentError(error)
+        }
+        var records: [SessionRecord] = []
+        for stored in all {
+            switch stored {
+            case .record(let record): records.append(record)
+            case .damaged(let session, let reason):
+                throw AgentError(
+                    .keyringUnavailable,
+                    "What is kept of session \(session) cannot be read (\(reason)): sign in to it again, or sign out, "
+                        + "before the others are moved.", cause: "damaged")
+            }
+        }
+        return records
+    }
+}
+
+extension SessionRecord {
+    fileprivate func isSameSignIn(as other: SessionRecord) -> Bool {
+        provider == other.provider && environment == other.environment && signedInAt == other.signedInAt
+    }
+}

@@ -1,0 +1,152 @@
+package import AuthWire
+import Synchronization
+
+/// The store that sessions are in, while they may be moved to another one.
+///
+/// Invariant: while they are moved no call is under way in either; who calls then waits, and finds the new one.
+package final class MovableStore: SessionStore, KeyKeeper {
+    package typealias Store = any SessionStore & KeyKeeper
+
+    private struct Inside {
+        var store: Store
+        var busy = 0
+        var isMoving = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+        /// Waits for the last call to end.
+        var mover: CheckedContinuation<Void, Never>?
+    }
+
+    private let inside: Mutex<Inside>
+    private let broadcast = StateBroadcast<StoreState>(nil)
+    private let moves: AsyncStream<Void>
+    private let bell: AsyncStream<Void>.Continuation
+
+    package init(_ store: Store) {
+        inside = Mutex(Inside(store: store))
+        (moves, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+    }
+
+    package var kind: StoreKind { present.kind }
+
+    /// The one that sessions are in now.
+    package var present: Store { inside.withLock { $0.store } }
+
+    package func states() -> AsyncStream<StoreState> { broadcast.states() }
+
+    /// Passes on how the store is, until it is cancelled.
+    package func run() async {
+        var moved = moves.makeAsyncIterator()
+        while !Task.isCancelled {
+            let store = present
+            await withDiscardingTaskGroup { group in
+                group.addTask { for await state in store.states() { self.broadcast.tell(state) } }
+                _ = await moved.next()
+                group.cancelAll()
+            }
+        }
+    }
+
+    /// Puts another store in its place, when `work` gives one; after an error all is as it was.
+    package func move(_ work: (Store) async throws(AgentError) -> Store) async throws(AgentError) {
+        let store = try await begin()
+        defer { end() }
+        let new = try await work(store)
+        inside.withLock { $0.store = new }
+        bell.yield()
+    }
+
+    // MARK: The calls of a store
+
+    package func loadAll() async throws(StoreError) -> [StoredSession] {
+        try await pass { store throws(StoreError) in try await store.loadAll() }
+    }
+
+    package func names() async throws(StoreError) -> [StoredName] {
+        try await pass { store throws(StoreError) in try await store.names() }
+    }
+
+    package func personIsHere() async { await present.personIsHere() }
+
+    package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        try await pass { store throws(StoreError) in try await store.load(session) }
+    }
+
+    package func save(_ record: SessionRecord) async throws(StoreError) {
+        try await pass { store throws(StoreError) in try await store.save(record) }
+    }
+
+    package func delete(_ session: SessionName) async throws(StoreError) {
+        try await pass { store throws(StoreError) in try await store.delete(session) }
+    }
+
+    package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
+        try await pass { store throws(StoreError) in try await store.key(for: purpose) }
+    }
+
+    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await pass { store throws(StoreError) in try await store.keep(key, for: purpose) }
+    }
+
+    // MARK: Turns
+
+    private func pass<Value: Sendable>(
+        _ work: (Store) async throws(StoreError) -> Value
+    ) async throws(StoreError) -> Value {
+        let store = await enter()
+        defer { leave() }
+        return try await work(store)
+    }
+
+    private func enter() async -> Store {
+        while true {
+            let store = inside.withLock { inside -> Store? in
+                guard !inside.isMoving else { return nil }
+                inside.busy += 1
+                return inside.store
+            }
+            if let store { return store }
+            await withCheckedContinuation { continuation in
+                let goesOn = inside.withLock { inside in
+                    if inside.isMoving { inside.waiting.append(continuation) }
+                    return !inside.isMoving
+                }
+                if goesOn { continuation.resume() }
+            }
+        }
+    }
+
+    private func leave() {
+        let mover = inside.withLock { inside in
+            inside.busy -= 1
+            guard inside.busy == 0 else { return CheckedContinuation<Void, Never>?.none }
+            defer { inside.mover = nil }
+            return inside.mover
+        }
+        mover?.resume()
+    }
+
+    private func begin() async throws(AgentError) -> Store {
+        let isFree = inside.withLock { inside in
+            defer { inside.isMoving = true }
+            return !inside.isMoving
+        }
+        guard isFree else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
+        await withCheckedContinuation { continuation in
+            let goesOn = inside.withLock { inside in
+                if inside.busy > 0 { inside.mover = continuation }
+                return inside.busy == 0
+            }
+            if goesOn { continuation.resume() }
+        }
+        return present
+    }
+
+    private func end() {
+        let waiting = inside.withLock { inside in
+            inside.isMoving = false
+            defer { inside.waiting = [] }
+            return inside.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

@@ -1,0 +1,49 @@
+import AuthCore
+import AuthWire
+import NIOCore
+
+/// The stores that there could be. Never a weaker one than was asked for.
+struct Stores: Sendable {
+    let parts: AgentParts
+    let desktop: AgentParts.Desktop
+    let configuration: AgentConfiguration
+    /// `nil` where the environment names no home.
+    let stateFolder: String?
+    let loop: any EventLoop
+
+    func open(_ kind: StoreKind) throws(StoreError) -> MovableStore.Store {
+        switch kind {
+        case .memory: return MemoryStore()
+        case .secretService: return desktop.secretService(configuration.catalog)
+        case .sealedFile:
+            let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
+            return parts.sealedFile(try place() + "/sessions", source, loop)
+        }
+    }
+
+    /// - Parameter claimKeyring: before sessions are moved there: one agent has it.
+    func surroundings(
+        wanted: @escaping @Sendable () -> StoreKind?,
+        claimKeyring: @escaping @Sendable () throws(StartRefusal) -> Void
+    ) -> StoreDesk.Surroundings {
+        StoreDesk.Surroundings(
+            readKey: { (path) throws(StoreError) in try KeyFile.read(path) },
+            open: { (kind) throws(StoreError) in
+                do throws(StartRefusal) {
+                    if kind == .secretService { try claimKeyring() }
+                } catch {
+                    throw .failed(reason: error.message)
+                }
+                return try open(kind)
+            }, wanted: wanted,
+            choose: { (kind) throws(StoreError) in try StoreChoice(in: try place()).keep(kind) }, parcels: parts.parcels
+        )
+    }
+
+    private func place() throws(StoreError) -> String {
+        guard let stateFolder else {
+            throw .failed(reason: "there is no place for sealed files: neither XDG_STATE_HOME nor HOME is set")
+        }
+        return stateFolder
+    }
+}
