@@ -7,11 +7,21 @@ package final class NotifySocket: Sendable {
     /// Until ``end()``: then the number may be somebody else's.
     private let descriptor: Mutex<Int32?>
     private let messages: AsyncStream<String>
+    private let kept: Kept
+
+    /// All that was heard, waited for or not.
+    package var heard: String { kept.text.withLock { $0 } }
+
+    private final class Kept: Sendable {
+        let text = Mutex("")
+    }
 
     package init(at path: String) throws {
         self.path = path
         let (messages, tell) = AsyncStream.makeStream(of: String.self)
         self.messages = messages
+        let kept = Kept()
+        self.kept = kept
         unlink(path)
         let heard = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         descriptor = Mutex(heard)
@@ -29,7 +39,9 @@ package final class NotifySocket: Sendable {
             while true {
                 let count = recv(heard, &buffer, buffer.count, 0)
                 guard count > 0 else { break }
-                tell.yield(String(decoding: buffer[..<count], as: UTF8.self))
+                let message = String(decoding: buffer[..<count], as: UTF8.self)
+                kept.text.withLock { $0 += message + "\n" }
+                tell.yield(message)
             }
             close(heard)
             tell.finish()

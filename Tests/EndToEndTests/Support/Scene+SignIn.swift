@@ -63,18 +63,3 @@ extension Scene {
         try await desktop.run(["bash", "-c", line, Programs.authc])
     }
 }
-
-extension Scene {
-    /// Ends the agent and looks for every token, password and code that was under way in all that it logged.
-    func expectNoSecretInLog() async throws {
-        try await agent.child.end()
-        let log = try agent.child.err.text + agent.child.out.text
-        #expect(log.contains("Session is active"))
-        let secrets = backends.secrets
-        #expect(secrets.count >= 3)
-        for secret in secrets {
-            let encoded = Data(secret.utf8).base64EncodedString()
-            #expect(!log.contains(secret) && !log.contains(encoded), "a secret stands in the log")
-        }
-    }
-}

@@ -9,6 +9,8 @@ final class Scene: Sendable {
     let desktop: Desktop
     let backends: StandIns
     private let running = Mutex<Agent?>(nil)
+    /// Every one that was started.
+    let agents = Mutex<[Agent]>([])
 
     private init(desktop: Desktop, backends: StandIns) {
         self.desktop = desktop
@@ -39,7 +41,7 @@ final class Scene: Sendable {
             await scene.running.withLock { $0 }?.child.end()
             await keyring?.end()
             await desktop.end()
-
+            await scene.expectNoSecretWasTold()
             try result.get()
         }
     }
@@ -64,6 +66,7 @@ final class Scene: Sendable {
     ) async throws {
         let agent = try await Agent(on: desktop, arguments, with: more, through: through)
         running.withLock { $0 = agent }
+        agents.withLock { $0.append(agent) }
     }
 
     /// The agent's end, and another one.
