@@ -107,6 +107,23 @@ struct CaseTests {
         }
     }
 
+    @Test(
+        "who signs in again while the removal of the former session is not answered is in the store all the same",
+        arguments: [true, false])
+    func signInDuringRemoval(carriesOut: Bool) {
+        for seed in Self.seeds {
+            // A renewal is being written when the sign-out comes.
+            for happenings in 1...6 {
+                let moves = [
+                    Move<Deed>(.happenings(happenings), .ask(0, .signOut)),
+                    Move<Deed>(.happenings(0), .store(.silent(carriesOut: carriesOut))),
+                    Move<Deed>(.time(.seconds(1)), .ask(0, .signIn)),
+                ]
+                #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
+            }
+        }
+    }
+
     @Test("an hour without a network brings no call")
     func offlineHour() throws {
         for seed in Self.seeds {

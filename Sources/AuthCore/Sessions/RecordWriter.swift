@@ -11,10 +11,14 @@ package struct RecordWriter: Sendable {
 
     private var call = Call.none
     private var written: UInt64 = 0
+    private var begun: UInt64 = 0
     private var backoff = Backoff()
     package private(set) var lastError: StoreError?
     /// When a failed call is made again; `nil` when nothing waits for that.
     package private(set) var retryAt: BootInstant?
+
+    /// The highest revision that the store has, or may have: what comes after it needs a higher one to be written.
+    package var newest: UInt64 { max(begun, written) }
 
     package func isBehind(_ revision: UInt64) -> Bool { written < revision }
 
@@ -22,6 +26,7 @@ package struct RecordWriter: Sendable {
     package mutating func beginSave(_ revision: UInt64, at now: BootInstant) -> Bool {
         guard isBehind(revision), mayCall(now) else { return false }
         call = .saving(revision)
+        begun = max(begun, revision)
         return true
     }
 
@@ -57,7 +62,7 @@ package struct RecordWriter: Sendable {
         failed(error, at: now, using: &random)
     }
 
-    /// The removal ended after a new sign-in had begun: all is to be written again.
+    /// A removal ended, or may have been carried out, after a new sign-in had begun: all is to be written again.
     package mutating func forgetWritten() {
         written = 0
     }

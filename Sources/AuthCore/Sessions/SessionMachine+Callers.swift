@@ -85,7 +85,7 @@ extension SessionMachine {
         flight = nil
         signedOut = false
         record = new
-        record.revision = old.revision + 1
+        record.revision = max(old.revision, writer.newest) + 1
         record.defaultSince = new.defaultSince ?? old.defaultSince
         readAt = nil
         takeAsFresh(sentAt: sentAt, now: now)
@@ -103,8 +103,12 @@ extension SessionMachine {
 
     mutating func deleteFailed(_ error: StoreError, _ now: Moment, _ actions: inout [SessionAction]) {
         writer.deleteFailed(error, at: now.boot, using: &random)
-        // The new sign-in that waited for the removal of the former one waits for nothing else.
-        guard signedOut else { return writer.tryAgain() }
+        // The new sign-in that waited for the removal of the former one waits for nothing else; whether that was carried
+        // out nobody knows.
+        guard signedOut else {
+            writer.forgetWritten()
+            return writer.tryAgain()
+        }
         answer(.signOut, .failure(.notRemoved(AgentError(error))), &actions)
     }
 
