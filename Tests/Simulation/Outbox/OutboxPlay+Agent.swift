@@ -99,7 +99,9 @@ extension OutboxPlay {
             callers.append((entry.id, now))
             tell(.added(entry, isAwaited: true))
         case (.remove(let id), .dropping):
-            if error == nil { tell(.dropped([id])) } else { writes[id]?.isDropped = false }
+            guard error != nil else { return tell(.dropped([id])) }
+            // Unless it went by an earlier wish.
+            if writes[id]?.isStruckOut == false { writes[id]?.isDropped = false }
         case (.note(_, let id), .reviving):
             writes[id]?.isBeingRevived = false
             guard error == nil else { return }

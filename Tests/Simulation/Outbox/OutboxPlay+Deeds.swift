@@ -61,6 +61,8 @@ extension OutboxPlay {
         // Nothing is taken in nobody's name, nor before it is known what waits already.
         guard isRunning, isLoaded, accounts[session] != .nobody else { return }
         look()
+        // It may have died of what it saw.
+        guard isRunning else { return }
         let number = nextNumber()
         let entry = OutboxEntry(
             id: "w\(number)", session: Play.names[session],
