@@ -13,8 +13,6 @@ KILLS ?= 300
 CRASH_FIRST ?= 1
 # How much make streams sends up, and back.
 MIB ?= 200
-# More of what the tests are built with.
-BUILD_TESTS_FLAGS ?=
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
 # What make test plays of make simulate.
@@ -75,7 +73,7 @@ demo: packages build
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
 test: packages
-	$(SWIFT) build --build-tests $(BUILD_TESTS_FLAGS)
+	$(SWIFT) build --build-tests
 	Tests/run-suites $(SWIFT)
 	$(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
 
