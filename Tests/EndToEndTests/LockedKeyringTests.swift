@@ -34,6 +34,32 @@ struct LockedKeyringTests {
         }
     }
 
+    @Test("who signs out while it is locked stays signed out, though the agent is killed before it can remove the item")
+    func signOutWhileLocked() async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            try await scene.desktop.lockKeyring()
+            let out = try await scene.agent.authc("logout")
+            #expect(out.status == 4 && out.err.contains("You are signed out here"), "\(out.err)")
+            #expect(try await scene.agent.authc("token").status == 3)
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent()
+            #expect(try await scene.agent.authc("token", "-s", "app-template").status != 0)
+            #expect(try await scene.agent.authc("prompt").out.isEmpty)
+
+            let unlocked = try await scene.desktop.unlockKeyring()
+            // The store is read when it opens; each question is a round trip.
+            for _ in 1...400 where try await !scene.desktop.keyringItems().isEmpty { continue }
+            #expect(try await scene.desktop.keyringItems().isEmpty)
+            #expect(try await scene.agent.json("list") == ["sessions": []])
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent()
+            #expect(try await scene.agent.authc("token").status == 0)
+            await unlocked.end()
+        }
+    }
+
     @Test("at sign-in the person is asked to unlock it, and who says no is told that it is locked")
     func dismissedAtSignIn() async throws {
         try await Scene.play { scene in

@@ -70,6 +70,7 @@ extension SessionTable {
         let session = try session(params.session)
         let record = await session.record
         var last = try status(session.name)
+        signOuts.begin(record)
         let removed: Result<Void, AgentError>
         do throws(AgentError) {
             removed = .success(try await session.signOut())

@@ -31,14 +31,17 @@ package final class SessionTable: Sendable {
     private let firstLoad = Latch()
     private let gate: RenewalGate
     private let pauses: Pauses
+    let signOuts: SignOuts
 
     /// - Parameters:
     ///   - pauses: where the waits after failed tries outlive a run; `nil`: nowhere.
+    ///   - signOuts: where sign-outs do that the store has not carried out.
     ///   - seed: of all jitter.
     ///   - publish: called at each change; it must not wait.
     package init(
         store: any SessionStore, transport: any HTTPTransport, clock: any SystemClock, network: any NetworkWatch,
-        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil, seed: UInt64,
+        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil,
+        signOuts: (any SignOutKeeper)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
@@ -51,6 +54,7 @@ package final class SessionTable: Sendable {
         alarms = Alarms(clock: clock)
         gate = RenewalGate(clock: clock, workshop: workshop)
         self.pauses = Pauses(keeper: pauses)
+        self.signOuts = SignOuts(keeper: signOuts)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
@@ -143,7 +147,10 @@ package final class SessionTable: Sendable {
             var damaged: [String: String] = [:]
             for stored in try await store.loadAll() {
                 switch stored {
-                case .record(let record): await pickUp(record)
+                case .record(let record) where signOuts.cover(record): await remove(record)
+                case .record(let record):
+                    signOuts.end(record.session)
+                    await pickUp(record)
                 case .damaged(let session, let reason): damaged[session] = reason
                 }
             }
@@ -160,6 +167,15 @@ package final class SessionTable: Sendable {
             await showLocked()
             if error.endsUntold { readAgainLater() }
         }
+    }
+
+    /// Carries out a sign-out that an earlier run could not.
+    private func remove(_ record: SessionRecord) async {
+        // Whose machine is still there removes it by itself.
+        guard session(named: record.session) == nil else { return }
+        // Tried again when the store is next read; until then it is no session all the same.
+        guard (try? await store.delete(record.session)) != nil else { return }
+        signOuts.end(record.session)
     }
 
     /// What a person is told of records that were left untouched.
@@ -199,7 +215,8 @@ package final class SessionTable: Sendable {
     private func showLocked() async {
         guard [.locked, .denied].contains(board.store.state) else { return }
         // What cannot be told stays unsaid: the store's own state says why.
-        for name in (try? await store.names()) ?? [] where session(named: name.session) == nil {
+        for name in (try? await store.names()) ?? []
+        where session(named: name.session) == nil && !signOuts.include(name.session) {
             board.put(herald: .locked(name, in: board.store))
         }
     }
@@ -313,6 +330,7 @@ package final class SessionTable: Sendable {
         guard isOurs else { return }
         alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
+        signOuts.end(session.name)
         board.remove(session.name)
         workshop.order { await self.tellPlaces() }
         forgetAnswers()

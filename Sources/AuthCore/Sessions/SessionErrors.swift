@@ -95,8 +95,8 @@ extension AgentError {
     static func notRemoved(_ error: AgentError) -> AgentError {
         var told = error
         told.message =
-            "You are signed out here, but the session is still in the store. authd removes it as soon as it can; "
-            + "started again before that, it has the session back. " + error.message
+            "You are signed out here, but the session is still in the store; authd removes it as soon as it can. "
+            + error.message
         return told
     }
 }

@@ -10,23 +10,24 @@ package struct Agent: Sendable {
     private let services: @Sendable () async throws -> [any Service]
     private let logger: Logger
 
+    /// - Parameters:
+    ///   - read: reads settings and profiles anew.
+    ///   - fixedLevel: the log's level is the command line's, whatever the settings say.
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
-        checkProfile: @escaping AgentServices.CheckProfile, store: MovableStore,
-        storeSurroundings: StoreDesk.Surroundings, outbox: any OutboxStore,
-        transport: any HTTPTransport,
-        network: any NetworkWatch, sleep: any SleepWatch, desktop: any Notifier, tools: SignInTools,
-        clock: any SystemClock, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
+        checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreDesk.Surroundings,
+        ports: AgentPorts, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         let logger = log.logger()
         self.logger = logger
         services = {
-            let outlet = EventOutlet(loop: loop)
+            let (clock, outlet) = (ports.clock, EventOutlet(loop: loop))
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
-                store: store, transport: transport, clock: clock, network: network, sleep: sleep,
-                catalog: configuration.catalog, pauses: PauseFile(beside: socket.path),
+                store: ports.store, transport: ports.transport, clock: clock, network: ports.network,
+                sleep: ports.sleep,
+                catalog: configuration.catalog, pauses: PauseFile(beside: socket.path), signOuts: ports.signOuts,
                 seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)
@@ -47,11 +48,11 @@ package struct Agent: Sendable {
             let api = APIDesk(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = OutboxDesk(
-                table: table, api: api, store: outbox, clock: clock, seed: .random(in: .min ... .max),
+                table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
                 publish: outlet.publish)
             let dispatcher = Dispatcher(
-                table: table, desk: LoginDesk(table: table, tools: tools), api: api, outbox: outboxDesk,
-                store: StoreDesk(table: table, store: store, surroundings: storeSurroundings),
+                table: table, desk: LoginDesk(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
+                store: StoreDesk(table: table, store: ports.store, surroundings: storeSurroundings),
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { params async throws(AgentError) in
@@ -63,7 +64,7 @@ package struct Agent: Sendable {
                 opening: { await table.ready() },
                 accepting: {
                     logger.notice(
-                        "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(store.kind.rawValue)"])
+                        "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(ports.store.kind.rawValue)"])
                     notifier.ready(
                         status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store))
                 },
@@ -73,11 +74,11 @@ package struct Agent: Sendable {
                 Watchdog(loop: loop, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                StoreKeeper(store: store), TableKeeper(table: table, clock: clock, logger: logger),
+                StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger),
                 OutboxKeeper(desk: outboxDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
                 NoticeKeeper(
-                    table: table, desktop: desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
+                    table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
                     logger: logger),
                 HangupWatch(reloader: reloader), listener,
             ]

@@ -1,0 +1,30 @@
+package import AuthCore
+
+/// What the agent reaches the world by: each port of AuthCore with its adapter.
+package struct AgentPorts: Sendable {
+    let store: MovableStore
+    let outbox: any OutboxStore
+    let transport: any HTTPTransport
+    let network: any NetworkWatch
+    let sleep: any SleepWatch
+    let desktop: any Notifier
+    let clock: any SystemClock
+    let tools: SignInTools
+    let signOuts: (any SignOutKeeper)?
+
+    package init(
+        store: MovableStore, outbox: any OutboxStore, transport: any HTTPTransport, network: any NetworkWatch,
+        sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInTools,
+        signOuts: (any SignOutKeeper)?
+    ) {
+        self.store = store
+        self.outbox = outbox
+        self.transport = transport
+        self.network = network
+        self.sleep = sleep
+        self.desktop = desktop
+        self.clock = clock
+        self.tools = tools
+        self.signOuts = signOuts
+    }
+}
