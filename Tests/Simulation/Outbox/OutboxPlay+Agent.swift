@@ -82,7 +82,10 @@ extension OutboxPlay {
         diskCalls[number]?.isCarriedOut = true
         disk.carryOut(call.call)
         switch call.call {
-        case .remove(let id): writes[id]?.isStruckOut = true
+        case .remove(let id):
+            writes[id]?.isStruckOut = true
+            // Of two wishes to drop it the one that failed says nothing any more.
+            if call.purpose == .dropping { writes[id]?.isDropped = true }
         case .note(nil, let id): writes[id]?.said = nil
         case .all, .read, .add, .note: break
         }
