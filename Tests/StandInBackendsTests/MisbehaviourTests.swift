@@ -1,4 +1,7 @@
 import AsyncHTTPClient
+import Foundation
+import NIOCore
+import NIOPosix
 import StandInBackends
 import Testing
 
@@ -126,6 +129,29 @@ struct MisbehaviourTests {
                 #expect(try await client.call(.appTemplate, login, ada).status == 200)
             }
             #expect(try await client.call(.awsLambda, "GET /auth/profile").status == 401)
+        }
+    }
+
+    @Test("a backend that stops listening waits for nobody who is connected", .timeLimit(.minutes(1)))
+    func connected() async throws {
+        let begun = [
+            "", "GET /api/x HTTP/1.1\r\nHost: a\r\n\r\n",
+            "POST /api/x HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf",
+            "POST /api/x HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\n\r\nhalfGET /",
+        ]
+        try await Client.with { client async throws in
+            let port = try #require(URL(string: client.standIns.url(.appTemplate))?.port)
+            for round in 0..<100 {
+                // One that leaves its own side open when the other has closed, as a program does that is busy elsewhere.
+                let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+                    .channelOption(.allowRemoteHalfClosure, value: true)
+                    .channelOption(.autoRead, value: round.isMultiple(of: 2))
+                    .connect(host: "127.0.0.1", port: port).get()
+                try await channel.writeAndFlush(ByteBuffer(string: begun[round % begun.count]))
+                try await client.standIns.setListening(false, .appTemplate)
+                try? await channel.close()
+                try await client.standIns.setListening(true, .appTemplate)
+            }
         }
     }
 }

@@ -35,7 +35,7 @@ struct BackendServer: Sendable {
         }
         let wrong = orders.take(method: method, path: path) ?? Behaviour()
 
-        if let delay = wrong.delay { try await Task.sleep(for: delay) }
+        if let delay = wrong.delay { try await channel.delay(for: delay) }
         if wrong.cut == .beforeAnswer { throw await cut(channel) }
         var answer =
             if wrong.html {
@@ -46,7 +46,7 @@ struct BackendServer: Sendable {
                 try await work(request, channel)
             }
         if wrong.lostAnswer { throw await cut(channel) }
-        if let late = wrong.lateAnswer { try await Task.sleep(for: late) }
+        if let late = wrong.lateAnswer { try await channel.delay(for: late) }
         if let retryAfter = wrong.retryAfter { answer.headers.append(("retry-after", retryAfter)) }
         for (name, value) in wrong.headers { answer.headers.append((name, value)) }
         answer.headers.append(
@@ -72,7 +72,7 @@ struct BackendServer: Sendable {
             throw await cut(channel)
         }
         for byte in answer.body {
-            try await Task.sleep(for: wrong.slowBody ?? .zero)
+            try await channel.delay(for: wrong.slowBody ?? .zero)
             try await body.write(ByteBuffer(bytes: [byte]))
         }
         try await body.finish(nil)

@@ -35,19 +35,7 @@ final class Listener: Sendable {
             } catch {
                 return
             }
-            try await withThrowingTaskGroup(of: Void.self) { group in
-                group.addTask { try await self.serve() }
-                group.addTask { try await self.isWanted.wait { !$0 } }
-                defer { isListening.update { $0 = false } }
-                do {
-                    try await group.next()
-                } catch is CancellationError {
-                }
-                group.cancelAll()
-                while let ended = await group.nextResult() {
-                    if case .failure(let error) = ended, !(error is CancellationError) { throw error }
-                }
-            }
+            try await serve()
         }
     }
 
@@ -61,13 +49,34 @@ final class Listener: Sendable {
         try await isListening.wait { $0 }
     }
 
+    /// Returns when it is not wanted any more, or the task is cancelled.
     private func serve() async throws {
+        let door = Door()
+        // Not a child task: a server that is cancelled ends the process when it is just accepting a connection.
+        let server = Task { try await self.serve(through: door) }
+        await withTaskGroup { group in
+            group.addTask { _ = await server.result }
+            group.addTask { try? await self.isWanted.wait { !$0 } }
+            await group.next()
+            door.close()
+            group.cancelAll()
+        }
+        isListening.update { $0 = false }
+        try await server.value
+    }
+
+    /// Returns once the door is closed.
+    private func serve(through door: Door) async throws {
         let server = try HTTPServerBuilder.http1().buildServer(
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            // One loop: a connection is accepted whole before the door closes, or not at all.
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "stand-in", factory: { _ in SwiftLogNoOpLogHandler() }),
             responder: respond
-        ) { [isListening] _ in
+        ) { [isListening] channel in
+            door.keep(channel)
+            // Refused only when it is closed already.
+            try? await channel.pipeline.addHandler(door, position: .first)
             isListening.update { $0 = true }
         }
         try await server.run()
