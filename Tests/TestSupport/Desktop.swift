@@ -16,12 +16,31 @@ package final class Desktop: Sendable {
             "PATH": ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin",
         ]
         let address = "unix:path=\(folder.path)/bus"
+        let configuration = "\(folder.path)/bus.conf"
+        try Self.busConfiguration(address).write(toFile: configuration, atomically: true, encoding: .utf8)
         bus = try await Child(
-            ["dbus-daemon", "--session", "--nofork", "--nopidfile", "--address=\(address)", "--print-address=1"],
+            ["dbus-daemon", "--config-file=\(configuration)", "--nofork", "--nopidfile", "--print-address=1"],
             environment: environment)
         guard await bus.out.wait(for: "unix:path=") else { throw Failure("no bus: \(bus.err.text)") }
         environment["DBUS_SESSION_BUS_ADDRESS"] = address
         self.environment = environment
+    }
+
+    /// A session bus that starts no services. One that does puts a second, locked keyring in the place of one that is
+    /// being replaced, as soon as anybody calls it in between.
+    private static func busConfiguration(_ address: String) -> String {
+        """
+        <busconfig>
+          <type>session</type>
+          <listen>\(address)</listen>
+          <auth>EXTERNAL</auth>
+          <policy context="default">
+            <allow send_destination="*" eavesdrop="true"/>
+            <allow eavesdrop="true"/>
+            <allow own="*"/>
+          </policy>
+        </busconfig>
+        """
     }
 
     /// A keyring that is unlocked and owns its name on the bus.
@@ -29,9 +48,21 @@ package final class Desktop: Sendable {
         let keyring = try await Child(
             ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
                 + (replacing ? ["--replace"] : []), environment: environment, input: .text(Self.keyringPassword))
-        let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
-        guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
+        repeat {
+            let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
+            guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
+        } while try await keyringOwner() != keyring.pid
         return keyring
+    }
+
+    /// The process that is the keyring to the bus.
+    private func keyringOwner() async throws -> pid_t? {
+        let owner = try await run([
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.DBus", "--object-path", "/org/freedesktop/DBus",
+            "--method", "org.freedesktop.DBus.GetConnectionUnixProcessID", "org.freedesktop.secrets",
+        ])
+        // As in "(uint32 4711,)".
+        return owner.out.split(separator: " ").last.flatMap { pid_t($0.prefix(while: \.isNumber)) }
     }
 
     /// As a screen lock does, or a start without the password: what the keyring holds is there and cannot be read.
