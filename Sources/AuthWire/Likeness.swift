@@ -1,10 +1,10 @@
 /// Finds the word that a mistyped one was to be.
-enum Likeness {
+package enum Likeness {
     /// A longer one was not mistyped, and comparing takes time by its length.
     private static let longest = 64
 
     /// `nil` when none is near: one slip in three letters at most, and always one.
-    static func nearest(to word: String, among known: [String]) -> String? {
+    package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.count <= longest else { return nil }
         let near = known.map { (word: $0, slips: slips(from: Array(word), to: Array($0))) }.min { $0.slips < $1.slips }
         return near.flatMap { $0.slips <= max(1, word.count / 3) ? $0.word : nil }
