@@ -1,6 +1,7 @@
 import Glibc
 
-/// A small file beside the socket that others read without asking the agent. It holds no secret.
+/// A small file beside the socket, for others to read without asking the agent, or of the agent's own state. It holds no
+/// secret.
 package struct RuntimeFile: Sendable {
     package let path: String
 
@@ -29,6 +30,21 @@ package struct RuntimeFile: Sendable {
         guard descriptor >= 0 else { throw SystemFailure("open the folder \(folder)") }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw SystemFailure("write the folder \(folder) to the disk") }
+    }
+
+    /// `nil` where there is none that can be read; no more than the limit of a longer one.
+    func read(atMost limit: Int) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: min(limit, 1 << 14))
+        while bytes.count < limit {
+            let count = unsafe Glibc.read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
     }
 
     package func remove() {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where what outlives a login is kept, besides the keyring (XDG Base Directory Specification, `XDG_STATE_HOME`).
 enum StateFolder {
     /// `nil` where the environment names no home. A relative folder is to be taken as not set.
@@ -5,5 +7,16 @@ enum StateFolder {
         if let folder = environment("XDG_STATE_HOME"), folder.hasPrefix("/") { return folder + "/authd" }
         guard let home = environment("HOME"), home.hasPrefix("/") else { return nil }
         return home + "/.local/state/authd"
+    }
+
+    /// The folder and what is missing above it, closed to others.
+    static func make(_ folder: String) throws(SystemFailure) {
+        for end in folder.indices.dropFirst() where folder[end] == "/" {
+            // What cannot be made is told by the folder itself.
+            _ = unsafe mkdir(String(folder[..<end]), 0o700)
+        }
+        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
+            throw SystemFailure("make the folder \(folder)")
+        }
     }
 }
