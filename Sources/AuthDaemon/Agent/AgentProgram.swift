@@ -66,15 +66,16 @@ package struct AgentProgram: Sendable {
                 guard kind != .secretService else { return }
                 try moved.keep { () throws(StartRefusal) in try claimKeyring() }
             })
+        // Sessions that end with the agent leave nothing behind for the next one.
+        let kept = kind == .memory ? nil : state
         let ports = AgentPorts(
             store: store,
-            // Sessions that end with the agent leave nothing behind for the next one to send.
-            outbox: parts.outbox(kind == .memory ? nil : state.map { $0 + "/outbox.sqlite" }, store),
+            outbox: parts.outbox(kept.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             clock: BootClock(),
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next())),
-            signOuts: state.map(SignOutFile.init))
+            signOuts: kept.map(SignOutFile.init))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
             storeSurroundings: surroundings, ports: ports, socket: socket, loop: inside.next(), log: log,
