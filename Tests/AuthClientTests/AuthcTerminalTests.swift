@@ -23,6 +23,18 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
+    @Test("where stderr is no terminal nobody is asked, as nobody would see it")
+    func unseen() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc login app-template 2>$XDG_RUNTIME_DIR/log; echo \"exit $?\"; cat $XDG_RUNTIME_DIR/log",
+            folder: agent.folder)
+        await terminal.waits(for: "nobody to ask")
+        #expect(terminal.text.contains("exit 64"))
+        await terminal.ends()
+    }
+
     @Test("^C while a secret is typed cancels the sign-in and leaves the terminal as it was")
     func interrupted() async throws {
         let agent = try AuthcLoginTests.agent()
@@ -103,6 +115,11 @@ struct AuthcTerminalTests {
         let plain = try await Terminal("authc status; echo end", folder: agent.folder, environment: ["NO_COLOR": "1"])
         await plain.waits(for: "end\r\n")
         #expect(!plain.text.contains("\u{1B}"))
+        // Nobody has said what this terminal can do.
+        let unknown = try await Terminal("unset TERM; authc status; echo end", folder: agent.folder)
+        await unknown.waits(for: "end\r\n")
+        #expect(!unknown.text.contains("\u{1B}"))
+        await unknown.ends()
         #expect(try await !Program.run(["status"], folder: agent.folder).output.contains("\u{1B}"))
         await coloured.ends()
         await plain.ends()
