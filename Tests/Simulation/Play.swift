@@ -5,11 +5,10 @@ import AuthWire
 ///
 /// The agent here is what ``Session`` and ``SessionTable`` are outside: it carries out what the real
 /// ``SessionMachine`` decides, one action after the other, and may die between any two.
-final class Play {
+final class Play: Stage {
     let setting: Setting
     let tampering: Tampering?
     var random: SeededRandom
-    var now = Duration.zero
     var queue = HappeningQueue<Happening>()
 
     // The world
@@ -45,17 +44,13 @@ final class Play {
     /// What outlives the process beside the store.
     var pauses: [Int: RenewalPause] = [:]
     var storeCalls: [Int: StoreCall] = [:]
-    var lastNumber = 0
 
     // What is watched
-    var violation: Violation?
     var coverage = Coverage()
     var calls: [CallLog]
     /// When the provider was called, by any session, within the last second.
     var lately: [Duration] = []
-    var happenings = 0
-    /// What happened, in words and by session, where somebody is going to read it.
-    private(set) var trace: [String]?
+    /// By session, where somebody is going to read it.
     var history: [History]?
 
     init(_ schedule: Schedule, tampering: Tampering? = nil, traced: Bool = false) {
@@ -65,10 +60,8 @@ final class Play {
         provider = SimulatedProvider(rotation: setting.rotation)
         seats = Array(repeating: nil, count: setting.sessions)
         calls = Array(repeating: CallLog(), count: setting.sessions)
-        if traced {
-            trace = []
-            history = Array(repeating: History(), count: setting.sessions)
-        }
+        if traced { history = Array(repeating: History(), count: setting.sessions) }
+        super.init(circles: .thrift, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
@@ -100,39 +93,13 @@ final class Play {
         Moment(boot: BootInstant(sinceBoot: now - bootedAt), wall: WallTime(unixSeconds: Self.begin) + now + clockError)
     }
 
-    /// The date of the beginning.
-    static let begin = 1_800_000_000.0
-
     func time(of deadline: BootInstant) -> Duration { deadline.sinceBoot + bootedAt }
 
-    private func wait(_ pause: Pause) {
-        switch pause {
-        case .time(let duration): go(until: now + duration)
-        case .happenings(let count):
-            for _ in 0..<count {
-                guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
-            }
-        }
-    }
-
-    /// Lets everything happen that is due until then.
-    func go(until end: Duration) {
-        while violation == nil, happen(before: end) {}
-        now = max(now, end)
-    }
-
-    /// The next thing happens, if it is due by then.
-    private func happen(before end: Duration) -> Bool {
+    override func happen(before end: Duration) -> Bool {
         let alarm = nextAlarm()
         let never = Duration.seconds(1 << 40)
         let next = min(queue.next ?? never, alarm?.at ?? never, noticeAlarm ?? never)
-        guard next <= end else { return false }
-        now = max(now, next)
-        happenings += 1
-        guard happenings < Referee.mostHappenings else {
-            report(.thrift, "\(happenings) things happened in one schedule: somebody goes round in circles")
-            return false
-        }
+        guard comes(next, before: end) else { return false }
         if let alarm, alarm.at == next {
             seats[alarm.session]?.alarm = nil
             history?[alarm.session].wakes.append(now)
@@ -168,24 +135,5 @@ final class Play {
         case .networkTold: networkIsTold()
         case .restart: restart()
         }
-    }
-
-    // MARK: Words
-
-    func report(_ rule: Rule, _ what: @autoclosure () -> String) {
-        guard violation == nil else { return }
-        let violation = Violation(rule: rule, at: now, what: what())
-        self.violation = violation
-        note("✗ \(violation)")
-    }
-
-    func note(_ line: @autoclosure () -> String) {
-        guard trace != nil else { return }
-        trace?.append("\(now)  \(line())")
-    }
-
-    func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
     }
 }

@@ -14,9 +14,17 @@ struct Shrinker<Schedule: Shortenable> {
     /// Schedules played at most: enough for the longest there are.
     private var left = 5000
 
-    init(best: Schedule, fails: @escaping (Schedule) -> Bool) {
+    private init(best: Schedule, fails: @escaping (Schedule) -> Bool) {
         self.best = best
         self.fails = fails
+    }
+
+    /// The shortest schedule found that breaks the same rule; as it is where it breaks none.
+    static func shortened(_ schedule: Schedule, broken: @escaping (Schedule) -> Rule?) -> Schedule {
+        guard let rule = broken(schedule) else { return schedule }
+        var shrinker = Shrinker(best: schedule) { broken($0) == rule }
+        shrinker.run()
+        return shrinker.best
     }
 
     mutating func run() {

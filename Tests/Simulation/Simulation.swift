@@ -39,10 +39,7 @@ package enum Simulation {
 
     /// The shortest schedule found that breaks the same rule.
     package static func shortened(_ schedule: Schedule, tampering: Tampering? = nil) -> Schedule {
-        guard let rule = play(schedule, tampering: tampering).violation?.rule else { return schedule }
-        var shrinker = Shrinker(best: schedule) { play($0, tampering: tampering).violation?.rule == rule }
-        shrinker.run()
-        return shrinker.best
+        Shrinker.shortened(schedule) { play($0, tampering: tampering).violation?.rule }
     }
 
     /// A failure as it is told: the rule, the shortest schedule that breaks it, and what happened.

@@ -22,11 +22,11 @@ struct CampaignTests {
 
     @Test("a fault put in on purpose is found, and its schedule is made short", arguments: Tampering.allCases)
     func faultsAreFound(tampering: Tampering) throws {
-        let failing = (1...2000 as ClosedRange<UInt64>).lazy.map { seed in
+        let make = { (seed: UInt64) in
             var maker = ScheduleMaker(seed: seed)
             return maker.schedule()
-        }.first { Simulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
-        let schedule = try #require(failing, "no schedule shows it")
+        }
+        let schedule = try found(make) { Simulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
         let short = Simulation.shortened(schedule, tampering: tampering)
         #expect(Simulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
         #expect(Simulation.play(short).violation == nil)
@@ -37,11 +37,13 @@ struct CampaignTests {
         "a fault put into the outbox on purpose is found, and its schedule is made short",
         arguments: OutboxTampering.allCases)
     func outboxFaultsAreFound(tampering: OutboxTampering) throws {
-        let failing = (1...2000 as ClosedRange<UInt64>).lazy.map { seed in
+        let make = { (seed: UInt64) in
             var maker = OutboxScheduleMaker(seed: seed)
             return maker.schedule()
-        }.first { OutboxSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
-        let schedule = try #require(failing, "no schedule shows it")
+        }
+        let schedule = try found(make) {
+            OutboxSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule
+        }
         let short = OutboxSimulation.shortened(schedule, tampering: tampering)
         #expect(OutboxSimulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
         #expect(OutboxSimulation.play(short).violation == nil)
@@ -55,5 +57,12 @@ struct CampaignTests {
         let first = OutboxSimulation.play(schedule, traced: true)
         #expect(first.trace.count > 10)
         #expect(first.trace == OutboxSimulation.play(schedule, traced: true).trace)
+    }
+
+    /// The first of two thousand schedules in which it shows.
+    private func found<Schedule>(
+        _ make: @escaping (UInt64) -> Schedule, where shows: @escaping (Schedule) -> Bool
+    ) throws -> Schedule {
+        try #require((1...2000 as ClosedRange<UInt64>).lazy.map(make).first(where: shows), "no schedule shows it")
     }
 }

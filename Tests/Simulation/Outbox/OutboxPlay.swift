@@ -5,7 +5,7 @@ import AuthWire
 ///
 /// The agent here is what ``OutboxDesk`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
 /// after the other, and may die between any two.
-final class OutboxPlay {
+final class OutboxPlay: Stage {
     enum Happening {
         case reachesProvider(Int)
         case answered(Int)
@@ -38,7 +38,6 @@ final class OutboxPlay {
 
     let tampering: OutboxTampering?
     var random: SeededRandom
-    var now = Duration.zero
     var queue = HappeningQueue<Happening>()
 
     // The world
@@ -65,15 +64,11 @@ final class OutboxPlay {
     var diskIsFreeAt = Duration.zero
     /// Who waits for what becomes of a write, since when, in the order they came.
     var callers: [(id: String, since: Duration)] = []
-    var lastNumber = 0
 
     // What is watched
-    var violation: Violation?
     var writes: [String: WatchedWrite] = [:]
     var lanes: [WatchedLane]
     var coverage = OutboxCoverage()
-    var happenings = 0
-    private(set) var trace: [String]?
 
     init(_ schedule: OutboxSchedule, tampering: OutboxTampering? = nil, traced: Bool = false) {
         self.tampering = tampering
@@ -81,7 +76,7 @@ final class OutboxPlay {
         machine = OutboxMachine(seed: schedule.seed)
         accounts = Array(repeating: .owner, count: schedule.sessions)
         lanes = Array(repeating: WatchedLane(), count: schedule.sessions)
-        if traced { trace = [] }
+        super.init(circles: .writeThrift, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
@@ -106,31 +101,10 @@ final class OutboxPlay {
         Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: Play.begin) + now + clockError)
     }
 
-    private func wait(_ pause: Pause) {
-        switch pause {
-        case .time(let duration): go(until: now + duration)
-        case .happenings(let count):
-            for _ in 0..<count {
-                guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
-            }
-        }
-    }
-
-    private func go(until end: Duration) {
-        while violation == nil, happen(before: end) {}
-        now = max(now, end)
-    }
-
-    private func happen(before end: Duration) -> Bool {
+    override func happen(before end: Duration) -> Bool {
         let never = Duration.seconds(1 << 40)
         let next = min(queue.next ?? never, alarm ?? never)
-        guard next <= end else { return false }
-        now = max(now, next)
-        happenings += 1
-        guard happenings < Referee.mostHappenings else {
-            report(.writeThrift, "\(happenings) things happened in one schedule: somebody goes round in circles")
-            return false
-        }
+        guard comes(next, before: end) else { return false }
         if alarm == next {
             alarm = nil
             if isLoaded { tell(.wake) } else { look() }
@@ -151,25 +125,6 @@ final class OutboxPlay {
         case .looks: look()
         case .restart: restart()
         }
-    }
-
-    // MARK: Words
-
-    func report(_ rule: Rule, _ what: @autoclosure () -> String) {
-        guard violation == nil else { return }
-        let violation = Violation(rule: rule, at: now, what: what())
-        self.violation = violation
-        note("✗ \(violation)")
-    }
-
-    func note(_ line: @autoclosure () -> String) {
-        guard trace != nil else { return }
-        trace?.append("\(now)  \(line())")
-    }
-
-    func nextNumber() -> Int {
-        lastNumber += 1
-        return lastNumber
     }
 }
 

@@ -21,10 +21,7 @@ package enum OutboxSimulation {
 
     /// The shortest schedule found that breaks the same rule.
     package static func shortened(_ schedule: OutboxSchedule, tampering: OutboxTampering? = nil) -> OutboxSchedule {
-        guard let rule = play(schedule, tampering: tampering).violation?.rule else { return schedule }
-        var shrinker = Shrinker(best: schedule) { play($0, tampering: tampering).violation?.rule == rule }
-        shrinker.run()
-        return shrinker.best
+        Shrinker.shortened(schedule) { play($0, tampering: tampering).violation?.rule }
     }
 
     package static func report(_ schedule: OutboxSchedule) -> String {

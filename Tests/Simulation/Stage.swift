@@ -1,0 +1,73 @@
+import AuthCore
+
+/// What every played world has: its time, what was found broken in it, and what is told of it.
+class Stage {
+    var now = Duration.zero
+    private(set) var happenings = 0
+    private(set) var violation: Violation?
+    /// What happened, in words, where somebody is going to read it.
+    private(set) var trace: [String]?
+    private var lastNumber = 0
+    private let circles: Rule
+
+    /// - Parameter circles: the rule that is broken by a world that comes to no end.
+    init(circles: Rule, traced: Bool) {
+        self.circles = circles
+        if traced { trace = [] }
+    }
+
+    /// The date of the beginning.
+    static let begin = 1_800_000_000.0
+
+    // MARK: Time
+
+    /// Has the next thing happen, if it is due by then; each world knows what that is.
+    func happen(before end: Duration) -> Bool { false }
+
+    /// Whether something that is due at `next` happens before the end. Then its time has come.
+    final func comes(_ next: Duration, before end: Duration) -> Bool {
+        guard next <= end else { return false }
+        now = max(now, next)
+        happenings += 1
+        guard happenings < Referee.mostHappenings else {
+            report(circles, "\(happenings) things happened in one schedule: somebody goes round in circles")
+            return false
+        }
+        return true
+    }
+
+    final func wait(_ pause: Pause) {
+        switch pause {
+        case .time(let duration): go(until: now + duration)
+        case .happenings(let count):
+            for _ in 0..<count {
+                guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
+            }
+        }
+    }
+
+    /// Lets everything happen that is due until then.
+    final func go(until end: Duration) {
+        while violation == nil, happen(before: end) {}
+        now = max(now, end)
+    }
+
+    // MARK: Words
+
+    final func report(_ rule: Rule, _ what: @autoclosure () -> String) {
+        guard violation == nil else { return }
+        let violation = Violation(rule: rule, at: now, what: what())
+        self.violation = violation
+        note("✗ \(violation)")
+    }
+
+    final func note(_ line: @autoclosure () -> String) {
+        guard trace != nil else { return }
+        trace?.append("\(now)  \(line())")
+    }
+
+    final func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
+    }
+}
