@@ -176,7 +176,9 @@ let package = Package(
             name: "example-client", dependencies: ["AuthClient"], path: "Tests/Example", swiftSettings: strict),
 
         // What several suites need: folders, child processes, a raw client of the socket.
-        .target(name: "TestSupport", dependencies: ["AuthWire"], path: "Tests/TestSupport", swiftSettings: checked),
+        .target(
+            name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport", swiftSettings: checked
+        ),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthCore", "AuthWire"], path: "Tests/Simulation",

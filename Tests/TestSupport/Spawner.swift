@@ -1,3 +1,4 @@
+import CLinux
 import Foundation
 import Synchronization
 
@@ -45,7 +46,7 @@ final class Spawner: Sendable {
             posix_spawn_file_actions_adddup2(&actions, terminal ?? descriptor, Int32(number))
         }
         // Not every library of the runner closes its sockets on exec, and a child that holds one keeps it alive.
-        for descriptor in Int32(3)..<1024 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
         // The runner's threads block signals and ignore SIGPIPE, and a child would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -26,7 +26,8 @@ struct ControlServer: Sendable {
 }
 
 private struct ControlShape: Shape {
-    let standIns: StandIns
+    // They have the listener that has this.
+    unowned let standIns: StandIns
 
     func add(to routes: Routes) {
         routes.get("/control/counts") { _ throws(Refusal) in .json(standIns.counts.json) }
