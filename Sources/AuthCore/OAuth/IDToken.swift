@@ -44,7 +44,7 @@ package struct IDToken: Sendable {
             key["kty"]?.stringValue == keyType && (key["use"]?.stringValue ?? "sig") == "sig"
                 && (key["alg"]?.stringValue ?? algorithm) == algorithm
                 && (keyID == nil || key["kid"]?.stringValue == nil || key["kid"]?.stringValue == keyID)
-        }
+        }.map(EllipticCurveKey.whole)
     }
 
     /// Each costs a signature check.

@@ -116,4 +116,24 @@ struct IDTokenTests {
         let bent = parts[0] + "." + parts[1].replacing("eyJpc3MiOiJqb2Ui", with: "eyJpc3MiOiJqb2Uj") + "." + parts[2]
         #expect(await !Self.cryptography.isSigned(Secret(bent), by: key))
     }
+
+    @Test("a key whose server leaves out the zeros that a coordinate begins with is still that key")
+    func shortCoordinates() async throws {
+        let whole: JSON = [
+            "kty": "EC", "crv": "P-256", "x": "AO6_TunG2dpyI8AMY5Y9qrt9GuhJ0ItV7RBVWGO_SMI",
+            "y": "3uyvPsBsc8W_WJDKuS6d3fgm1se3Az6elAljpI5KGxg",
+        ]
+        let short: JSON = [
+            "kty": "EC", "crv": "P-256", "x": "7r9O6cbZ2nIjwAxjlj2qu30a6EnQi1XtEFVYY79Iwg",
+            "y": "3uyvPsBsc8W_WJDKuS6d3fgm1se3Az6elAljpI5KGxg",
+        ]
+        let parts = [
+            "eyJhbGciOiJFUzI1NiJ9", "eyJpc3MiOiJqb2UifQ",
+            "EkjJnb1VjbBk4OPnEctrWTR95uXx_3HN1Oj2mwBNbzh-eqS74D1a6yyHvqcHq24NwjdlvPMNr69v5Rou-053Jw",
+        ]
+        let token = try IDToken(Secret(parts.joined(separator: ".")))
+        let keys = token.keys(in: ["keys": [short]])
+        #expect(keys == [whole])
+        #expect(await Self.cryptography.isSigned(token.text, by: try #require(keys.first)))
+    }
 }

@@ -1,0 +1,21 @@
+import AuthWire
+
+/// A public key on an elliptic curve, as a JSON Web Key (RFC 7518 §6.2.1).
+enum EllipticCurveKey {
+    /// Of the curve's field, in bytes.
+    private static let lengths = ["P-256": 32, "P-384": 48, "P-521": 66]
+
+    /// The key with coordinates of full length (§6.2.1.2): one in 256 begins with a zero, and there are servers that leave
+    /// that out. Any other key as it is.
+    static func whole(_ key: JSON) -> JSON {
+        guard var members = key.objectValue, members["kty"] == "EC",
+            let length = members["crv"]?.stringValue.flatMap({ lengths[$0] })
+        else { return key }
+        for name in ["x", "y"] {
+            let bytes = members[name]?.stringValue.flatMap { JWTClaims.base64URL($0.utf8) }
+            guard let bytes, bytes.count < length else { continue }
+            members[name] = .string(Base64URL.encode([UInt8](repeating: 0, count: length - bytes.count) + bytes))
+        }
+        return .object(members)
+    }
+}
