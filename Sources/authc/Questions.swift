@@ -58,12 +58,19 @@ struct Questions {
         while true {
             let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
             if !text.isEmpty {
-                guard try isConfirmed(text, field) else { continue }
+                guard hasItsForm(text, field), try isConfirmed(text, field) else { continue }
                 return .given(text)
             }
             if field.value != nil || field.optional { return .leftOut }
             if isCode { return .another }
         }
+    }
+
+    /// A slip is told before anything else is asked; the agent looks at all answers again.
+    private func hasItsForm(_ text: String, _ field: StepField) -> Bool {
+        guard field.kind == "email", !EmailAddress.isWellFormed(text) else { return true }
+        Output.note("That is not \(EmailAddress.words).")
+        return false
     }
 
     /// What nobody sees and nobody knows yet is typed twice.

@@ -137,6 +137,21 @@ struct SignInTests {
         }
     }
 
+    @Test("a mistyped e-mail address is told before the password is asked for")
+    func mistypedAddress() async throws {
+        try await Scene.play { scene in
+            let terminal = try await scene.terminal("authc login app-template --environment local")
+            await terminal.waits(for: "E-mail: ")
+            terminal.type("ada\n")
+            await terminal.waits(for: "That is not an e-mail address")
+            terminal.type("ada@example.org\n")
+            await terminal.waits(for: "Password: ")
+            terminal.type("Correct-horse1\n")
+            await terminal.waits(for: "exit 0")
+            await terminal.ends()
+        }
+    }
+
     @Test("what would not be used is not remembered, and that is told")
     func notRemembered() async throws {
         try await Scene.play { scene in

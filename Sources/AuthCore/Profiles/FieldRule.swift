@@ -1,3 +1,5 @@
+import AuthWire
+
 /// What an answer must be like before anything is sent.
 package enum FieldRule: Sendable, Equatable {
     /// In characters as a person counts them.
@@ -18,7 +20,7 @@ package enum FieldRule: Sendable, Equatable {
         case .uppercaseLetter: text.contains(where: \.isUppercase)
         case .digit: text.utf8.contains(where: \.isDigit)
         case .oneOf(let characters): text.contains { characters.contains($0) }
-        case .email: Self.isEmail(text)
+        case .email: EmailAddress.isWellFormed(text)
         case .digits(let count): text.utf8.count == count && text.utf8.allSatisfy(\.isDigit)
         case .idToken(let issuers): Self.isIDToken(Secret(text), of: issuers)
         }
@@ -32,7 +34,7 @@ package enum FieldRule: Sendable, Equatable {
         case .uppercaseLetter: "an upper-case letter"
         case .digit: "a digit"
         case .oneOf(let characters): "one of " + characters.map(String.init).joined(separator: " ")
-        case .email: "an e-mail address, such as ada@example.org"
+        case .email: EmailAddress.words
         case .digits(let count): "\(count) digits"
         case .idToken(let issuers):
             "an ID token" + (issuers.isEmpty ? "" : " of \(issuers.joined(separator: " or "))")
@@ -43,15 +45,5 @@ package enum FieldRule: Sendable, Equatable {
         let claims = JWTClaims.texts(of: token)
         guard claims["sub"]?.isEmpty == false else { return false }
         return issuers.isEmpty || claims["iss"].map(issuers.contains) ?? false
-    }
-
-    /// Something, one `@`, a domain, nothing invisible: only the provider can know more (RFC 5321 §4.5.3.1 for lengths).
-    private static func isEmail(_ text: String) -> Bool {
-        let halves = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
-        guard text.utf8.count <= 254, halves.count == 2, (1...64).contains(halves[0].count), !halves[1].isEmpty else {
-            return false
-        }
-        return text.unicodeScalars.allSatisfy { $0.value > 0x20 && !(0x7F...0xA0).contains($0.value) }
-            && halves[1].first != UInt8(ascii: ".") && halves[1].last != UInt8(ascii: ".")
     }
 }
