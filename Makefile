@@ -74,8 +74,8 @@ demo: packages build
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
 test: packages
 	$(SWIFT) build --build-tests
-	Tests/run-suites $(SWIFT)
-	$(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
+	$(SWIFT) build $(RELEASE_FLAGS) --product simulate
+	Tests/run-suites $(SWIFT) $(RELEASE)/simulate $(TEST_SEEDS)
 
 # Optimised: 100,000 schedules take a minute of one core then, and ten without.
 simulate:
