@@ -7,8 +7,10 @@ import Glibc
 ///
 /// Invariant: what was begun and is not at its end when this leaves has been cancelled at the agent.
 struct SignIn {
-    /// For a person with another device, where a step does not say when it ends.
+    /// For a person who is elsewhere, where a step does not say when it ends.
     private static let longestWait = Duration.seconds(15 * 60)
+    /// Where it does: the agent ends it then, and says why.
+    private static let grace = Duration.seconds(10)
     /// A cancellation is answered from memory, and nobody waits for a slow one.
     private static let cancelTime = Duration.seconds(2)
 
@@ -126,8 +128,8 @@ struct SignIn {
             guard case .fields(let fields) = try questions.answers(to: step) else { return nil }
             return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
         }
-        let left = step.expiresAt.map { Duration.seconds($0 - WallClock.now) } ?? Self.longestWait
-        return .wait(until: .after(min(max(left, .zero), Self.longestWait)))
+        let left = step.expiresAt.map { max(.zero, .seconds($0 - WallClock.now)) + Self.grace }
+        return .wait(until: .after(left ?? Self.longestWait))
     }
 
     /// The address is told in any case: what was opened may be on another screen, or nowhere.

@@ -79,6 +79,14 @@ package struct DevicePoll: Sendable {
         endsAt = start + device.lifetime
     }
 
+    /// When there is something to do: to ask again, or to give up.
+    package var wakeAt: BootInstant { min(nextAt, endsAt) }
+
+    /// Why nobody is asked any more; `nil`: the code may still be given.
+    package func end(at now: BootInstant) -> AgentError? {
+        now >= endsAt && now < nextAt ? .deviceCodeEnded : nil
+    }
+
     package mutating func take(_ answer: Result<Grant, ProviderFailure>, at now: BootInstant) -> Outcome {
         switch answer {
         case .success(let grant): return .granted(grant)
@@ -90,13 +98,15 @@ package struct DevicePoll: Sendable {
             case "access_denied":
                 return .ended(AgentError(.denied, "The sign-in was refused on the other device.", cause: error.cause))
             case "expired_token": return .ended(.deviceCodeEnded)
+            // A token that we cannot use came of the code, which is good for one.
+            case "token_type": return .ended(error)
             default:
                 guard case .temporary(_, let retryAfter) = failure else { return .ended(error) }
                 // Exponentially, as §3.5 wants it after a connection that timed out.
                 interval = min(max(interval * 2, retryAfter ?? .zero), Self.slowest)
             }
             nextAt = now + interval
-            return nextAt < endsAt ? .again : .ended(.deviceCodeEnded)
+            return now < endsAt ? .again : .ended(.deviceCodeEnded)
         }
     }
 }

@@ -217,10 +217,11 @@ extension SessionTable {
         var poll = DevicePoll(device, from: start.boot)
         while true {
             do {
-                try await clock.sleep(until: poll.nextAt)
+                try await clock.sleep(until: poll.wakeAt)
             } catch {
                 return nil
             }
+            if let end = poll.end(at: clock.now().boot) { return .failure(end) }
             let answer = await provider.token(
                 of: profile, clientSecret: secret, purpose: .signIn, sentAt: clock.now()
             ) { requests throws(AgentError) in try requests.deviceToken(device) }

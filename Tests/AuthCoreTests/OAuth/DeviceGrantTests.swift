@@ -93,16 +93,34 @@ struct DeviceGrantTests {
         #expect(error.kind == kind)
     }
 
-    @Test("after the code has ended nobody is asked any more")
+    @Test("the code ends when it ends: not when it could be asked about no more, and nobody is asked afterwards")
     func expiry() throws {
         var poll = DevicePoll(try example(lifetime: 12), from: Self.start)
-        guard case .again = poll.take(no("authorization_pending"), at: Self.start + .seconds(5)) else {
-            return #expect(Bool(false))
+        for seconds in [5, 10] {
+            #expect(poll.wakeAt == Self.start + .seconds(seconds))
+            #expect(poll.end(at: poll.wakeAt) == nil)
+            guard case .again = poll.take(no("authorization_pending"), at: poll.wakeAt) else {
+                return #expect(Bool(false), "\(seconds)")
+            }
         }
-        guard case .ended(let error) = poll.take(no("authorization_pending"), at: Self.start + .seconds(10)) else {
+        #expect(poll.wakeAt == Self.start + .seconds(12))
+        #expect(poll.end(at: Self.start + .seconds(11)) == nil)
+        #expect(poll.end(at: poll.wakeAt)?.kind == .timeout)
+        // An answer that was long under way is the last one.
+        guard case .ended(let error) = poll.take(no("authorization_pending"), at: Self.start + .seconds(13)) else {
             return #expect(Bool(false))
         }
         #expect(error.kind == .timeout)
+    }
+
+    @Test("a token that is none for us ends it, as the code is good for one")
+    func useless() throws {
+        var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
+        let useless = ProviderFailure.temporary(AgentError(.badReply, "a mac", cause: "token_type"), retryAfter: nil)
+        guard case .ended(let error) = poll.take(.failure(useless), at: Self.start) else {
+            return #expect(Bool(false))
+        }
+        #expect(error.kind == .badReply)
     }
 
     private func example(lifetime: Int) throws -> DeviceAuthorization {
