@@ -20,6 +20,39 @@ struct OAuthGrantTests {
         }
     }
 
+    @Test("a request that is refused before the browser goes by the browser, and the log says so")
+    func refusedPush() async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.takesPushedRequests = true
+        try await OAuthScene.play(configuration) { scene, server in
+            server.misbehave(.refusesPushes)
+            let login = try await scene.loginByBrowser()
+            #expect(login.status == 0, "\(login.err)")
+            #expect(server.counts.pushes == 0)
+            #expect(login.err.contains("code_challenge="), "\(login.err)")
+            try await scene.agent.child.end()
+            let log = try scene.agent.child.err.text
+            #expect(log.contains("RFC 9126"), "\(log)")
+            #expect(!log.contains("code_challenge"))
+        }
+    }
+
+    @Test(
+        "where the server or the profile insists, a request that is not taken before is the end",
+        arguments: [true, false])
+    func demandedPush(byServer: Bool) async throws {
+        var configuration = OAuthStandIn.Configuration()
+        (configuration.takesPushedRequests, configuration.demandsPushedRequests) = (true, byServer)
+        let more = byServer ? "" : "[oauth]\nrequire_pushed_authorization_requests = true"
+        try await OAuthScene.play(configuration, profile: more) { scene, server in
+            server.misbehave(.refusesPushes)
+            let login = try await scene.authc(["login", OAuthScene.provider, "--method", "browser"])
+            #expect(login.status == 65, "\(login.err)")
+            #expect(!login.err.contains("browser: http"), "\(login.err)")
+            #expect(server.counts.codes == 0)
+        }
+    }
+
     @Test("a refresh token from elsewhere comes by stdin, is the session's from then on, and rotates")
     func imported() async throws {
         try await OAuthScene.play { scene, server in

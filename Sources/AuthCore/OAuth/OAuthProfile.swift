@@ -12,12 +12,14 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
     package var parameters: [FormField]
     package var audienceBy: AudienceWay
+    /// No request for authorization goes by the browser that was not pushed before (RFC 9126), whatever the server says.
+    package var demandsPushedRequests: Bool
 
     package init(
         issuer: String?, clientID: String, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = [], audienceBy: AudienceWay = .resource
+        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, demandsPushedRequests: Bool = false
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -27,6 +29,7 @@ package struct OAuthProfile: Sendable, Equatable {
         self.endpoints = endpoints
         self.parameters = parameters
         self.audienceBy = audienceBy
+        self.demandsPushedRequests = demandsPushedRequests
     }
 }
 

@@ -8,14 +8,18 @@ package struct OAuthServer: Sendable, Equatable {
     package var namesItself: Bool
     /// The ways it takes challenges for codes (RFC 7636); `nil`: it does not say.
     package var challengeMethods: [String]?
+    /// It takes no request for authorization that was not pushed before (RFC 9126 §5).
+    package var wantsPushedRequests: Bool
 
     package init(
-        issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil
+        issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil,
+        wantsPushedRequests: Bool = false
     ) {
         self.issuer = issuer
         self.endpoints = endpoints
         self.namesItself = namesItself
         self.challengeMethods = challengeMethods
+        self.wantsPushedRequests = wantsPushedRequests
     }
 
     /// Reads metadata (RFC 8414 §3.2).
@@ -38,7 +42,8 @@ package struct OAuthServer: Sendable, Equatable {
         self.init(
             issuer: issuer, endpoints: profile.endpoints.completed(by: found),
             namesItself: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
-            challengeMethods: metadata["code_challenge_methods_supported"]?.arrayValue?.compactMap(\.stringValue))
+            challengeMethods: metadata["code_challenge_methods_supported"]?.arrayValue?.compactMap(\.stringValue),
+            wantsPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false)
     }
 
     /// Where metadata is looked for, in this order (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).

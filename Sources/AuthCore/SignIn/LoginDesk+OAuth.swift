@@ -150,11 +150,17 @@ extension LoginDesk {
         var attempt = try AuthorizationAttempt(
             profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI,
             cryptography: tools.cryptography)
-        if server.endpoints.pushedAuthorization != nil {
-            let name = await table.provider.push(
-                attempt, at: login.authority, clientSecret: login.fields[OAuthField.clientSecret],
-                sentAt: table.clock.now())
-            attempt.pushed(as: try name.mapError(\.error).get())
+        let isDemanded = server.wantsPushedRequests || oauth.demandsPushedRequests
+        guard isDemanded || server.endpoints.pushedAuthorization != nil else { return attempt }
+        switch await table.provider.push(attempt, at: login.authority, clientSecret: login.fields[OAuthField.clientSecret],
+            sentAt: table.clock.now()) {
+        case .success(let name): attempt.pushed(as: name)
+        case .failure(let failure):
+            // Where nothing can be reached, a browser comes no further.
+            guard !isDemanded, ![.offline, .captivePortal].contains(failure.error.kind) else { throw failure.error }
+            tools.note(
+                "\(login.authority.title) did not take the request before the browser (RFC 9126), so the browser carries "
+                    + "all of it: \(failure.error.message)")
         }
         return attempt
     }

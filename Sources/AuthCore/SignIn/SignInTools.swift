@@ -2,9 +2,15 @@
 package struct SignInTools: Sendable {
     package let cryptography: any Cryptography
     package let redirects: any RedirectListening
+    /// Takes what is done in another way than it was meant, for the log. Without secrets.
+    package let note: @Sendable (String) -> Void
 
-    package init(cryptography: any Cryptography, redirects: any RedirectListening) {
+    package init(
+        cryptography: any Cryptography, redirects: any RedirectListening,
+        note: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
         self.cryptography = cryptography
         self.redirects = redirects
+        self.note = note
     }
 }

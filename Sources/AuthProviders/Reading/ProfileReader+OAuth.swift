@@ -40,7 +40,9 @@ extension ProfileReader {
 
     private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
         let section = root.section("oauth")
-        section?.allow(["audience_by", "client_auth", "parameters", "redirect"] + OAuthEndpoints.names.map(\.name))
+        section?.allow(
+            ["audience_by", "client_auth", "parameters", "redirect", "require_pushed_authorization_requests"]
+                + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let section, let text = section.string(name) else { continue }
@@ -70,7 +72,8 @@ extension ProfileReader {
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
-            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource)
+            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource,
+            demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
     }
 
     /// Exactly as written: the provider's own word for itself is compared with it byte by byte.

@@ -54,9 +54,9 @@ struct OAuthServing: Shape {
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
         ]
-        if book.configuration.demandsPushedRequests {
+        if book.configuration.demandsPushedRequests || book.configuration.takesPushedRequests {
             members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
-            members["require_pushed_authorization_requests"] = true
+            members["require_pushed_authorization_requests"] = .bool(book.configuration.demandsPushedRequests)
         }
         return .json(.object(members))
     }
@@ -166,7 +166,9 @@ struct OAuthServing: Shape {
 
     /// RFC 9126 §2.
     private func push(_ call: Call) throws(Refusal) -> Answer {
-        let fields = try checked(client(call.form(), call))
+        let form = try client(call.form(), call)
+        if book.takes(.refusesPushes) { throw .oauth("invalid_request", "not today") }
+        let fields = try checked(form)
         return .json(["request_uri": .string(book.push(fields)), "expires_in": 60], status: 201)
     }
 

@@ -5,6 +5,8 @@ package final class OAuthStandIn: Sendable {
         package var clientID = "authd-test"
         /// `nil`: the client is a public one.
         package var clientSecret: String?
+        /// Requests for authorization may be pushed (RFC 9126).
+        package var takesPushedRequests = false
         /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
         package var demandsPushedRequests = false
         package var tokenLifetime = Duration.seconds(3600)
@@ -173,5 +175,7 @@ extension OAuthStandIn {
         case denies
         /// Tokens that are no bearer tokens.
         case unknownTokenType
+        /// Requests for authorization are not taken in advance, though metadata says so.
+        case refusesPushes
     }
 }
