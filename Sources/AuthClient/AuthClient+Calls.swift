@@ -18,6 +18,20 @@ extension AuthClient {
         return try await read(.tokenReject(params), timeout, SessionStatus.init)
     }
 
+    /// A proof for one request that the program sends by itself, where the session's tokens are bound to a key: the value
+    /// of its header `DPoP` (RFC 9449 §7.1).
+    /// - Parameters:
+    ///   - nonce: what the other side wants to read in it.
+    ///   - accessToken: the token that goes with it, where it is not the session's own.
+    public func proof(
+        method: String, url: String, nonce: String? = nil, accessToken: String? = nil, session: SessionName? = nil,
+        timeout: Duration = AuthClient.usualTime
+    ) async throws(ClientError) -> ProofResult {
+        let params = TokenProofParams(
+            session: session, method: method, url: url, nonce: nonce, accessToken: accessToken)
+        return try await read(.tokenProof(params), timeout, ProofResult.init)
+    }
+
     public func status(
         session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> SessionStatus {

@@ -28,6 +28,14 @@ package struct SystemCryptography: Cryptography {
             return false
         }
     }
+
+    package func makeKey() -> Secret {
+        Secret(P256.Signing.PrivateKey().pemRepresentation)
+    }
+
+    package func publicKey(of key: Secret) -> PublicKey? { SigningKey(key)?.publicKey }
+
+    package func signature(of bytes: [UInt8], by key: Secret) -> [UInt8]? { SigningKey(key)?.signature(of: bytes) }
 }
 
 /// The signature is all that is checked here; what the claims have to be is `IDToken`'s.

@@ -16,13 +16,14 @@ struct Call: Sendable {
     }
 
     /// The token of `Authorization: Bearer …` (RFC 6750 §2.1), which has to come exactly once.
-    func bearer() throws(Refusal) -> String {
+    /// - Parameter kind: another one (RFC 9449 §7.1).
+    func bearer(kind: String = "bearer") throws(Refusal) -> String {
         let fields = headers.filter { $0.name == "authorization" }
         guard let field = fields.first else { throw .unauthorized("Authorization header is missing") }
         guard fields.count == 1 else { throw .badRequest("Authorization came \(fields.count) times") }
         let parts = field.value.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bearer", !parts[1].isEmpty else {
-            throw .unauthorized("Authorization is not a bearer token")
+        guard parts.count == 2, parts[0].lowercased() == kind, !parts[1].isEmpty else {
+            throw .unauthorized("Authorization is not a \(kind) token")
         }
         return String(parts[1])
     }

@@ -56,6 +56,27 @@ struct OAuthProfileTests {
         #expect(profile.signIn[0].fields[0].secret)
     }
 
+    @Test("a profile may bind tokens to a key, prove by a key who we are, and insist on pushed requests")
+    func keys() throws {
+        let text =
+            Self.five + """
+                [oauth]
+                client_auth = "private_key_jwt"
+                client_key_id = "k1"
+                assertion_audience = "token_endpoint"
+                dpop = true
+                require_pushed_authorization_requests = true
+                """
+        let profile = try ProfileReader.read(text, source: "mine.toml").get()
+        let oauth = try #require(profile.oauth)
+        #expect(oauth.clientAuthentication == .privateKey && oauth.keyID == "k1")
+        #expect(oauth.assertionAudience == .tokenEndpoint)
+        #expect(oauth.bindsTokens && oauth.demandsPushedRequests)
+        #expect(profile.signIn[0].fields.map(\.name) == ["client_key"])
+        let usual = try #require(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth)
+        #expect(!usual.bindsTokens && !usual.demandsPushedRequests && usual.assertionAudience == .issuer)
+    }
+
     @Test(
         "what is wrong is told",
         arguments: [

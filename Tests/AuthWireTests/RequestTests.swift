@@ -23,7 +23,7 @@ struct RequestTests {
             .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .loginStart: ["provider": "p"],
             .loginAnswer: ["login": "l", "fields": [:]], .loginWait: ["login": "l"], .loginCancel: ["login": "l"],
             .loginResend: ["login": "l"], .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
-            .tokenReject: ["access_token": "t"],
+            .tokenReject: ["access_token": "t"], .tokenProof: ["method": "GET", "url": "https://a.example/"],
             .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
             .apiWrite: ["stream": "s", "offset": 0], .apiRead: ["stream": "s"], .apiClose: ["stream": "s"],
             .storeMigrate: ["to": "sealed-file"], .sessionExport: ["passphrase": "p"],

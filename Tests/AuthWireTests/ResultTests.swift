@@ -42,6 +42,7 @@ struct ResultTests {
             TokenResult(accessToken: "t", tokenType: "Bearer", expiresAt: 9.5, session: status.session), \.json,
             TokenResult.init)
         try check(TokenResult(accessToken: "t", tokenType: "mac", session: status.session), \.json, TokenResult.init)
+        try check(ProofResult(proof: "p", session: status.session), \.json, ProofResult.init)
         for body in [nil, JSON.null, ["a": 1]] {
             try check(
                 APIResponse(status: 200, headers: ["Date": "x"], body: body, fromCache: true, ageMs: 3), \.json,

@@ -35,6 +35,9 @@ enum Samples {
                     session: session, minValid: .seconds(60), scopes: ["a", "b"], audience: "api", purpose: "sync",
                     timeout: .seconds(5))),
             .tokenReject(TokenRejectParams(session: session, accessToken: secret)),
+            .tokenProof(
+                TokenProofParams(
+                    session: session, method: "GET", url: "https://api.example/a", nonce: "n", accessToken: secret)),
             .userGet(UserGetParams(session: session, fresh: true)),
             .userUpdate(UserUpdateParams(session: session, fields: ["name": "Ada", "pin": .string(secret)])),
             .apiRequest(

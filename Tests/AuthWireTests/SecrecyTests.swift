@@ -27,6 +27,7 @@ struct SecrecyTests {
         let values: [Any] = [
             token, RPCMessage.result(.null, token.json), [token], Optional(token) as Any, ["k": token],
             TokenRejectParams(accessToken: Samples.secret),
+            ProofResult(proof: Samples.secret, session: try SessionName("a")),
             APIResponse(status: 200, headers: ["Set-Cookie": Samples.secret], body: .string(Samples.secret)),
             UserResult(user: UserSummary(id: "1"), raw: .string(Samples.secret)),
             RPCMessage.notification(method: "event", params: [.string(Samples.secret)]),

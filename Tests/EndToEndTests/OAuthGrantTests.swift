@@ -53,6 +53,67 @@ struct OAuthGrantTests {
         }
     }
 
+    /// A key pair, by openssl: the file of the private key, and the public one.
+    private func keys(_ scene: Scene, _ arguments: [String]) async throws -> (file: String, publicKey: String) {
+        let file = scene.desktop.folder.path + "/client.pem"
+        let made = try await scene.desktop.run(["openssl", "genpkey", "-out", file] + arguments)
+        guard made.status == 0 else { throw Failure(made.err) }
+        return (file, try await scene.desktop.run(["openssl", "pkey", "-in", file, "-pubout"]).out)
+    }
+
+    @Test(
+        "a client that proves by its key who it is (RFC 7523) keeps that key in the keyring, and signs each request anew",
+        arguments: [
+            (["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"], "issuer"),
+            (["-algorithm", "RSA", "-pkeyopt", "rsa_keygen_bits:2048"], "token_endpoint"),
+        ])
+    func clientKey(algorithm: [String], audience: String) async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.assertionAudience = audience == "issuer" ? .issuer : .tokenEndpoint
+        // Proofs and assertions are dated by the server's clock, which its answers tell.
+        configuration.clockAhead = .seconds(7200)
+        (configuration.demandsProofs, configuration.demandsNonces) = (true, true)
+        let more = """
+            [oauth]
+            client_auth = "private_key_jwt"
+            assertion_audience = "\(audience)"
+            dpop = true
+            """
+        try await OAuthScene.play(configuration, profile: more) { scene, server in
+            let (file, publicKey) = try await keys(scene, algorithm)
+            server.use(clientKey: publicKey)
+            let login = "$0 login \(OAuthScene.provider) --method service --secret-fd client_key=3 3<"
+            let none = try await scene.shell(login + "/dev/null")
+            #expect(none.status == 64, "\(none.err)")
+            let done = try await scene.shell(login + "'\(file)'")
+            #expect(done.status == 0, "\(done.err)")
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            try await scene.restart()
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(server.counts.services == 3)
+            // Once more each where a nonce was wanted, and each time another assertion.
+            #expect(server.counts.assertions == 3 + server.counts.nonceChallenges)
+            #expect(server.counts.proofRefusals.isEmpty)
+        }
+    }
+
+    @Test("a key that is none of ours, or that the server does not know, signs nobody in")
+    func wrongKey() async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.clientKey = "none yet"
+        try await OAuthScene.play(configuration, profile: "[oauth]\nclient_auth = \"private_key_jwt\"") {
+            scene, server in
+            let login = ["login", OAuthScene.provider, "--method", "service", "--password-stdin"]
+            let none = try await scene.authc(login, input: "no key at all")
+            #expect(none.status == 65, "\(none.err)")
+            #expect(none.err.contains("private key in PEM"), "\(none.err)")
+            let (file, _) = try await keys(scene, ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"])
+            let unknown = try await scene.authc(login, input: try String(contentsOfFile: file, encoding: .utf8))
+            #expect(unknown.status == 65, "\(unknown.err)")
+            #expect(server.counts.assertions == 0 && server.counts.services == 0)
+        }
+    }
+
     @Test("a refresh token from elsewhere comes by stdin, is the session's from then on, and rotates")
     func imported() async throws {
         try await OAuthScene.play { scene, server in

@@ -32,7 +32,8 @@ struct TargetRules: Sendable {
                 "NIOHTTPCompression",
                 "NIOPosix", "NIOSSL",
             ])),
-        "AuthTokens": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "Crypto", "JWTKit"])),
+        "AuthTokens": TargetRules(
+            imports: standard.union(["AuthCore", "AuthWire", "Crypto", "CryptoExtras", "JWTKit"])),
         "AuthSealedFile": TargetRules(
             imports: standard.union([
                 "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore", "NIOPosix",
@@ -54,7 +55,8 @@ struct TargetRules: Sendable {
             ])),
         "StandInBackends": TargetRules(
             imports: standard.union([
-                "Crypto", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit", "Logging", "NIOCore",
+                "Crypto", "CryptoExtras", "Foundation", "HTTPTypes", "Hummingbird", "HummingbirdCore", "JWTKit",
+                "Logging", "NIOCore",
                 "NIOPosix",
                 "ServiceLifecycle",
             ]),

@@ -171,17 +171,27 @@ package final class APIDesk: Sendable {
         _ order: APIOrder, _ session: Session, token: String?, _ conditions: [HTTPField]
     ) async throws(AgentError) -> Result<Received, ProviderFailure> {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
+        var isChallenged = false
         while true {
             let record = await session.record
             if order.waits { try await networkWanted(record) }
             var request = try order.build(record)
             request.headers += conditions
-            if let token { request.headers.append(HTTPField("Authorization", "Bearer \(token)")) }
+            if let token = token.map({ Secret($0) }) {
+                request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))
+                request.prove(token, with: record.tokens.proofKey)
+                request = try await table.provider.signer.proven(request)
+            }
             let failure: RetryPlan.Failure
             let reason: ProviderFailure
             let sentAt = clock.now()
             do throws(TransportError) {
                 let reply = try await transport.send(request)
+                if table.provider.signer.heard(reply, to: request), !isChallenged {
+                    guard order.stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
+                    isChallenged = true
+                    continue
+                }
                 let reader = AnswerReader(
                     profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages)
                 let read =
@@ -271,6 +281,12 @@ extension AgentError {
                 + "send it again.", cause: "body_once", httpStatus: error.httpStatus,
             providerMessage: error.providerMessage)
     }
+
+    /// A nonce was asked for when the body had been read (RFC 9449 §9); the next proof has it.
+    fileprivate static let bodyIsSpentOnChallenge = AgentError(
+        .providerError,
+        "The provider wants a word of its own in the proof, and the body can be read only once. Send it again.",
+        cause: DPoPProof.challenge, retryable: true)
 
     fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
         AgentError(

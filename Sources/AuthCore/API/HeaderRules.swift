@@ -2,9 +2,9 @@ import AuthWire
 
 /// What a caller's own header fields may be.
 enum HeaderRules {
-    /// Ours: the session's token, and what the connection itself decides (RFC 9110 §7.6.1, §7.2, §8.6).
+    /// Ours: the session's token with its proof, and what the connection itself decides (RFC 9110 §7.6.1, §7.2, §8.6).
     private static let ours: Set<String> = [
-        "authorization", "connection", "content-length", "expect", "host", "keep-alive", "proxy-authorization",
+        "authorization", "connection", "content-length", "dpop", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
     /// Servers take 8 KiB of them or a little more.

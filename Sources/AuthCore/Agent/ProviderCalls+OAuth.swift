@@ -75,19 +75,20 @@ extension ProviderCalls {
 
     /// Asks the token endpoint.
     func token(
-        of profile: ProviderProfile, clientSecret: Secret?, purpose: ErrorReader.Purpose, sentAt: Moment,
+        of profile: ProviderProfile, as client: OAuthClient, purpose: ErrorReader.Purpose, sentAt: Moment,
         _ request: (OAuthRequests) throws(AgentError) -> HTTPRequest
     ) async -> Result<Grant, ProviderFailure> {
-        await ask(profile, clientSecret, at: sentAt, request) { _, reply in
-            TokenAnswer(profile: profile, purpose: purpose, sentAt: sentAt.wall).read(reply)
+        await ask(profile, client, at: sentAt, request) { _, reply in
+            TokenAnswer(profile: profile, purpose: purpose, sentAt: sentAt.wall, isBound: client.proofKey != nil)
+                .read(reply)
         }
     }
 
     /// Has the server make a code for a person to type (RFC 8628 §3.1).
     func beginDevice(
-        at profile: ProviderProfile, clientSecret: Secret?, sentAt: Moment
+        at profile: ProviderProfile, as client: OAuthClient, sentAt: Moment
     ) async -> Result<DeviceAuthorization, ProviderFailure> {
-        await ask(profile, clientSecret, at: sentAt) { requests throws(AgentError) in
+        await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.deviceAuthorization()
         } read: { errors, reply in
             let body = ReplyBody(reply)
@@ -103,9 +104,9 @@ extension ProviderCalls {
     /// Gives a request for authorization to the server before the browser does (RFC 9126 §2).
     /// - Returns: the name by which the browser speaks of it.
     func push(
-        _ attempt: AuthorizationAttempt, at profile: ProviderProfile, clientSecret: Secret?, sentAt: Moment
+        _ attempt: AuthorizationAttempt, at profile: ProviderProfile, as client: OAuthClient, sentAt: Moment
     ) async -> Result<String, ProviderFailure> {
-        await ask(profile, clientSecret, at: sentAt) { requests throws(AgentError) in
+        await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.pushed(attempt)
         } read: { errors, reply in
             let body = ReplyBody(reply)
@@ -122,7 +123,7 @@ extension ProviderCalls {
     func renewOAuth(
         _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenAim? = nil, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
-        let answer = await token(of: profile, clientSecret: record.clientSecret, purpose: .renewal, sentAt: sentAt) {
+        let answer = await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {
             requests throws(AgentError) in
             if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
                 return try requests.exchange(record.tokens.accessToken, for: aim)
@@ -166,7 +167,7 @@ extension ProviderCalls {
         ] {
             guard let token else { continue }
             let result: Result<Void, ProviderFailure> = await ask(
-                profile, record.clientSecret, at: sentAt, purpose: .user
+                profile, OAuthClient(record), at: sentAt, purpose: .user
             ) {
                 requests throws(AgentError) in
                 try requests.revocation(of: token, kind)
@@ -197,13 +198,13 @@ extension ProviderCalls {
 
     /// The claims about the user (OpenID Connect Core 1.0 §5.3); `nil` where the server has no place for them.
     func userInfo(
-        _ accessToken: Secret, at profile: ProviderProfile, sentAt: Moment
+        _ record: SessionRecord, at profile: ProviderProfile, sentAt: Moment
     ) async -> Result<(raw: JSON, summary: UserSummary), ProviderFailure>? {
         if case .success(let server) = await server(of: profile, at: sentAt), server.endpoints.userInfo == nil {
             return nil
         }
-        return await ask(profile, nil, at: sentAt, purpose: .user) { requests throws(AgentError) in
-            try requests.userInfo(accessToken)
+        return await ask(profile, OAuthClient(record), at: sentAt, purpose: .user) { requests throws(AgentError) in
+            try requests.userInfo(record.tokens.accessToken)
         } read: { errors, reply in
             let body = ReplyBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
@@ -215,7 +216,7 @@ extension ProviderCalls {
     }
 
     private func ask<Answer>(
-        _ profile: ProviderProfile, _ clientSecret: Secret?, at now: Moment, purpose: ErrorReader.Purpose = .signIn,
+        _ profile: ProviderProfile, _ client: OAuthClient, at now: Moment, purpose: ErrorReader.Purpose = .signIn,
         _ request: (OAuthRequests) throws(AgentError) -> HTTPRequest,
         read: (ErrorReader, HTTPReply) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
@@ -225,7 +226,9 @@ extension ProviderCalls {
         case .success(let found): server = found
         case .failure(let failure): return .failure(failure)
         }
-        let requests = OAuthRequests(profile: profile, oauth: oauth, server: server, clientSecret: clientSecret)
+        let requests = OAuthRequests(
+            profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
+            now: await signer.time(at: server.endpoints.token ?? ""))
         var spoken = profile
         spoken.errors = TokenAnswer.errors
         let errors = ErrorReader(profile: spoken, purpose: purpose, sentAt: now.wall)

@@ -5,10 +5,12 @@ package struct ProviderCalls: Sendable {
     let catalog: CurrentCatalog
     private let transport: any HTTPTransport
     let servers = ServerDirectory()
+    let signer: ProofSigner
 
-    package init(catalog: CurrentCatalog, transport: any HTTPTransport) {
+    package init(catalog: CurrentCatalog, transport: any HTTPTransport, signer: ProofSigner) {
         self.catalog = catalog
         self.transport = transport
+        self.signer = signer
     }
 
     /// Whether anything renews this session, as its profile stands now.
@@ -86,7 +88,7 @@ package struct ProviderCalls: Sendable {
         guard let profile = catalog.profiles[record.provider] else { return nil }
         guard profile.userRequest != nil else {
             guard profile.oauth != nil else { return nil }
-            return await userInfo(record.tokens.accessToken, at: profile, sentAt: sentAt)
+            return await userInfo(record, at: profile, sentAt: sentAt)
         }
         return await call(record) { exchange throws(AgentError) in
             try exchange.userRequest(record)
@@ -126,21 +128,30 @@ package struct ProviderCalls: Sendable {
         }
     }
 
+    /// - Parameter request: makes it; asked once more where the answer wants the same with another proof.
     func send<Answer>(
         request: () throws(AgentError) -> HTTPRequest, read: (HTTPReply) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
-        let ready: HTTPRequest
-        do throws(AgentError) {
-            ready = try request()
-        } catch {
-            return .failure(.temporary(error, retryAfter: nil))
-        }
-        do throws(TransportError) {
-            return read(try await transport.send(ready))
-        } catch {
-            // The next try begins on a connection of its own: this one may be dead without knowing it.
-            await transport.dropConnections()
-            return .failure(ProviderFailure(error))
+        var isRepeated = false
+        while true {
+            let ready: HTTPRequest
+            do throws(AgentError) {
+                ready = try await signer.proven(try request())
+            } catch {
+                return .failure(.temporary(error, retryAfter: nil))
+            }
+            do throws(TransportError) {
+                let reply = try await transport.send(ready)
+                if signer.heard(reply, to: ready), !isRepeated {
+                    isRepeated = true
+                    continue
+                }
+                return read(reply)
+            } catch {
+                // The next try begins on a connection of its own: this one may be dead without knowing it.
+                await transport.dropConnections()
+                return .failure(ProviderFailure(error))
+            }
         }
     }
 }

@@ -40,6 +40,27 @@ extension SessionTable {
         return try status(session.name)
     }
 
+    /// A proof for a program that sends its own request.
+    package func proof(_ params: TokenProofParams) async throws(AgentError) -> ProofResult {
+        let session = try session(params.session)
+        let record = params.accessToken == nil ? try await session.liveRecord() : await session.record
+        guard let key = record.tokens.proofKey else {
+            throw AgentError(
+                .unsupported, "The tokens of session \(session.name) are bound to no key: they need no proof.",
+                cause: "not_bound")
+        }
+        guard ProviderOrigin(of: params.url) != nil, params.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidParams("params.url: expected a whole address, http or https; found something else.")
+        }
+        guard !params.method.isEmpty, params.method.utf8.allSatisfy({ $0.isUppercase || $0.isLowercase }) else {
+            throw .invalidParams("params.method: expected a method of HTTP, such as GET; found something else.")
+        }
+        let token = params.accessToken.map { Secret($0) } ?? record.tokens.accessToken
+        let proof = try await provider.signer.proof(
+            ProofDemand(key: key, accessToken: token), method: params.method, url: params.url, nonce: params.nonce)
+        return ProofResult(proof: proof.reveal(), session: session.name)
+    }
+
     package func refresh(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try session(params.session)
         try await session.renew()

@@ -34,12 +34,14 @@ package final class SessionTable: Sendable {
     let signOuts: SignOuts
 
     /// - Parameters:
+    ///   - cryptography: `nil`: nothing can be signed, so that no token is bound to a key.
     ///   - pauses: where the waits after failed tries outlive a run; `nil`: nowhere.
     ///   - signOuts: where sign-outs do that the store has not carried out.
     ///   - seed: of all jitter.
     ///   - publish: called at each change; it must not wait.
     package init(
-        store: any SessionStore, transport: any HTTPTransport, clock: any SystemClock, network: any NetworkWatch,
+        store: any SessionStore, transport: any HTTPTransport, cryptography: (any Cryptography)? = nil,
+        clock: any SystemClock, network: any NetworkWatch,
         sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil,
         signOuts: (any SignOutKeeper)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
@@ -49,7 +51,11 @@ package final class SessionTable: Sendable {
         self.network = NetworkKeeper(watch: network, sleep: sleep, transport: transport, clock: clock)
         self.transport = GuardedTransport(transport, network: self.network)
         self.catalog = CurrentCatalog(catalog)
-        provider = ProviderCalls(catalog: self.catalog, transport: self.transport)
+        provider = ProviderCalls(
+            catalog: self.catalog, transport: self.transport,
+            signer: ProofSigner(
+                cryptography: cryptography, clock: clock, skew: { [keeper = self.network] in await keeper.skew(of: $0) }
+            ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         alarms = Alarms(clock: clock)
         gate = RenewalGate(clock: clock, workshop: workshop)

@@ -112,6 +112,9 @@ package actor NetworkKeeper {
         return skews[origin]?.value(at: now) ?? .zero
     }
 
+    /// The same of a place that is to be asked; zero where nothing is known of its clock.
+    func skew(of origin: ProviderOrigin) -> Duration { skews[origin]?.value(at: clock.now()) ?? .zero }
+
     private func tellSkews() {
         let now = clock.now()
         reactions?.publishSkews(

@@ -30,10 +30,11 @@ package struct AuthorizationAttempt: Sendable {
     private let issuer: String?
     private let namesItself: Bool
 
+    /// - Parameter proofKey: what the tokens that come of it will be bound to; then the code is too (RFC 9449 §10).
     /// - Throws: `unsupported` where the server has no such endpoint, or takes no S256 challenges.
     package init(
         profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, redirectURI: String,
-        cryptography: any Cryptography
+        proofKey: Secret? = nil, cryptography: any Cryptography
     ) throws(AgentError) {
         guard let endpoint = server.endpoints.authorization else {
             throw AgentError(.unsupported, "\(profile.title) does not offer sign-in by a browser.")
@@ -56,6 +57,9 @@ package struct AuthorizationAttempt: Sendable {
         ]
         if !oauth.scopes.isEmpty { fields.append(FormField("scope", oauth.scopes.joined(separator: " "))) }
         if oauth.scopes.contains("openid") { fields.append(FormField("nonce", nonce)) }
+        if let key = proofKey.flatMap(cryptography.publicKey) {
+            fields.append(FormField("dpop_jkt", key.thumbprint(cryptography)))
+        }
         request = fields + oauth.parameters
         self.endpoint = endpoint
         clientID = oauth.clientID

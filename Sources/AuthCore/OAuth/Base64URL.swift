@@ -1,8 +1,8 @@
 /// RFC 4648 §5 without padding, as OAuth and JOSE write bytes.
-enum Base64URL {
+package enum Base64URL {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    static func encode(_ bytes: [UInt8]) -> String {
+    package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         var bits: UInt32 = 0
         var count: UInt32 = 0
@@ -19,7 +19,7 @@ enum Base64URL {
     }
 
     /// Not to be guessed: 32 bytes of the system's randomness (RFC 7636 §7.1).
-    static func random() -> String {
+    package static func random() -> String {
         var source = SystemRandomNumberGenerator()
         return encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &source) })
     }

@@ -3,6 +3,7 @@ package import AuthWire
 /// The fields that OAuth asks a person for.
 package enum OAuthField {
     package static let clientSecret = "client_secret"
+    package static let clientKey = "client_key"
     static let refreshToken = "refresh_token"
     /// Where the browser came to in the end.
     package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
@@ -11,7 +12,8 @@ package enum OAuthField {
 extension OAuthProfile {
     /// What the agent says in requests itself; a profile cannot say it in its stead.
     package static let ownParameters = [
-        "client_id", "client_secret", "code", "code_challenge", "code_challenge_method", "code_verifier", "device_code",
+        "client_assertion", "client_assertion_type", "client_id", "client_secret", "code", "code_challenge",
+        "code_challenge_method", "code_verifier", "device_code", "dpop_jkt",
         "grant_type", "nonce", "redirect_uri", "refresh_token", "request", "request_uri", "response_mode",
         "response_type", "scope", "state",
     ]
@@ -38,8 +40,11 @@ extension OAuthProfile {
 
     /// By what the provider knows that it is us.
     var clientFields: [StepField] {
-        guard clientAuthentication != .none else { return [] }
-        return [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
+        switch clientAuthentication {
+        case .none: []
+        case .basic, .post: [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
+        case .privateKey: [StepField(name: OAuthField.clientKey, label: "Client's private key (PEM)", secret: true)]
+        }
     }
 
     /// Where an ID token and UserInfo keep the common user (OpenID Connect Core 1.0 §5.1).

@@ -12,6 +12,12 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
     package var parameters: [FormField]
     package var audienceBy: AudienceWay
+    /// Its tokens are to be bound to a key of ours (RFC 9449), so that nobody else can use them.
+    package var bindsTokens: Bool
+    /// For whom a client's own word is, where it proves by a key who it is.
+    package var assertionAudience: AssertionAudience
+    /// The server's name for that key, where it knows several (RFC 7515 §4.1.4).
+    package var keyID: String?
     /// No request for authorization goes by the browser that was not pushed before (RFC 9126), whatever the server says.
     package var demandsPushedRequests: Bool
 
@@ -19,7 +25,9 @@ package struct OAuthProfile: Sendable, Equatable {
         issuer: String?, clientID: String, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, demandsPushedRequests: Bool = false
+        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, bindsTokens: Bool = false,
+        assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
+        demandsPushedRequests: Bool = false
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -29,6 +37,9 @@ package struct OAuthProfile: Sendable, Equatable {
         self.endpoints = endpoints
         self.parameters = parameters
         self.audienceBy = audienceBy
+        self.bindsTokens = bindsTokens
+        self.assertionAudience = assertionAudience
+        self.keyID = keyID
         self.demandsPushedRequests = demandsPushedRequests
     }
 }
@@ -49,6 +60,33 @@ package enum ClientAuthentication: String, Sendable, Equatable, CaseIterable {
     case none
     case basic
     case post
+    /// By what only the holder of a key can sign (RFC 7523 §2.2); that key is the secret.
+    case privateKey = "private_key_jwt"
+}
+
+/// Whom a client names as the reader of its own word (RFC 7523 §3, 3).
+package enum AssertionAudience: String, Sendable, Equatable, CaseIterable {
+    /// The server's own name, which no other server can be taken for; the token endpoint where it has none.
+    case issuer
+    /// As older servers want it.
+    case tokenEndpoint = "token_endpoint"
+}
+
+/// What we have at an authorization server besides our name, for one sign-in or one session.
+package struct OAuthClient: Sendable {
+    /// As ``SessionRecord/clientSecret``.
+    package var secret: Secret?
+    /// As ``TokenSet/proofKey``.
+    package var proofKey: Secret?
+
+    package init(secret: Secret? = nil, proofKey: Secret? = nil) {
+        self.secret = secret
+        self.proofKey = proofKey
+    }
+
+    package init(_ record: SessionRecord) {
+        self.init(secret: record.clientSecret, proofKey: record.tokens.proofKey)
+    }
 }
 
 /// The addresses of an authorization server (RFC 8414 §2).

@@ -5,8 +5,11 @@ struct OAuthRequests {
     let profile: ProviderProfile
     let oauth: OAuthProfile
     let server: OAuthServer
-    /// What the client has at the token endpoint besides its name.
-    let clientSecret: Secret?
+    let client: OAuthClient
+    /// `nil`: nothing can be signed.
+    let cryptography: (any Cryptography)?
+    /// By the server's clock, as far as that is known.
+    let now: WallTime
 
     /// RFC 8628 §3.1.
     func deviceAuthorization() throws(AgentError) -> HTTPRequest {
@@ -67,15 +70,19 @@ struct OAuthRequests {
     /// OpenID Connect Core 1.0 §5.3.
     func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
         guard let url = server.endpoints.userInfo else { throw offers("user info") }
-        return HTTPRequest(
+        var request = HTTPRequest(
             method: "GET", url: url,
             headers: [
-                HTTPField("Authorization", "Bearer " + accessToken.reveal()), HTTPField("Accept", "application/json"),
+                .authorization(accessToken, boundTo: client.proofKey), HTTPField("Accept", "application/json"),
             ])
+        request.prove(accessToken, with: client.proofKey)
+        return request
     }
 
     private func token(_ grant: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
-        try post(server.endpoints.token, "tokens", [FormField("grant_type", grant)] + fields)
+        var request = try post(server.endpoints.token, "tokens", [FormField("grant_type", grant)] + fields)
+        request.prove(nil, with: client.proofKey)
+        return request
     }
 
     private func aimed(_ aim: TokenAim?) throws(AgentError) -> [FormField] {
@@ -109,9 +116,12 @@ struct OAuthRequests {
             ])
         // Whoever answers a redirect would be sent what is meant for this address alone.
         request.followsRedirects = false
-        switch (oauth.clientAuthentication, clientSecret) {
+        switch (oauth.clientAuthentication, client.secret) {
         case (.none, _): fields.append(FormField("client_id", oauth.clientID))
         case (_, nil): throw AgentError(.validation, "\(profile.title) wants a client secret, and there is none.")
+        case (.privateKey, let key?):
+            fields.append(FormField("client_id", oauth.clientID))
+            fields += try assertion(by: key)
         case (.basic, let secret?):
             // Encoded before they are joined, as either may have a colon (RFC 6749 §2.3.1).
             let pair = Form.encode(oauth.clientID) + ":" + Form.encode(secret.reveal())
@@ -121,6 +131,15 @@ struct OAuthRequests {
         }
         request.body = Secret(Form.encode(fields))
         return request
+    }
+
+    /// RFC 7523 §2.2.
+    private func assertion(by key: Secret) throws(AgentError) -> [FormField] {
+        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
+        let own = oauth.assertionAudience == .issuer ? server.issuer : nil
+        guard let audience = own ?? server.endpoints.token else { throw offers("tokens") }
+        return try ClientAssertion(clientID: oauth.clientID, audience: audience, issuedAt: now, keyID: oauth.keyID)
+            .fields(by: key, cryptography)
     }
 
     private func offers(_ what: String) -> AgentError {

@@ -8,17 +8,20 @@ package struct OAuthServer: Sendable, Equatable {
     package var namesItself: Bool
     /// The ways it takes challenges for codes (RFC 7636); `nil`: it does not say.
     package var challengeMethods: [String]?
+    /// By what it takes proofs to be signed (RFC 9449 §5.1); `nil`: it does not say.
+    package var proofAlgorithms: [String]?
     /// It takes no request for authorization that was not pushed before (RFC 9126 §5).
     package var wantsPushedRequests: Bool
 
     package init(
         issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil,
-        wantsPushedRequests: Bool = false
+        proofAlgorithms: [String]? = nil, wantsPushedRequests: Bool = false
     ) {
         self.issuer = issuer
         self.endpoints = endpoints
         self.namesItself = namesItself
         self.challengeMethods = challengeMethods
+        self.proofAlgorithms = proofAlgorithms
         self.wantsPushedRequests = wantsPushedRequests
     }
 
@@ -42,9 +45,12 @@ package struct OAuthServer: Sendable, Equatable {
         self.init(
             issuer: issuer, endpoints: profile.endpoints.completed(by: found),
             namesItself: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
-            challengeMethods: metadata["code_challenge_methods_supported"]?.arrayValue?.compactMap(\.stringValue),
+            challengeMethods: Self.texts(metadata["code_challenge_methods_supported"]),
+            proofAlgorithms: Self.texts(metadata["dpop_signing_alg_values_supported"]),
             wantsPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false)
     }
+
+    private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }
 
     /// Where metadata is looked for, in this order (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
     package static func places(of issuer: String) -> [String] {

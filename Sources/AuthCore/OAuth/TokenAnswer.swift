@@ -6,6 +6,8 @@ struct TokenAnswer {
     let profile: ProviderProfile
     let purpose: ErrorReader.Purpose
     let sentAt: WallTime
+    /// The tokens that were asked for are bound to a key.
+    var isBound = false
 
     static let map = ReplyMap(
         accessToken: known("/access_token"), tokenType: known("/token_type"), refreshToken: known("/refresh_token"),
@@ -24,13 +26,16 @@ struct TokenAnswer {
         let plain = plain(reply)
         return reader.read(plain).flatMap { grant in
             var grant = grant
-            // What is no bearer token is none to us (RFC 6749 §7.1).
-            guard (grant.tokenType ?? "bearer").lowercased() == "bearer" else {
+            // A kind that we do not know is none to us (RFC 6749 §7.1); nor is one that anybody could use where it was to be
+            // bound to our key (RFC 9449 §5).
+            let (kind, told) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
+            guard told.lowercased() == kind.lowercased() else {
+                let wanted = isBound ? ", and was to be bound to our key (DPoP)" : ""
                 return .failure(
                     reader.errors.badReply(
-                        "its token is of the kind \(grant.tokenType ?? "")", cause: "token_type", status: reply.status))
+                        "its token is of the kind \(told)\(wanted)", cause: "token_type", status: reply.status))
             }
-            grant.tokenType = "Bearer"
+            grant.tokenType = kind
             grant.message = nil
             grant.refreshEndsAt = refreshEnd(plain)
             grant.scopes = ReplyBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)

@@ -28,6 +28,8 @@ package struct HTTPRequest: Sendable {
     package var sink: (any HTTPAnswerSink)?
     /// Only ever to the same origin.
     package var followsRedirects = true
+    /// What it has to prove, anew each time it is sent.
+    package var proof: ProofDemand?
     /// For the whole exchange; `nil` is the transport's own, and none at all where a body is streamed.
     package var limit: Duration?
 

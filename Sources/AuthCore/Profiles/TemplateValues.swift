@@ -16,6 +16,9 @@ package struct TemplateValues: Sendable {
     /// Values that are JSON of another kind than text, where they stand alone in a body.
     private var typed: [String: JSON] = [:]
 
+    /// What the access token is bound to, if to anything.
+    package private(set) var proofKey: Secret?
+
     package subscript(name: String) -> Secret? { values[name] }
 
     /// At sign-in: what a person gave.
@@ -34,6 +37,7 @@ package struct TemplateValues: Sendable {
     package init(_ record: SessionRecord) {
         set(Name.environment, Secret(record.environment))
         set(Name.accessToken, record.tokens.accessToken)
+        proofKey = record.tokens.proofKey
         set(Name.refreshToken, record.tokens.refreshToken)
         set(Name.userID, record.user?.id.map(Secret.init))
         set(Name.userEmail, record.user?.email.map(Secret.init))

@@ -19,7 +19,8 @@ package struct SessionRecord: Sendable, Equatable {
     package var signedInAt: WallTime
     /// What a new sign-in needs, kept only when the person said so.
     package var remembered: [String: Secret]?
-    /// What we are known by at an authorization server besides our name (RFC 6749 §2.3.1).
+    /// What we are known by at an authorization server besides our name: a secret (RFC 6749 §2.3.1), or a private key in
+    /// PEM where the profile says so (RFC 7523 §2.2).
     package var clientSecret: Secret?
     /// Grows by one at every write, so that of two records the newer is known.
     package var revision: UInt64
@@ -61,10 +62,12 @@ package struct TokenSet: Sendable, Equatable {
     package var expiresAt: WallTime?
     /// The life of the refresh token, where the provider tells it.
     package var refreshLife: TokenLife?
+    /// The private key that the tokens are bound to (RFC 9449), in PEM; `nil`: they are whoever's has them.
+    package var proofKey: Secret?
 
     package init(
         accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,
-        expiresAt: WallTime? = nil, refreshLife: TokenLife? = nil
+        expiresAt: WallTime? = nil, refreshLife: TokenLife? = nil, proofKey: Secret? = nil
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -72,6 +75,7 @@ package struct TokenSet: Sendable, Equatable {
         self.issuedAt = issuedAt
         self.expiresAt = expiresAt
         self.refreshLife = refreshLife
+        self.proofKey = proofKey
     }
 
     /// Whatever the dates say: they follow the clock when that is set.

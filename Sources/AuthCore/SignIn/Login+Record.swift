@@ -12,10 +12,11 @@ extension Login {
             tokens: TokenSet(
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
                 issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
-                refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) }),
+                refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) },
+                proofKey: method.flow == nil ? nil : proofKey),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
             needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil,
-            clientSecret: method.flow == nil ? nil : fields[OAuthField.clientSecret])
+            clientSecret: method.flow == nil ? nil : client.secret)
     }
 
     /// The provider's word, then the profile's; who signs in by a password has one; else what was known stays.

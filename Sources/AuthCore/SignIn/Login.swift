@@ -71,6 +71,8 @@ package struct Login: Sendable {
     package let hasBrowser: Bool
     /// What an authorization server gave.
     package private(set) var grant: Grant?
+    /// What that is bound to, where the profile wants it bound.
+    var proofKey: Secret?
     package private(set) var lastTouched: BootInstant
     /// How often the provider refused what the person was sent.
     private var refusals = 0
@@ -127,6 +129,12 @@ package struct Login: Sendable {
 
     /// Whose authorization server the person goes to, if to any.
     package var authority: ProviderProfile { proof?.profile ?? profile }
+
+    /// As whom we ask there.
+    package var client: OAuthClient {
+        OAuthClient(
+            secret: fields[OAuthField.clientSecret] ?? fields[OAuthField.clientKey], proofKey: proofKey)
+    }
 
     /// All that may be asked before anybody goes anywhere.
     var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }

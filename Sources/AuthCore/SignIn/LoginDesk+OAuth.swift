@@ -6,6 +6,7 @@ extension LoginDesk {
     /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
     func authorize(_ login: Login, _ flow: OAuthFlow) async -> Result<Login, AgentError> {
         do throws(AgentError) {
+            let login = try await bound(login)
             switch flow {
             case .service: return .success(try await serve(login))
             case .importing: return .success(try await takeOver(login))
@@ -23,10 +24,24 @@ extension LoginDesk {
         }
     }
 
+    /// With the key that its tokens will be bound to, where the profile wants them bound.
+    private func bound(_ login: Login) async throws(AgentError) -> Login {
+        guard login.authority.oauth?.bindsTokens == true, login.proofKey == nil else { return login }
+        guard let tools else { throw .noTools(login) }
+        let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
+        if let taken = server.proofAlgorithms, !taken.contains("ES256") {
+            throw AgentError(
+                .unsupported,
+                "\(login.authority.title) does not take proofs by ES256 (RFC 9449), and its profile wants them.")
+        }
+        var login = login
+        login.proofKey = tools.cryptography.makeKey()
+        return login
+    }
+
     private func serve(_ login: Login) async throws(AgentError) -> Login {
         let answer = await table.provider.token(
-            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
-            sentAt: table.clock.now()
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.clientCredentials() }
         var login = login
         login.authorized(try answer.mapError(\.error).get(), at: table.clock.now())
@@ -37,8 +52,7 @@ extension LoginDesk {
     private func takeOver(_ login: Login) async throws(AgentError) -> Login {
         guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
         let answer = await table.provider.token(
-            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
-            sentAt: table.clock.now()
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.refresh(given) }
         var grant = try await identified(answer.mapError(\.error), for: login, nonce: nil).get()
         grant.refreshToken = grant.refreshToken ?? given
@@ -50,15 +64,16 @@ extension LoginDesk {
 
     private func beginDevice(_ login: Login) async throws(AgentError) -> Login {
         let sentAt = table.clock.now()
-        let secret = login.fields[OAuthField.clientSecret]
-        let device = try await table.provider.beginDevice(at: login.authority, clientSecret: secret, sentAt: sentAt)
+        let device = try await table.provider.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
             .mapError(\.error).get()
         guard isUnderWay(login.id) else { throw .cancelledLogin }
         var login = login
         login.sendAway(.device(device), until: sentAt.boot + device.lifetime, at: sentAt)
         let waiting = login
         work(for: login.id) { [table] in
-            guard let result = await table.poll(device, at: waiting.authority, secret, from: sentAt) else { return }
+            guard let result = await table.poll(device, at: waiting.authority, waiting.client, from: sentAt) else {
+                return
+            }
             await self.came(waiting.id, await self.identified(result, for: waiting, nonce: nil))
         }
         return login
@@ -148,12 +163,11 @@ extension LoginDesk {
     ) async throws(AgentError) -> AuthorizationAttempt {
         let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
         var attempt = try AuthorizationAttempt(
-            profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI,
+            profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI, proofKey: login.proofKey,
             cryptography: tools.cryptography)
         let isDemanded = server.wantsPushedRequests || oauth.demandsPushedRequests
         guard isDemanded || server.endpoints.pushedAuthorization != nil else { return attempt }
-        switch await table.provider.push(attempt, at: login.authority, clientSecret: login.fields[OAuthField.clientSecret],
-            sentAt: table.clock.now()) {
+        switch await table.provider.push(attempt, at: login.authority, as: login.client, sentAt: table.clock.now()) {
         case .success(let name): attempt.pushed(as: name)
         case .failure(let failure):
             // Where nothing can be reached, a browser comes no further.
@@ -169,8 +183,7 @@ extension LoginDesk {
         _ code: Secret, _ attempt: AuthorizationAttempt, _ login: Login
     ) async -> Result<Grant, AgentError> {
         let answer = await table.provider.token(
-            of: login.authority, clientSecret: login.fields[OAuthField.clientSecret], purpose: .signIn,
-            sentAt: table.clock.now()
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.code(code, of: attempt) }
         return await identified(answer.mapError(\.error), for: login, nonce: attempt.nonce)
     }
@@ -218,7 +231,7 @@ extension SessionTable {
     /// Asks again and again whether the person has given the code.
     /// - Returns: `nil` when the sign-in was cancelled meanwhile.
     func poll(
-        _ device: DeviceAuthorization, at profile: ProviderProfile, _ secret: Secret?, from start: Moment
+        _ device: DeviceAuthorization, at profile: ProviderProfile, _ client: OAuthClient, from start: Moment
     ) async -> Result<Grant, AgentError>? {
         var poll = DevicePoll(device, from: start.boot)
         while true {
@@ -229,7 +242,7 @@ extension SessionTable {
             }
             if let end = poll.end(at: clock.now().boot) { return .failure(end) }
             let answer = await provider.token(
-                of: profile, clientSecret: secret, purpose: .signIn, sentAt: clock.now()
+                of: profile, as: client, purpose: .signIn, sentAt: clock.now()
             ) { requests throws(AgentError) in try requests.deviceToken(device) }
             switch poll.take(answer, at: clock.now().boot) {
             case .again: continue

@@ -14,12 +14,16 @@ package struct DamagedRecord: Error, Sendable, Equatable, CustomStringConvertibl
 extension SessionRecord {
     /// The version of the layout below. It grows only when an older authd would misread a newer value; a member that
     /// an older one may overlook is added without.
-    package static let format: Int64 = 1
+    package static let format: Int64 = 2
+
+    /// The oldest format that this record can be read in: an authd of the first would show bound tokens without a proof,
+    /// and lose their key.
+    private var leastFormat: Int64 { tokens.proofKey == nil ? 1 : 2 }
 
     /// The whole record as one JSON object.
     package func encoded() -> Secret {
         var object: JSONObject = [
-            "format": .integer(Self.format),
+            "format": .integer(leastFormat),
             "session": .string(session.text),
             "provider": .string(provider),
             "environment": .string(environment),
@@ -35,6 +39,7 @@ extension SessionRecord {
         object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
         object["refresh_issued_at"] = tokens.refreshLife.map { .number($0.issuedAt.unixSeconds) }
         object["refresh_expires_at"] = tokens.refreshLife.map { .number($0.expiresAt.unixSeconds) }
+        object["proof_key"] = tokens.proofKey.map { .string($0.reveal()) }
         object["client_secret"] = clientSecret.map { .string($0.reveal()) }
         object["user"] = user?.json
         object["raw_user"] = rawUser
@@ -71,7 +76,8 @@ extension SessionRecord {
                 refreshToken: members.optional("refresh_token", "text", \.stringValue).map { Secret($0) },
                 issuedAt: members.required("issued_at", "a date in Unix seconds", \.date),
                 expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date),
-                refreshLife: members.refreshLife()),
+                refreshLife: members.refreshLife(),
+                proofKey: members.optional("proof_key", "text", \.stringValue).map { Secret($0) }),
             user: members.optional("user", "a user") { try? UserSummary($0) },
             rawUser: members.json("raw_user"),
             userReceivedAt: members.optional("user_received_at", "a date in Unix seconds", \.date),

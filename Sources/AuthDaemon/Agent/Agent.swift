@@ -25,7 +25,8 @@ package struct Agent: Sendable {
             let (clock, outlet) = (ports.clock, EventOutlet(loop: loop))
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
-                store: ports.store, transport: ports.transport, clock: clock, network: ports.network,
+                store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
+                network: ports.network,
                 sleep: ports.sleep,
                 catalog: configuration.catalog, pauses: PauseFile(beside: socket.path), signOuts: ports.signOuts,
                 seed: .random(in: .min ... .max),

@@ -57,6 +57,8 @@ package struct Dispatcher: Sendable {
 
         case .tokenReject(let params):
             return later { () async throws(AgentError) in try await table.reject(params).json }
+        case .tokenProof(let params):
+            return later { () async throws(AgentError) in try await table.proof(params).json }
         case .sessionUse(let params):
             return later { () async throws(AgentError) in try await table.use(params).json }
         case .sessionRefresh(let params):

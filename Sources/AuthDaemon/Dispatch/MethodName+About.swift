@@ -39,6 +39,11 @@ extension MethodName {
             MethodAbout(
                 "Tells that a token got a 401: it is renewed if it is still the current one.",
                 [Self.session, .needs("access_token")], gives: "status")
+        case .tokenProof:
+            MethodAbout(
+                "A proof for one request that a program sends by itself, where tokens are bound to a key (RFC 9449).",
+                [Self.session, .needs("method"), .needs("url"), .takes("nonce"), .takes("access_token")],
+                gives: "proof")
         case .userGet:
             MethodAbout("The provider's user.", [Self.session, .takes("fresh", .boolean)], gives: "user")
         case .userUpdate: MethodAbout("Changes the user.", [Self.session, .needs("fields", .object)], gives: "user")

@@ -41,8 +41,10 @@ extension ProfileReader {
     private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
         let section = root.section("oauth")
         section?.allow(
-            ["audience_by", "client_auth", "parameters", "redirect", "require_pushed_authorization_requests"]
-                + OAuthEndpoints.names.map(\.name))
+            [
+                "assertion_audience", "audience_by", "client_auth", "client_key_id", "dpop", "parameters", "redirect",
+                "require_pushed_authorization_requests",
+            ] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let section, let text = section.string(name) else { continue }
@@ -62,6 +64,7 @@ extension ProfileReader {
                 TOMLPath.element("scopes", index), expected: "one scope, without a space (RFC 6749 §3.3)", found: scope)
         }
         let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
+        let assertionAudience = section?.word("assertion_audience", of: AssertionAudience.allCases.map(\.rawValue))
         let audienceBy = section?.word("audience_by", of: AudienceWay.allCases.map(\.rawValue))
         let redirect = section?.string("redirect")
         if let redirect, LoopbackRedirect(redirect) == nil {
@@ -72,7 +75,9 @@ extension ProfileReader {
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
-            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource,
+            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource, bindsTokens: section?.bool("dpop") ?? false,
+            assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
+            keyID: section?.string("client_key_id"),
             demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
     }
 

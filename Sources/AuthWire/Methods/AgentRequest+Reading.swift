@@ -45,6 +45,7 @@ extension AgentRequest {
         case .passwordReset: .passwordReset(try PasswordParams(object))
         case .tokenGet: .tokenGet(try TokenGetParams(object))
         case .tokenReject: .tokenReject(try TokenRejectParams(object))
+        case .tokenProof: .tokenProof(try TokenProofParams(object))
         case .userGet: .userGet(try UserGetParams(object))
         case .userUpdate: .userUpdate(try UserUpdateParams(object))
         case .apiRequest: .apiRequest(try APIRequestParams(object))

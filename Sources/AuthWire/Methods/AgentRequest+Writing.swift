@@ -29,6 +29,7 @@ extension AgentRequest {
         case .passwordReset: .passwordReset
         case .tokenGet: .tokenGet
         case .tokenReject: .tokenReject
+        case .tokenProof: .tokenProof
         case .userGet: .userGet
         case .userUpdate: .userUpdate
         case .apiRequest: .apiRequest
@@ -70,6 +71,7 @@ extension AgentRequest {
             params.json
         case .tokenGet(let params): params.json
         case .tokenReject(let params): params.json
+        case .tokenProof(let params): params.json
         case .userGet(let params): params.json
         case .userUpdate(let params): params.json
         case .apiRequest(let params): params.json

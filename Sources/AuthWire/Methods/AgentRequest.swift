@@ -28,6 +28,7 @@ public enum AgentRequest: Sendable, Equatable {
     case passwordReset(PasswordParams)
     case tokenGet(TokenGetParams)
     case tokenReject(TokenRejectParams)
+    case tokenProof(TokenProofParams)
     case userGet(UserGetParams)
     case userUpdate(UserUpdateParams)
     case apiRequest(APIRequestParams)

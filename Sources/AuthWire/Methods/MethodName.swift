@@ -28,6 +28,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case passwordReset = "password.reset"
     case tokenGet = "token.get"
     case tokenReject = "token.reject"
+    case tokenProof = "token.proof"
     case userGet = "user.get"
     case userUpdate = "user.update"
     case apiRequest = "api.request"

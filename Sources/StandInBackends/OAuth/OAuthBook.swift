@@ -9,6 +9,8 @@ final class OAuthBook: Sendable {
         var person: OAuthStandIn.Person?
         var refreshToken: String?
         var isOver = false
+        /// Of the key that its tokens are bound to (RFC 9449 §6).
+        var thumbprint: String?
     }
 
     struct Device: Sendable {
@@ -26,6 +28,8 @@ final class OAuthBook: Sendable {
         let nonce: String?
         let person: OAuthStandIn.Person
         let endsAt: Double
+        /// Of the key that its tokens have to be bound to (RFC 9449 §10).
+        let thumbprint: String?
         /// What came of it, once it was used.
         var family: Int?
     }
@@ -43,6 +47,10 @@ final class OAuthBook: Sendable {
         var pushed: [String: [String: String]] = [:]
         var faults: [OAuthStandIn.Fault: Int] = [:]
         var lastNumber = 0
+        /// Names of proofs and assertions, none of which is taken twice.
+        var used: Set<String> = []
+        var clientKey: String?
+        var nonces = ["of-the-server-1", "of-the-api-1"]
     }
 
     let configuration: OAuthStandIn.Configuration
@@ -53,13 +61,20 @@ final class OAuthBook: Sendable {
 
     init(_ configuration: OAuthStandIn.Configuration) {
         self.configuration = configuration
-        state = Mutex(State(person: configuration.person, lifetime: configuration.tokenLifetime.inSeconds))
+        clock.advance(by: configuration.clockAhead.inSeconds)
+        state = Mutex(
+            State(
+                person: configuration.person, lifetime: configuration.tokenLifetime.inSeconds,
+                clientKey: configuration.clientKey))
     }
 
     var issuer: String { state.withLock { $0.issuer } }
     var now: Double { clock.now }
 
     func use(issuer: String) { state.withLock { $0.issuer = issuer } }
+    /// In PEM.
+    var clientKey: String? { state.withLock { $0.clientKey } }
+    func use(clientKey: String) { state.withLock { $0.clientKey = clientKey } }
     func use(_ person: OAuthStandIn.Person) { state.withLock { $0.person = person } }
     func setTokenLifetime(_ length: Duration) { state.withLock { $0.lifetime = length.inSeconds } }
     func order(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
@@ -140,19 +155,20 @@ final class OAuthBook: Sendable {
         state.withLock { isLast ? $0.pushed.removeValue(forKey: name) : $0.pushed[name] }
     }
 
-    func newCode(redirectURI: String, challenge: String, nonce: String?) -> String {
+    func newCode(redirectURI: String, challenge: String, nonce: String?, thumbprint: String?) -> String {
         let code = Self.token("code")
         secrets.note(.code, code)
         state.withLock { state in
             state.codes[code] = Code(
-                redirectURI: redirectURI, challenge: challenge, nonce: nonce, person: state.person, endsAt: now + 60)
+                redirectURI: redirectURI, challenge: challenge, nonce: nonce, person: state.person, endsAt: now + 60,
+                thumbprint: thumbprint)
         }
         return code
     }
 
     /// The family that came of a code. One that comes again ends it (RFC 6749 §4.1.2).
     func redeem(
-        _ code: String, redirectURI: String, verifier: String
+        _ code: String, redirectURI: String, verifier: String, thumbprint: String?
     ) throws(Refusal) -> (family: Int, nonce: String?) {
         let digest = Data(SHA256.hash(data: Data(verifier.utf8))).base64EncodedString()
             .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
@@ -162,9 +178,9 @@ final class OAuthBook: Sendable {
                 state.families[family]?.isOver = true
                 return (nil, true, nil)
             }
-            guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt else {
-                return (nil, false, nil)
-            }
+            guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt,
+                known.thumbprint == thumbprint
+            else { return (nil, false, nil) }
             let family = Self.newFamily(&state, person: known.person)
             known.family = family
             state.codes[code] = known
@@ -195,11 +211,12 @@ final class OAuthBook: Sendable {
     }
 
     /// The family of a refresh token that may be used now. One that comes again ends its whole family.
-    func use(refreshToken: String) throws(Refusal) -> Int {
+    /// - Parameter thumbprint: of the key that the request is signed by; one that is bound to another is not taken.
+    func use(refreshToken: String, thumbprint: String?) throws(Refusal) -> Int {
         let outcome = state.withLock { state -> (family: Int?, isReuse: Bool) in
-            guard let number = state.refreshTokens[refreshToken], let family = state.families[number] else {
-                return (nil, false)
-            }
+            guard let number = state.refreshTokens[refreshToken], let family = state.families[number],
+                family.thumbprint == nil || family.thumbprint == thumbprint
+            else { return (nil, false) }
             guard family.refreshToken == refreshToken, !family.isOver else {
                 state.families[number]?.isOver = true
                 return (nil, !family.isOver)
@@ -221,6 +238,24 @@ final class OAuthBook: Sendable {
         guard let person else { throw .oauth("invalid_token", status: 401) }
         return person
     }
+
+    /// Of the key that an access token is bound to.
+    func thumbprint(ofAccessToken token: String) -> String? {
+        state.withLock { state in state.accessTokens[token].flatMap { state.families[$0.family]?.thumbprint } }
+    }
+
+    func bind(_ family: Int, to thumbprint: String?) {
+        state.withLock { $0.families[family]?.thumbprint = thumbprint }
+    }
+
+    // MARK: Proofs
+
+    /// Whether a name comes for the first time; then it has come.
+    func isNew(_ id: String) -> Bool { state.withLock { $0.used.insert(id).inserted } }
+
+    func nonce(forAPI isOfAPI: Bool) -> String { state.withLock { $0.nonces[isOfAPI ? 1 : 0] } }
+
+    func changeNonces() { state.withLock { $0.nonces = $0.nonces.map { $0 + "+" } } }
 
     func giveRefreshToken() -> String {
         let family = state.withLock { Self.newFamily(&$0, person: $0.person) }

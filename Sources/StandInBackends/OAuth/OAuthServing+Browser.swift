@@ -36,7 +36,7 @@ extension OAuthServing {
                     "code",
                     book.newCode(
                         redirectURI: asked["redirect_uri"] ?? "", challenge: asked["code_challenge"] ?? "",
-                        nonce: asked["nonce"])
+                        nonce: asked["nonce"], thumbprint: asked["dpop_jkt"])
                 ))
         }
         let redirect = asked["redirect_uri"] ?? ""
@@ -62,11 +62,12 @@ extension OAuthServing {
     func checked(_ fields: [String: String]) throws(Refusal) -> [String: String] {
         let known = [
             "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
-            "code_challenge_method",
+            "code_challenge_method", "dpop_jkt",
         ]
         guard fields["response_type"] == "code", fields["client_id"] == book.configuration.clientID,
             fields["code_challenge_method"] == "S256", fields["code_challenge"]?.count == 43,
             (fields["state"]?.count ?? 0) >= 22,
+            fields["dpop_jkt"]?.count == (book.configuration.demandsProofs ? 43 : nil),
             ["http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:"].contains(where: {
                 fields["redirect_uri"]?.hasPrefix($0) == true
             })

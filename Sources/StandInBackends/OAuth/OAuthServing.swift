@@ -16,7 +16,9 @@ struct OAuthServing: Shape {
             source: .init(
                 channel: channel, logger: Logger(label: "oauth", factory: { _ in SwiftLogNoOpLogHandler() })))
         let responder = Routes(basePath: "", shape: self).responder()
-        try await Answer(collecting: responder.respond(to: request, context: context)).send(writer)
+        var answer = try await Answer(collecting: responder.respond(to: request, context: context))
+        answer.headers.append(("date", Dates.http(Dates.unixSeconds(book.now))))
+        try await answer.send(writer)
     }
 
     func add(to routes: Routes) {
@@ -37,9 +39,11 @@ struct OAuthServing: Shape {
 
     func body(of refusal: Refusal) -> Answer {
         if book.takes(.emptyErrors) { return Answer(status: refusal.status) }
-        return .json(
+        var answer = Answer.json(
             ["error": .string(refusal.code ?? "invalid_request"), "error_description": .string(refusal.message)],
             status: book.takes(.errorsAsSuccess) ? 200 : refusal.status)
+        answer.headers += headers(of: refusal)
+        return answer
     }
 
     private func metadata() throws(Refusal) -> Answer {
@@ -57,6 +61,9 @@ struct OAuthServing: Shape {
         if book.configuration.demandsPushedRequests || book.configuration.takesPushedRequests {
             members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
             members["require_pushed_authorization_requests"] = .bool(book.configuration.demandsPushedRequests)
+        }
+        if book.configuration.demandsProofs {
+            members["dpop_signing_alg_values_supported"] = book.takes(.otherProofAlgorithms) ? ["EdDSA"] : ["ES256"]
         }
         return .json(.object(members))
     }
@@ -81,30 +88,33 @@ struct OAuthServing: Shape {
                 headers: [("content-type", "text/html")], body: Array("<html><body>Please pay</body></html>".utf8))
         }
         let form = try client(call.form(), call)
+        let key = try proofKey(call)
         switch form["grant_type"] {
         case "urn:ietf:params:oauth:grant-type:device_code":
             book.note { $0.devicePolls += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
-            return await granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true)
+            return await granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true, boundTo: key)
         case "authorization_code":
             book.note { $0.codes += 1 }
             let verifier = form["code_verifier"] ?? ""
             let code = try book.redeem(
-                form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier)
-            return await granted(code.family, withRefreshToken: true, nonce: code.nonce)
+                form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier, thumbprint: key)
+            return await granted(code.family, withRefreshToken: true, nonce: code.nonce, boundTo: key)
         case "refresh_token":
             book.note { $0.refreshes += 1 }
             if book.takes(.slowDown) { throw .oauth("slow_down") }
             if book.takes(.unknownTarget) { throw .oauth("invalid_target") }
-            let family = try book.use(refreshToken: form["refresh_token"] ?? "")
-            return await granted(family, withRefreshToken: !book.takes(.looseTypes), scope: aim(form))
+            let family = try book.use(refreshToken: form["refresh_token"] ?? "", thumbprint: key)
+            return await granted(family, withRefreshToken: !book.takes(.looseTypes), scope: aim(form), boundTo: key)
         case "urn:ietf:params:oauth:grant-type:token-exchange":
             let family = try book.family(of: form["subject_token"] ?? "")
-            return await granted(family, withRefreshToken: false, scope: aim(form))
+            return await granted(family, withRefreshToken: false, scope: aim(form), boundTo: key)
         case "client_credentials":
             book.note { $0.services += 1 }
-            guard book.configuration.clientSecret != nil else { throw .oauth("unauthorized_client") }
-            return await granted(book.serviceFamily(), withRefreshToken: false)
+            guard book.configuration.clientSecret != nil || book.clientKey != nil else {
+                throw .oauth("unauthorized_client")
+            }
+            return await granted(book.serviceFamily(), withRefreshToken: false, boundTo: key)
         default: throw .oauth("unsupported_grant_type")
         }
     }
@@ -118,11 +128,13 @@ struct OAuthServing: Shape {
     }
 
     private func granted(
-        _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil
+        _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil, boundTo key: String?
     ) async -> Answer {
+        let isBound = key != nil && !book.takes(.unboundTokens)
+        book.bind(family, to: isBound ? key : nil)
         let issued = book.issue(family, withRefreshToken: withRefreshToken)
         let isLoose = book.takes(.looseTypes)
-        let type = book.takes(.unknownTokenType) ? "mac" : isLoose ? "bearer" : "Bearer"
+        let type = book.takes(.unknownTokenType) ? "mac" : isBound ? "DPoP" : isLoose ? "bearer" : "Bearer"
         if book.takes(.formAnswers) {
             let refresh = issued.refresh.map { "&refresh_token=\($0)" } ?? ""
             let text = "access_token=\(issued.access)&scope=a%2Cb&token_type=bearer&expires_in=900" + refresh
@@ -147,7 +159,7 @@ struct OAuthServing: Shape {
 
     private func userInfo(_ call: Call) throws(Refusal) -> Answer {
         book.note { $0.userInfos += 1 }
-        let person = try book.person(of: try call.bearer())
+        let person = try book.person(of: try accessToken(call))
         let subject = book.takes(.otherUserInfo) ? "somebody-else" : person.subject
         return .json([
             "sub": .string(subject), "name": .string(person.name), "email": .string(person.email),
@@ -174,12 +186,18 @@ struct OAuthServing: Shape {
 
     /// A resource behind the tokens.
     private func hello(_ call: Call) throws(Refusal) -> Answer {
-        .json(["hello": .string(try book.person(of: try call.bearer()).name)])
+        .json(["hello": .string(try book.person(of: try accessToken(call)).name)])
     }
 
     /// RFC 6749 §2.3.1; a client with a secret that sends none, or a public one that sends some, is wrong.
     private func client(_ form: [String: String], _ call: Call) throws(Refusal) -> [String: String] {
         let configuration = book.configuration
+        if let key = book.clientKey {
+            guard call.header("authorization") == nil, form["client_id"] == configuration.clientID,
+                isAssertion(form, signedByPEM: key)
+            else { throw .oauth("invalid_client", status: 401) }
+            return form
+        }
         let presented: (id: String?, secret: String?)
         if let header = call.header("authorization") {
             guard form["client_id"] == nil, form["client_secret"] == nil else {

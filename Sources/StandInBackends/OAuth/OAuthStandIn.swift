@@ -5,16 +5,30 @@ package final class OAuthStandIn: Sendable {
         package var clientID = "authd-test"
         /// `nil`: the client is a public one.
         package var clientSecret: String?
+        /// The public half, in PEM, of the key that the client proves by who it is (RFC 7523); it has no secret then.
+        package var clientKey: String?
+        package var assertionAudience = AssertionAudience.issuer
+        /// Tokens are bound to keys, and nothing is taken without a proof (RFC 9449).
+        package var demandsProofs = false
+        /// Proofs hold words of this server's (RFC 9449 §8, §9).
+        package var demandsNonces = false
         /// Requests for authorization may be pushed (RFC 9126).
         package var takesPushedRequests = false
         /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
         package var demandsPushedRequests = false
+        /// How far its clock is ahead.
+        package var clockAhead = Duration.zero
         package var tokenLifetime = Duration.seconds(3600)
         package var deviceInterval = Duration.seconds(1)
         package var deviceLifetime = Duration.seconds(600)
         package var person = Person(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com")
 
         package init() {}
+    }
+
+    /// Whom a client has to name as the reader of its own word.
+    package enum AssertionAudience: Sendable {
+        case issuer, tokenEndpoint
     }
 
     /// Who signs in, as the claims about them say.
@@ -41,6 +55,13 @@ package final class OAuthStandIn: Sendable {
         package var userInfos = 0
         package var services = 0
         package var pushes = 0
+        package var proofs = 0
+        /// Why proofs were refused.
+        package var proofRefusals: [String] = []
+        /// Proofs that lacked the word of this server.
+        package var nonceChallenges = 0
+        /// Clients that have proved by a key who they are.
+        package var assertions = 0
         package var codes = 0
         /// Codes that came a second time; each ended its session there.
         package var codeReplays = 0
@@ -113,11 +134,17 @@ package final class OAuthStandIn: Sendable {
     /// One that another program might have.
     package func giveRefreshToken() -> String { book.giveRefreshToken() }
 
+    /// Wants another word in proofs from now on.
+    package func changeNonces() { book.changeNonces() }
+
     /// Takes every order back.
     package func clear() { book.clearOrders() }
 
     /// Who signs in from now on.
     package func use(_ person: Person) { book.use(person) }
+
+    /// The client proves from now on by this key who it is: its public half, in PEM.
+    package func use(clientKey: String) { book.use(clientKey: clientKey) }
 
     /// What tokens live that are given out from now on.
     package func setTokenLifetime(_ length: Duration) { book.setTokenLifetime(length) }
@@ -175,6 +202,10 @@ extension OAuthStandIn {
         case denies
         /// Tokens that are no bearer tokens.
         case unknownTokenType
+        /// Proofs are to be signed by another algorithm than ours.
+        case otherProofAlgorithms
+        /// Tokens are bound to no key, though a proof came.
+        case unboundTokens
         /// Requests for authorization are not taken in advance, though metadata says so.
         case refusesPushes
     }

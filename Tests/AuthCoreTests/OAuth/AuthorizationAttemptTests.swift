@@ -12,7 +12,8 @@ struct AuthorizationAttemptTests {
         parameters: [FormField("audience", "https://api.example")])
 
     private func attempt(
-        namesItself: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1", methods: [String]? = ["S256"]
+        namesItself: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1", methods: [String]? = ["S256"],
+        proofKey: Secret? = nil
     ) throws(AgentError) -> AuthorizationAttempt {
         let profile = ProviderProfile(
             name: "example", title: "Example", source: "test", environments: [], defaultEnvironment: "", signIn: [],
@@ -22,7 +23,15 @@ struct AuthorizationAttemptTests {
             server: OAuthServer(
                 issuer: Self.issuer, endpoints: OAuthEndpoints(authorization: endpoint), namesItself: namesItself,
                 challengeMethods: methods),
-            redirectURI: "http://127.0.0.1:51004/callback", cryptography: SystemCryptography())
+            redirectURI: "http://127.0.0.1:51004/callback", proofKey: proofKey, cryptography: SystemCryptography())
+    }
+
+    @Test("a code is bound to the key that its tokens will be bound to (RFC 9449 §10)")
+    func boundCode() throws {
+        let key = SystemCryptography().makeKey()
+        let known = try #require(SystemCryptography().publicKey(of: key))
+        #expect(try sent(try attempt(proofKey: key))["dpop_jkt"] == known.thumbprint(SystemCryptography()))
+        #expect(try sent(try attempt())["dpop_jkt"] == nil)
     }
 
     private func sent(_ attempt: AuthorizationAttempt) throws -> [FormField] {

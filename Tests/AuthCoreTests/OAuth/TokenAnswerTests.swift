@@ -39,6 +39,21 @@ struct TokenAnswerTests {
     }
 
     @Test(
+        "a token that was to be bound to a key is one, and no other is taken for it (RFC 9449 §5)",
+        arguments: [("DPoP", true), ("dpop", true), ("Bearer", false), ("", false)])
+    func bound(type: String, isTaken: Bool) throws {
+        let body = type.isEmpty ? #"{"access_token":"a"}"# : #"{"access_token":"a","token_type":"\#(type)"}"#
+        let reply = HTTPReply(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
+        let answer = TokenAnswer(
+            profile: try ExampleProvider.profile(), purpose: .signIn, sentAt: Self.now, isBound: true
+        ).read(reply)
+        switch answer {
+        case .success(let grant): #expect(isTaken && grant.tokenType == "DPoP")
+        case .failure(let failure): #expect(!isTaken && failure.error.cause == "token_type")
+        }
+    }
+
+    @Test(
         "what real providers send is read too",
         arguments: [
             (#"{"access_token":"a","token_type":"bearer","expires_in":"3600"}"#, json, true),

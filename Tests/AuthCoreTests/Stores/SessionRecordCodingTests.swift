@@ -11,7 +11,8 @@ struct SessionRecordCodingTests {
                 accessToken: Secret("tell-nobody"), tokenType: "bearer", refreshToken: Secret("r\u{1F511}\"\\\n"),
                 issuedAt: WallTime(unixSeconds: 1_800_000_000.125), expiresAt: WallTime(unixSeconds: 1_800_003_600),
                 refreshLife: TokenLife(
-                    issuedAt: WallTime(unixSeconds: 1_799_000_000), expiresAt: WallTime(unixSeconds: 1_900_000_000))),
+                    issuedAt: WallTime(unixSeconds: 1_799_000_000), expiresAt: WallTime(unixSeconds: 1_900_000_000)),
+                proofKey: Secret("tell-nobody either")),
             user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
             rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
             signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("pw")],
@@ -49,9 +50,17 @@ struct SessionRecordCodingTests {
 
     @Test("of a newer format is refused with the number of both")
     func newerFormat() throws {
-        let read = try reading { $0["format"] = 2 }
+        let read = try reading { $0["format"] = 3 }
         guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
-        #expect(damage.reason.contains("format 2"))
+        #expect(damage.reason.contains("format 3"))
+    }
+
+    @Test("says the second format only where its tokens are bound to a key, which an older authd would lose")
+    func leastFormat() throws {
+        var plain = try record()
+        #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
+        plain.tokens.proofKey = nil
+        #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 1)
     }
 
     @Test(
@@ -59,7 +68,7 @@ struct SessionRecordCodingTests {
         arguments: [
             "format", "session", "provider", "environment", "method", "access_token", "token_type", "refresh_token",
             "issued_at", "expires_at", "user", "needs_password", "signed_in_at", "remembered", "revision",
-            "default_since",
+            "default_since", "proof_key",
         ])
     func damagedMember(name: String) throws {
         let read = try reading { $0[name] = ["tell-nobody"] }

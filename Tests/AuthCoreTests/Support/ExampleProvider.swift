@@ -1,4 +1,5 @@
 import AuthCore
+import AuthTokens
 import AuthWire
 
 /// A provider of the simplest shape, and a table of sessions at it, in a test's hands.
@@ -20,7 +21,8 @@ struct ExampleProvider {
         var profile = try Self.profile()
         try change(&profile)
         table = SessionTable(
-            store: store, transport: transport, clock: clock, network: StillNetwork(), sleep: sleep,
+            store: store, transport: transport, cryptography: SystemCryptography(), clock: clock,
+            network: StillNetwork(), sleep: sleep,
             catalog: ProfileCatalog([profile]), seed: 1, publish: { kept.heed($0) })
     }
 

@@ -20,6 +20,7 @@ struct RequestBuilder {
         var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
         let body = template.body ?? (members.isEmpty ? nil : .object([]))
         request.headers = try headers(template, hasBody: body != nil)
+        if template.bearer { request.prove(values[TemplateValues.Name.accessToken], with: values.proofKey) }
         if let body {
             guard var json = fill(body) else {
                 throw AgentError(.validation, "The request to \(profile.title) lacks its only value.")
@@ -51,7 +52,8 @@ struct RequestBuilder {
                 throw AgentError(.notSignedIn, "There is no access token to ask \(profile.title) with.")
             }
             names.insert("authorization")
-            fields.append(try field("Authorization", "Bearer " + token.reveal()))
+            let shown = HTTPField.authorization(token, boundTo: values.proofKey)
+            fields.append(try field(shown.name, shown.value.reveal()))
         }
         for header in template.headers + profile.headers {
             guard let value = header.value.fill(values), names.insert(header.name.lowercased()).inserted else {

@@ -1,0 +1,97 @@
+package import AuthWire
+
+/// What a request proves besides what it says: that its sender has the key that tokens are bound to (RFC 9449).
+package struct ProofDemand: Sendable {
+    package let key: Secret
+    /// The access token that the request shows; `nil`: it asks for one.
+    package let accessToken: Secret?
+}
+
+/// One proof, for one request (RFC 9449 §4.2).
+package struct DPoPProof: Sendable {
+    package let demand: ProofDemand
+    package let method: String
+    /// Without query and fragment.
+    package let url: String
+    /// By the clock of who reads it.
+    package let issuedAt: WallTime
+    /// The reader's own word, so that no proof can be made in advance (§8).
+    package let nonce: String?
+    /// Never the same twice.
+    package let id: String
+
+    package static let header = "DPoP"
+
+    package init(
+        _ demand: ProofDemand, method: String, url: String, issuedAt: WallTime, nonce: String?,
+        id: String = Base64URL.random()
+    ) {
+        self.demand = demand
+        self.method = method
+        self.url = String(url.prefix { $0 != "?" && $0 != "#" })
+        self.issuedAt = issuedAt
+        self.nonce = nonce
+        self.id = id
+    }
+
+    package func claims(_ cryptography: any Cryptography) -> JSONObject {
+        var claims: JSONObject = [
+            "jti": .string(id), "htm": .string(method), "htu": .string(url), "iat": SignedToken.date(issuedAt),
+        ]
+        claims["ath"] = demand.accessToken.map { .string(Self.hash(of: $0, cryptography)) }
+        claims["nonce"] = nonce.map(JSON.string)
+        return claims
+    }
+
+    /// - Throws: `validation` where the key is none.
+    package func text(_ cryptography: any Cryptography) throws(AgentError) -> Secret {
+        try SignedToken.make(
+            claims(cryptography), type: "dpop+jwt", showsKey: true, by: demand.key, cryptography)
+    }
+
+    /// `ath`: the proof goes with this token alone.
+    package static func hash(of token: Secret, _ cryptography: any Cryptography) -> String {
+        Base64URL.encode(cryptography.hash(token.revealBytes(), by: .sha256))
+    }
+
+    // MARK: What a server says of proofs
+
+    /// Longer ones are no word to be repeated.
+    private static let longestNonce = 2048
+
+    /// The word for the next proof that an answer brings (§8.1); one that is no such word is none.
+    package static func nonce(in reply: HTTPReply) -> String? {
+        guard let nonce = reply.header("DPoP-Nonce"), (1...longestNonce).contains(nonce.utf8.count),
+            nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+        else { return nil }
+        return nonce
+    }
+
+    /// Whether an answer asks for the same once more, with its nonce: as an authorization server does (§8), or as who
+    /// has the API (§9).
+    package static func asksForNonce(_ reply: HTTPReply) -> Bool {
+        guard reply.status == 400 || reply.status == 401 else { return false }
+        let challenges = reply.headers.filter { $0.name.lowercased() == "www-authenticate" }
+        return challenges.contains { $0.value.contains(challenge) }
+            || ReplyBody(reply).json?["error"]?.stringValue == challenge
+    }
+
+    package static let challenge = "use_dpop_nonce"
+}
+
+extension HTTPField {
+    /// An access token, shown as its kind is (RFC 6750 §2.1, RFC 9449 §7.1).
+    package static func authorization(_ token: Secret, boundTo key: Secret?) -> HTTPField {
+        HTTPField("Authorization", (key == nil ? "Bearer " : "DPoP ") + token.reveal())
+    }
+}
+
+extension HTTPRequest {
+    /// Has it prove that we have the key, if there is one.
+    package mutating func prove(_ accessToken: Secret?, with key: Secret?) {
+        guard let key else { return }
+        proof = ProofDemand(key: key, accessToken: accessToken)
+        // A proof is for one address.
+        followsRedirects = false
+    }
+}

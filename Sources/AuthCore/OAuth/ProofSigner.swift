@@ -1,0 +1,77 @@
+package import AuthWire
+internal import Synchronization
+
+/// Signs what requests have to prove, and remembers what servers want to read in proofs (RFC 9449 §8).
+///
+/// Invariant: no two proofs are the same.
+package final class ProofSigner: Sendable {
+    /// How far a place's clock is ahead of ours.
+    package typealias Skew = @Sendable (ProviderOrigin) async -> Duration
+
+    /// An authorization server and an API may be at one origin, and each has words of its own.
+    private struct Place: Hashable {
+        let origin: ProviderOrigin
+        let isResource: Bool
+
+        init?(_ url: String, _ demand: ProofDemand) {
+            guard let origin = ProviderOrigin(of: url) else { return nil }
+            self.origin = origin
+            isResource = demand.accessToken != nil
+        }
+    }
+
+    /// Of one agent's providers; a place that was forgotten asks again.
+    private static let mostPlaces = 256
+
+    let cryptography: (any Cryptography)?
+    private let clock: any SystemClock
+    private let skew: Skew
+    private let nonces = Mutex<[Place: String]>([:])
+
+    /// - Parameter cryptography: `nil`: nothing can be signed.
+    package init(cryptography: (any Cryptography)?, clock: any SystemClock, skew: @escaping Skew) {
+        self.cryptography = cryptography
+        self.clock = clock
+        self.skew = skew
+    }
+
+    /// The time as the place has it, as far as its clock is known.
+    package func time(at url: String) async -> WallTime {
+        let ahead = if let origin = ProviderOrigin(of: url) { await skew(origin) } else { Duration.zero }
+        return clock.now().wall + ahead
+    }
+
+    /// The request with a proof of its own, where it demands one.
+    package func proven(_ request: HTTPRequest) async throws(AgentError) -> HTTPRequest {
+        guard let demand = request.proof else { return request }
+        var request = request
+        request.headers.append(
+            HTTPField(
+                DPoPProof.header, try await proof(demand, method: request.method, url: request.url).reveal()))
+        return request
+    }
+
+    /// - Parameter nonce: in place of the last one that came from there.
+    package func proof(
+        _ demand: ProofDemand, method: String, url: String, nonce: String? = nil
+    ) async throws(AgentError) -> Secret {
+        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
+        let known = Place(url, demand).flatMap { place in nonces.withLock { $0[place] } }
+        return try DPoPProof(
+            demand, method: method, url: url, issuedAt: await time(at: url), nonce: nonce ?? known
+        ).text(cryptography)
+    }
+
+    /// Takes the nonce that came with an answer.
+    /// - Returns: whether the same is to be sent once more, with a proof that has it.
+    package func heard(_ reply: HTTPReply, to request: HTTPRequest) -> Bool {
+        guard let demand = request.proof, let place = Place(request.url, demand),
+            let nonce = DPoPProof.nonce(in: reply)
+        else { return false }
+        nonces.withLock { nonces in
+            if nonces.count >= Self.mostPlaces { nonces = [:] }
+            nonces[place] = nonce
+        }
+        return DPoPProof.asksForNonce(reply)
+    }
+}

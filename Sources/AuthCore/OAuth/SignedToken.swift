@@ -1,0 +1,34 @@
+package import AuthWire
+
+/// A JSON Web Token of our own (RFC 7515 §3.1, RFC 7519): for one reader, and soon over.
+package enum SignedToken {
+    /// - Parameters:
+    ///   - type: what kind of token it is, so that it can be taken for no other (RFC 8725 §3.11); `nil`: it does not say.
+    ///   - keyID: the reader's name for the key, if it has one.
+    ///   - showsKey: its header holds the public key, for a reader who does not know it.
+    /// - Throws: `validation` where the key is none.
+    package static func make(
+        _ claims: JSONObject, type: String? = nil, keyID: String? = nil, showsKey: Bool = false, by key: Secret,
+        _ cryptography: any Cryptography
+    ) throws(AgentError) -> Secret {
+        guard let known = cryptography.publicKey(of: key) else { throw .noKey }
+        var header: JSONObject = [:]
+        header["typ"] = type.map(JSON.string)
+        header["alg"] = .string(known.algorithm)
+        header["kid"] = keyID.map(JSON.string)
+        if showsKey { header["jwk"] = .object(known.jwk) }
+        let text = [header, claims].map { Base64URL.encode(JSON.object($0).serialized()) }.joined(separator: ".")
+        guard let signature = cryptography.signature(of: Array(text.utf8), by: key) else { throw .noKey }
+        return Secret(text + "." + Base64URL.encode(signature))
+    }
+
+    /// Unix seconds, whole: some readers take no fraction (RFC 7519 §2 allows one).
+    static func date(_ time: WallTime) -> JSON { .integer(Int64(time.unixSeconds.rounded(.down))) }
+}
+
+extension AgentError {
+    package static let noKey = AgentError(
+        .validation,
+        "The key is none that we can sign by: it has to be a private key in PEM, of the curve P-256 or RSA of 2048 bits or "
+            + "more, without a passphrase.", cause: "key")
+}

@@ -1,0 +1,55 @@
+import AuthCore
+import AuthWire
+import Crypto
+import CryptoExtras
+
+/// A private key of one of the two kinds that every server knows.
+enum SigningKey {
+    case ecdsa(P256.Signing.PrivateKey)
+    /// swift-crypto takes none of less than 2048 bits.
+    case rsa(_RSA.Signing.PrivateKey)
+
+    /// - Parameter pem: RFC 7468 §10, or as older programs write it (SEC 1, PKCS #1).
+    init?(_ pem: Secret) {
+        let text = pem.reveal()
+        if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
+            self = .ecdsa(key)
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: text) {
+            self = .rsa(key)
+        } else {
+            return nil
+        }
+    }
+
+    /// `nil` where a key of RSA does not tell its numbers.
+    var publicKey: PublicKey? {
+        switch self {
+        case .ecdsa(let key):
+            // The two coordinates, of the same length (SEC 1 §2.3.3, without its first byte).
+            let point = [UInt8](key.publicKey.rawRepresentation)
+            let (x, y) = (Array(point.prefix(point.count / 2)), Array(point.suffix(point.count / 2)))
+            return PublicKey(
+                algorithm: "ES256",
+                jwk: [
+                    "kty": "EC", "crv": "P-256", "x": .string(Base64URL.encode(x)), "y": .string(Base64URL.encode(y)),
+                ])
+        case .rsa(let key):
+            guard let numbers = try? key.publicKey.getKeyPrimitives() else { return nil }
+            return PublicKey(
+                algorithm: "RS256",
+                jwk: [
+                    "kty": "RSA", "n": .string(Base64URL.encode([UInt8](numbers.modulus))),
+                    "e": .string(Base64URL.encode([UInt8](numbers.publicExponent))),
+                ])
+        }
+    }
+
+    func signature(of bytes: [UInt8]) -> [UInt8]? {
+        switch self {
+        case .ecdsa(let key): (try? key.signature(for: bytes)).map { [UInt8]($0.rawRepresentation) }
+        case .rsa(let key):
+            // The padding that RS256 is (RFC 7518 §3.3); its name is swift-crypto's opinion of it.
+            (try? key.signature(for: bytes, padding: .insecurePKCS1v1_5)).map { [UInt8]($0.rawRepresentation) }
+        }
+    }
+}

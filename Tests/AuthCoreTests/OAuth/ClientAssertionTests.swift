@@ -1,0 +1,56 @@
+import AuthTokens
+import AuthWire
+import Testing
+
+@testable import AuthCore
+
+@Suite("A client's own word, signed by its key")
+struct ClientAssertionTests {
+    private static let cryptography = SystemCryptography()
+    private static let now = WallTime(unixSeconds: 1_800_000_000)
+
+    private func header(_ fields: [FormField]) throws -> JSON {
+        let assertion = try #require(fields["client_assertion"])
+        return try JSON(parsing: try #require(JWTClaims.base64URL(Array(assertion.utf8).prefix { $0 != 0x2E })))
+    }
+
+    private func assertion(keyID: String? = nil) -> ClientAssertion {
+        ClientAssertion(clientID: "s6BhdRkqt3", audience: "https://as.example", issuedAt: Self.now, keyID: keyID)
+    }
+
+    @Test("it says who, for whom, for how long, and never the same twice (RFC 7523 §3)")
+    func claims() {
+        let (first, second) = (assertion().claims, assertion().claims)
+        #expect(first["iss"] == "s6BhdRkqt3" && first["sub"] == first["iss"])
+        #expect(first["aud"] == "https://as.example")
+        #expect(first["iat"] == 1_800_000_000 && first["exp"] == 1_800_000_060)
+        #expect(first["jti"] != second["jti"])
+    }
+
+    @Test("a key of the curve P-256 signs by ES256, and its public half knows it")
+    func ecdsa() async throws {
+        let key = Self.cryptography.makeKey()
+        let fields = try assertion(keyID: "k1").fields(by: key, Self.cryptography)
+        #expect(fields["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer")
+        #expect(try header(fields) == ["alg": "ES256", "kid": "k1"])
+        let known = try #require(Self.cryptography.publicKey(of: key))
+        let text = Secret(try #require(fields["client_assertion"]))
+        #expect(await Self.cryptography.isSigned(text, by: .object(known.jwk)))
+    }
+
+    @Test("what is no key, or one of another curve, is told as such, and never shown")
+    func noKey() {
+        let other = """
+            -----BEGIN PRIVATE KEY-----
+            MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v_tell_nobody
+            -----END PRIVATE KEY-----
+            """
+        for text in ["", "tell-nobody", other] {
+            let error = #expect(throws: AgentError.self) {
+                try assertion().fields(by: Secret(text), Self.cryptography)
+            }
+            #expect(error?.cause == "key")
+            #expect(error?.message.contains("nobody") == false)
+        }
+    }
+}
