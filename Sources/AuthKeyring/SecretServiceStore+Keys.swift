@@ -34,8 +34,8 @@ private enum KeyItem {
     static let schema = "authd.Key"
 
     static func attributes(_ purpose: KeyPurpose) -> [String: String] {
-        ["application": "authd", "xdg:schema": schema, "key": purpose.rawValue]
+        ["application": "authd", "xdg:schema": schema, "key": purpose.name]
     }
 
-    static func label(_ purpose: KeyPurpose) -> String { "authd: key of the \(purpose.rawValue)" }
+    static func label(_ purpose: KeyPurpose) -> String { "authd: key of the \(purpose.name)" }
 }

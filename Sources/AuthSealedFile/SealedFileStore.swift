@@ -78,11 +78,11 @@ package final class SealedFileStore: SessionStore, KeyKeeper, SealedStore {
 
     package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         try await onDisk { (shelf) throws(StoreError) in
-            try shelf.write(key, to: Self.file(of: purpose), label: purpose.rawValue)
+            try shelf.write(key, to: Self.file(of: purpose), label: purpose.name)
         }
     }
 
-    private static func file(of purpose: KeyPurpose) -> String { purpose.rawValue + ".key" }
+    private static func file(of purpose: KeyPurpose) -> String { purpose.name + ".key" }
 
     // MARK: What all is sealed with
 

@@ -77,6 +77,19 @@ struct OAuthProfileTests {
         #expect(!usual.bindsTokens && !usual.demandsPushedRequests && usual.assertionAudience == .issuer)
     }
 
+    @Test("a profile without a client_id may have the provider register us, and asks for no secret then")
+    func registration() throws {
+        let text = Self.five.replacing(#"client_id = "authd""#, with: "registration = true")
+        let profile = try ProfileReader.read(text + "[oauth]\nclient_auth = \"post\"", source: "mine.toml").get()
+        #expect(profile.oauth?.registers == true)
+        #expect(profile.signIn.allSatisfy { method in !method.fields.contains { $0.name == "client_secret" } })
+        #expect(!profile.signIn.contains { $0.flow == .service })
+        #expect(problems(Self.five + "registration = true").contains { $0.contains("client_id: expected none") })
+        #expect(problems(Self.five.replacing(#"client_id = "authd""#, with: "")).contains { $0.contains("client_id") })
+        let key = text + "[oauth]\nclient_auth = \"private_key_jwt\""
+        #expect(problems(key).contains { $0.contains("oauth.client_auth: expected none, basic or post") })
+    }
+
     @Test(
         "what is wrong is told",
         arguments: [

@@ -186,7 +186,7 @@ extension ProviderCalls {
 
     /// Where a person ends the session of their browser too (OpenID Connect RP-Initiated Logout 1.0 §2).
     func signOutPage(_ record: SessionRecord, at now: Moment) async -> String? {
-        guard let profile = catalog.profiles[record.provider], let oauth = profile.oauth,
+        guard let profile = profile(of: record), let oauth = profile.oauth,
             profile.flow(of: record) == .browser, case .success(let server) = await server(of: profile, at: now),
             let page = server.endpoints.endSession
         else { return nil }

@@ -70,7 +70,7 @@ extension ProviderCalls {
     package func updateUser(
         _ record: SessionRecord, _ changes: JSONObject
     ) async -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure>? {
-        guard catalog.profiles[record.provider]?.userUpdate != nil else { return nil }
+        guard profile(of: record)?.userUpdate != nil else { return nil }
         return await call(record) { exchange throws(AgentError) in
             try exchange.userUpdateRequest(record, changes: changes)
         } read: { exchange, reply in

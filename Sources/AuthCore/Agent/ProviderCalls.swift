@@ -13,11 +13,16 @@ package struct ProviderCalls: Sendable {
         self.signer = signer
     }
 
+    /// As it stands now, and as its provider knows us.
+    func profile(of record: SessionRecord) -> ProviderProfile? {
+        catalog.profiles[record.provider]?.known(as: record.client)
+    }
+
     /// Whether anything renews this session, as its profile stands now.
     package func canRenew(_ record: SessionRecord) -> Bool {
         // Without its profile, or with one that makes no request now, it may be renewed when that is mended: the tries
         // will tell, and only a provider ends a session.
-        guard let profile = catalog.profiles[record.provider] else { return true }
+        guard let profile = profile(of: record) else { return true }
         if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
             return try ProviderExchange(profile: profile).renewalRequest(record) != nil
@@ -33,7 +38,7 @@ package struct ProviderCalls: Sendable {
 
     /// What asks for this session's provider without credentials; `nil` when its profile is gone.
     package func probe(_ record: SessionRecord) -> Probe? {
-        guard let profile = catalog.profiles[record.provider],
+        guard let profile = profile(of: record),
             let environment = profile.environments.first(where: { $0.name == record.environment }),
             let origin = ProviderOrigin(of: environment.baseURL)
         else { return nil }
@@ -51,7 +56,7 @@ package struct ProviderCalls: Sendable {
     }
 
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        if let profile = catalog.profiles[record.provider], profile.oauth != nil {
+        if let profile = profile(of: record), profile.oauth != nil {
             return await renewOAuth(record, at: profile, sentAt: sentAt)
         }
         return await call(record) { exchange throws(AgentError) in
@@ -65,7 +70,7 @@ package struct ProviderCalls: Sendable {
     package func obtain(
         _ aim: TokenAim, _ record: SessionRecord, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
-        guard let profile = catalog.profiles[record.provider], profile.oauth != nil else {
+        guard let profile = profile(of: record), profile.oauth != nil else {
             return .failure(.refused(.noAims(record.provider)))
         }
         return await renewOAuth(record, at: profile, for: aim, sentAt: sentAt)
@@ -73,7 +78,7 @@ package struct ProviderCalls: Sendable {
 
     /// `nil` where the provider has no request for it.
     package func validate(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure>? {
-        guard catalog.profiles[record.provider]?.validation != nil else { return nil }
+        guard profile(of: record)?.validation != nil else { return nil }
         return await call(record) { exchange throws(AgentError) in
             try exchange.validationRequest(record)
         } read: {
@@ -85,7 +90,7 @@ package struct ProviderCalls: Sendable {
     package func fetchUser(
         _ record: SessionRecord, sentAt: Moment
     ) async -> Result<(raw: JSON, summary: UserSummary), ProviderFailure>? {
-        guard let profile = catalog.profiles[record.provider] else { return nil }
+        guard let profile = profile(of: record) else { return nil }
         guard profile.userRequest != nil else {
             guard profile.oauth != nil else { return nil }
             return await userInfo(record, at: profile, sentAt: sentAt)
@@ -99,10 +104,10 @@ package struct ProviderCalls: Sendable {
 
     /// Tells the provider of a sign-out. `nil` where sign-out is local.
     package func signOut(_ record: SessionRecord, sentAt: Moment) async -> ProviderFailure? {
-        if let profile = catalog.profiles[record.provider], profile.oauth != nil {
+        if let profile = profile(of: record), profile.oauth != nil {
             return await revoke(record, at: profile, sentAt: sentAt)
         }
-        guard catalog.profiles[record.provider]?.signOut != nil else { return nil }
+        guard profile(of: record)?.signOut != nil else { return nil }
         let result: Result<Void, ProviderFailure> = await call(record) { exchange throws(AgentError) in
             try exchange.signOutRequest(record)
         } read: { exchange, reply in
@@ -116,7 +121,7 @@ package struct ProviderCalls: Sendable {
         _ record: SessionRecord, request: (ProviderExchange) throws(AgentError) -> HTTPRequest?,
         read: (ProviderExchange, HTTPReply) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
-        guard let profile = catalog.profiles[record.provider] else {
+        guard let profile = profile(of: record) else {
             return .failure(.temporary(.unknownProvider(record.provider), retryAfter: nil))
         }
         let exchange = ProviderExchange(profile: profile)

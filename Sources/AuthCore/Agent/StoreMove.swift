@@ -46,7 +46,10 @@ struct StoreMove {
     private func write(_ records: [SessionRecord]) async throws(AgentError) {
         do throws(StoreError) {
             for record in records { try await target.save(record) }
-            if let key = try await source.key(for: .outbox) { try await target.keep(key, for: .outbox) }
+            let clients = Set(records.filter { $0.client != nil }.map(\.provider))
+            for purpose in [.outbox] + clients.sorted().map(KeyPurpose.client) {
+                if let key = try await source.key(for: purpose) { try await target.keep(key, for: purpose) }
+            }
         } catch {
             throw AgentError(error)
         }

@@ -31,7 +31,7 @@ extension OAuthProfile {
                 fields: [StepField(name: OAuthField.refreshToken, label: "Refresh token", secret: true)] + secret,
                 flow: .importing),
         ]
-        if clientAuthentication != .none {
+        if clientAuthentication != .none, !registers {
             methods.append(
                 SignInMethod(name: "service", label: "As the client itself", fields: secret, flow: .service))
         }
@@ -40,7 +40,8 @@ extension OAuthProfile {
 
     /// By what the provider knows that it is us.
     var clientFields: [StepField] {
-        switch clientAuthentication {
+        // Who registers us gives the secret too.
+        switch registers ? .none : clientAuthentication {
         case .none: []
         case .basic, .post: [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
         case .privateKey: [StepField(name: OAuthField.clientKey, label: "Client's private key (PEM)", secret: true)]

@@ -3,7 +3,10 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Its own name for itself, compared exactly (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3); `nil` for a
     /// provider without discovery.
     package var issuer: String?
+    /// Empty where the provider ``registers`` us and has not done so yet.
     package var clientID: String
+    /// Nobody has told the provider of us: it is asked to register us at the first sign-in (RFC 7591).
+    package var registers: Bool
     package var scopes: [String]
     package var clientAuthentication: ClientAuthentication
     package var redirect: LoopbackRedirect
@@ -22,7 +25,7 @@ package struct OAuthProfile: Sendable, Equatable {
     package var demandsPushedRequests: Bool
 
     package init(
-        issuer: String?, clientID: String, scopes: [String] = [],
+        issuer: String?, clientID: String, registers: Bool = false, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
         parameters: [FormField] = [], audienceBy: AudienceWay = .resource, bindsTokens: Bool = false,
@@ -31,6 +34,7 @@ package struct OAuthProfile: Sendable, Equatable {
     ) {
         self.issuer = issuer
         self.clientID = clientID
+        self.registers = registers
         self.scopes = scopes
         self.clientAuthentication = clientAuthentication
         self.redirect = redirect
@@ -85,7 +89,7 @@ package struct OAuthClient: Sendable {
     }
 
     package init(_ record: SessionRecord) {
-        self.init(secret: record.clientSecret, proofKey: record.tokens.proofKey)
+        self.init(secret: record.client?.secret ?? record.clientSecret, proofKey: record.tokens.proofKey)
     }
 }
 
@@ -101,11 +105,13 @@ package struct OAuthEndpoints: Sendable, Equatable {
     package var keys: String?
     /// RFC 9126.
     package var pushedAuthorization: String?
+    /// RFC 7591.
+    package var registration: String?
 
     package init(
         authorization: String? = nil, token: String? = nil, deviceAuthorization: String? = nil,
         userInfo: String? = nil, revocation: String? = nil, endSession: String? = nil, keys: String? = nil,
-        pushedAuthorization: String? = nil
+        pushedAuthorization: String? = nil, registration: String? = nil
     ) {
         self.authorization = authorization
         self.token = token
@@ -115,6 +121,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
         self.endSession = endSession
         self.keys = keys
         self.pushedAuthorization = pushedAuthorization
+        self.registration = registration
     }
 
     /// These, and the others' where these say nothing.
@@ -124,7 +131,8 @@ package struct OAuthEndpoints: Sendable, Equatable {
             deviceAuthorization: deviceAuthorization ?? other.deviceAuthorization,
             userInfo: userInfo ?? other.userInfo, revocation: revocation ?? other.revocation,
             endSession: endSession ?? other.endSession, keys: keys ?? other.keys,
-            pushedAuthorization: pushedAuthorization ?? other.pushedAuthorization)
+            pushedAuthorization: pushedAuthorization ?? other.pushedAuthorization,
+            registration: registration ?? other.registration)
     }
 
     /// Each with its name in metadata (RFC 8414 §2, RFC 8628 §4, RFC 9126 §5, OpenID Connect Discovery 1.0 §3) and in profiles.
@@ -134,6 +142,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
             ("device_authorization_endpoint", \.deviceAuthorization), ("userinfo_endpoint", \.userInfo),
             ("revocation_endpoint", \.revocation), ("end_session_endpoint", \.endSession), ("jwks_uri", \.keys),
             ("pushed_authorization_request_endpoint", \.pushedAuthorization),
+            ("registration_endpoint", \.registration),
         ]
     }
 }

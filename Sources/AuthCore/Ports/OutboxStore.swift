@@ -38,6 +38,16 @@ package protocol KeyKeeper: Sendable {
     func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
 }
 
-package enum KeyPurpose: String, Sendable {
+package enum KeyPurpose: Sendable, Hashable {
     case outbox
+    /// What a provider has registered us as (RFC 7591): ``RegisteredClient/json``.
+    case client(provider: String)
+
+    /// Where it is kept, and for people; a provider's name can stand in a file's.
+    package var name: String {
+        switch self {
+        case .outbox: "outbox"
+        case .client(let provider): "client-\(provider)"
+        }
+    }
 }

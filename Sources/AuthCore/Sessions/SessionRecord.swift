@@ -22,6 +22,8 @@ package struct SessionRecord: Sendable, Equatable {
     /// What we are known by at an authorization server besides our name: a secret (RFC 6749 §2.3.1), or a private key in
     /// PEM where the profile says so (RFC 7523 §2.2).
     package var clientSecret: Secret?
+    /// What the provider has registered us as, where it did that itself; then in place of ``clientSecret``.
+    package var client: RegisteredClient?
     /// Grows by one at every write, so that of two records the newer is known.
     package var revision: UInt64
     /// When it was made the default: of all records the latest is, so that a change of default is one write.
@@ -31,7 +33,7 @@ package struct SessionRecord: Sendable, Equatable {
         session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
         signedInAt: WallTime, remembered: [String: Secret]? = nil, clientSecret: Secret? = nil,
-        revision: UInt64 = 1, defaultSince: WallTime? = nil
+        client: RegisteredClient? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -45,6 +47,7 @@ package struct SessionRecord: Sendable, Equatable {
         self.signedInAt = signedInAt
         self.remembered = remembered
         self.clientSecret = clientSecret
+        self.client = client
         self.revision = revision
         self.defaultSince = defaultSince
     }

@@ -16,7 +16,8 @@ extension Login {
                 proofKey: method.flow == nil ? nil : proofKey),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
             needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil,
-            clientSecret: method.flow == nil ? nil : client.secret)
+            clientSecret: method.flow == nil || registration != nil ? nil : client.secret,
+            client: method.flow == nil ? nil : registration)
     }
 
     /// The provider's word, then the profile's; who signs in by a password has one; else what was known stays.

@@ -73,6 +73,8 @@ package struct Login: Sendable {
     package private(set) var grant: Grant?
     /// What that is bound to, where the profile wants it bound.
     var proofKey: Secret?
+    /// What the authorization server has registered us as, where it does that itself.
+    var registration: RegisteredClient?
     package private(set) var lastTouched: BootInstant
     /// How often the provider refused what the person was sent.
     private var refusals = 0
@@ -128,12 +130,13 @@ package struct Login: Sendable {
     }
 
     /// Whose authorization server the person goes to, if to any.
-    package var authority: ProviderProfile { proof?.profile ?? profile }
+    package var authority: ProviderProfile { (proof?.profile ?? profile).known(as: registration) }
 
     /// As whom we ask there.
     package var client: OAuthClient {
         OAuthClient(
-            secret: fields[OAuthField.clientSecret] ?? fields[OAuthField.clientKey], proofKey: proofKey)
+            secret: registration?.secret ?? fields[OAuthField.clientSecret] ?? fields[OAuthField.clientKey],
+            proofKey: proofKey)
     }
 
     /// All that may be asked before anybody goes anywhere.

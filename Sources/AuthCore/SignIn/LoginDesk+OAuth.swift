@@ -5,8 +5,19 @@ extension LoginDesk {
     /// Begins a flow, or goes on with what a person brought back.
     /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
     func authorize(_ login: Login, _ flow: OAuthFlow) async -> Result<Login, AgentError> {
+        let result = await begin(login, flow)
+        // It may have forgotten whom it registered: once more, as somebody new. A code would be the former one's.
+        guard case .failure(let error) = result, error.isUnknownClient, login.authority.oauth?.registers == true,
+            login.attempt == nil
+        else { return result }
+        return await begin(login, flow, registersAnew: true)
+    }
+
+    private func begin(
+        _ login: Login, _ flow: OAuthFlow, registersAnew: Bool = false
+    ) async -> Result<Login, AgentError> {
         do throws(AgentError) {
-            let login = try await bound(login)
+            let login = try await bound(registered(login, anew: registersAnew))
             switch flow {
             case .service: return .success(try await serve(login))
             case .importing: return .success(try await takeOver(login))
@@ -171,7 +182,9 @@ extension LoginDesk {
         case .success(let name): attempt.pushed(as: name)
         case .failure(let failure):
             // Where nothing can be reached, a browser comes no further.
-            guard !isDemanded, ![.offline, .captivePortal].contains(failure.error.kind) else { throw failure.error }
+            guard !isDemanded, ![.offline, .captivePortal].contains(failure.error.kind),
+                !(failure.error.isUnknownClient && login.registration != nil)
+            else { throw failure.error }
             tools.note(
                 "\(login.authority.title) did not take the request before the browser (RFC 9126), so the browser carries "
                     + "all of it: \(failure.error.message)")
@@ -258,7 +271,7 @@ extension UserSummary {
 }
 
 extension AgentError {
-    fileprivate static func noTools(_ login: Login) -> AgentError {
+    static func noTools(_ login: Login) -> AgentError {
         AgentError(.unsupported, "This agent cannot sign in to \(login.authority.title) by a browser.")
     }
 

@@ -151,7 +151,9 @@ package actor LoginDesk {
             login.authorized(grant, at: table.clock.now())
             logins[id] = login
             return await advance(id)
-        case .failure(let error): return end(id, .failed(id, error))
+        case .failure(let error):
+            await forgetRegistration(login, after: error)
+            return end(id, .failed(id, error))
         }
     }
 

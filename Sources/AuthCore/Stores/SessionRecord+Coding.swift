@@ -17,8 +17,8 @@ extension SessionRecord {
     package static let format: Int64 = 2
 
     /// The oldest format that this record can be read in: an authd of the first would show bound tokens without a proof,
-    /// and lose their key.
-    private var leastFormat: Int64 { tokens.proofKey == nil ? 1 : 2 }
+    /// and lose their key, and would not know as whom to renew at a provider that registered us itself.
+    private var leastFormat: Int64 { tokens.proofKey == nil && client == nil ? 1 : 2 }
 
     /// The whole record as one JSON object.
     package func encoded() -> Secret {
@@ -41,6 +41,7 @@ extension SessionRecord {
         object["refresh_expires_at"] = tokens.refreshLife.map { .number($0.expiresAt.unixSeconds) }
         object["proof_key"] = tokens.proofKey.map { .string($0.reveal()) }
         object["client_secret"] = clientSecret.map { .string($0.reveal()) }
+        object["client"] = client?.json
         object["user"] = user?.json
         object["raw_user"] = rawUser
         object["user_received_at"] = userReceivedAt.map { .number($0.unixSeconds) }
@@ -85,6 +86,7 @@ extension SessionRecord {
             signedInAt: members.required("signed_in_at", "a date in Unix seconds", \.date),
             remembered: members.optional("remembered", "an object of texts", \.secrets),
             clientSecret: members.optional("client_secret", "text", \.stringValue).map { Secret($0) },
+            client: members.optional("client", "a client", RegisteredClient.init(stored:)),
             revision: members.required("revision", "a whole number", \.revision),
             defaultSince: members.optional("default_since", "a date in Unix seconds", \.date))
     }

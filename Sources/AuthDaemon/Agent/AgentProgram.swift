@@ -74,7 +74,7 @@ package struct AgentProgram: Sendable {
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             clock: BootClock(),
             tools: SignInTools(
-                cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()),
+                cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()), keys: store,
                 note: { [logger = log.logger()] in logger.notice("\($0)") }),
             signOuts: kept.map(SignOutFile.init))
         let agent = Agent(

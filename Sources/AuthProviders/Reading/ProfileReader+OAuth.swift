@@ -11,7 +11,10 @@ extension ProfileReader {
 
     static func oauthProfile(_ root: TOMLSection, source: String) -> ProviderProfile? {
         root.allow(
-            ["name", "title", "issuer", "client_id", "scopes", "oauth", "allow_insecure_http", "environments"]
+            [
+                "name", "title", "issuer", "client_id", "registration", "scopes", "oauth", "allow_insecure_http",
+                "environments",
+            ]
                 + [
                     "default_environment", "headers", "errors", "user", "user_request", "user_update", "api",
                     "endpoints",
@@ -55,9 +58,8 @@ extension ProfileReader {
             endpoints[keyPath: path] = text
         }
         let issuer = issuer(root, endpoints, insecure: insecure)
-        guard let clientID = root.required("client_id", "the name that the provider gave this client") else {
-            return nil
-        }
+        let registers = root.bool("registration") ?? false
+        guard let clientID = clientID(root, registers: registers) else { return nil }
         let scopes = root.strings("scopes") ?? []
         for (index, scope) in scopes.enumerated() where !OAuthScope.isOne(scope) {
             root.problems.add(
@@ -71,7 +73,7 @@ extension ProfileReader {
             root.problems.add("oauth.redirect", expected: LoopbackRedirect.expected, found: redirect)
         }
         return OAuthProfile(
-            issuer: issuer, clientID: clientID, scopes: scopes,
+            issuer: issuer, clientID: clientID, registers: registers, scopes: scopes,
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
@@ -79,6 +81,23 @@ extension ProfileReader {
             assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
             keyID: section?.string("client_key_id"),
             demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
+    }
+
+    /// Empty where the provider is to give one; `nil` where it has to be there and is not.
+    private static func clientID(_ root: TOMLSection, registers: Bool) -> String? {
+        guard registers else { return root.required("client_id", "the name that the provider gave this client") }
+        if root.has("client_id") {
+            root.problems.add("client_id", expected: "none, as the provider is to register us", found: "one")
+        }
+        if !root.has("issuer") {
+            root.problems.add("issuer", expected: "the issuer that is to register us", found: "nothing")
+        }
+        if root.tableIfAny("oauth")?.string("client_auth") == ClientAuthentication.privateKey.rawValue {
+            root.problems.add(
+                "oauth.client_auth", expected: "none, basic or post, where the provider registers us",
+                found: ClientAuthentication.privateKey.rawValue)
+        }
+        return ""
     }
 
     /// Exactly as written: the provider's own word for itself is compared with it byte by byte.

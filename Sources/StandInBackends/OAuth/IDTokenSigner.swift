@@ -49,7 +49,7 @@ actor IDTokenSigner {
         let hash = Data(SHA256.hash(data: Data((book.takes(.wrongTokenHash) ? "other" : accessToken).utf8)).prefix(16))
         let claims = Claims(
             iss: book.issuer, sub: person.subject,
-            aud: book.takes(.wrongAudience) ? "somebody-else" : book.configuration.clientID, iat: Int(book.now),
+            aud: book.takes(.wrongAudience) ? "somebody-else" : book.client?.id ?? "", iat: Int(book.now),
             exp: Int(book.now) + 300, nonce: book.takes(.wrongNonce) ? "other" : nonce,
             at_hash: Self.unpadded(hash.base64EncodedString()), name: person.name, email: person.email)
         let keys = JWTKeyCollection()

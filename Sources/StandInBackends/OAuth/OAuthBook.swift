@@ -50,6 +50,8 @@ final class OAuthBook: Sendable {
         /// Names of proofs and assertions, none of which is taken twice.
         var used: Set<String> = []
         var clientKey: String?
+        /// Who has been registered.
+        var client: Client?
         var nonces = ["of-the-server-1", "of-the-api-1"]
     }
 
@@ -72,6 +74,32 @@ final class OAuthBook: Sendable {
     var now: Double { clock.now }
 
     func use(issuer: String) { state.withLock { $0.issuer = issuer } }
+    struct Client: Sendable {
+        let id: String
+        let secret: String?
+        /// Opens what is told of it.
+        let token: String
+    }
+
+    /// As whom somebody has to come.
+    var client: Client? {
+        guard configuration.registersClients else {
+            return Client(id: configuration.clientID, secret: configuration.clientSecret, token: "")
+        }
+        return state.withLock { $0.client }
+    }
+
+    func register(withSecret: Bool) -> Client {
+        let client = Client(
+            id: Self.token("client"), secret: withSecret ? Self.token("secret") : nil, token: Self.token("rat"))
+        for secret in [client.secret, client.token].compactMap(\.self) { secrets.note(.token, secret) }
+        state.withLock { $0.client = client }
+        note { $0.registrations += 1 }
+        return client
+    }
+
+    func forgetClient() { state.withLock { $0.client = nil } }
+
     /// In PEM.
     var clientKey: String? { state.withLock { $0.clientKey } }
     func use(clientKey: String) { state.withLock { $0.clientKey = clientKey } }

@@ -47,7 +47,7 @@ extension OAuthServing {
     /// The request, or the one that was pushed by this name, which is good once (RFC 9126 §4).
     private func request(_ fields: [String: String], isLast: Bool = true) throws(Refusal) -> [String: String] {
         if let name = fields["request_uri"] {
-            guard fields["client_id"] == book.configuration.clientID,
+            guard fields["client_id"] == book.client?.id,
                 let pushed = book.pushed(name, isLast: isLast)
             else { throw .oauth("invalid_request_uri") }
             return pushed
@@ -64,7 +64,7 @@ extension OAuthServing {
             "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
             "code_challenge_method", "dpop_jkt",
         ]
-        guard fields["response_type"] == "code", fields["client_id"] == book.configuration.clientID,
+        guard fields["response_type"] == "code", fields["client_id"] == book.client?.id,
             fields["code_challenge_method"] == "S256", fields["code_challenge"]?.count == 43,
             (fields["state"]?.count ?? 0) >= 22,
             fields["dpop_jkt"]?.count == (book.configuration.demandsProofs ? 43 : nil),

@@ -52,7 +52,7 @@ extension OAuthServing {
         else { return false }
         let claims = assertion.claims
         let audience = book.configuration.assertionAudience == .issuer ? book.issuer : book.issuer + "/token"
-        guard claims["iss"]?.string == book.configuration.clientID, claims["sub"]?.string == claims["iss"]?.string,
+        guard claims["iss"]?.string == book.client?.id, claims["sub"]?.string == claims["iss"]?.string,
             claims["aud"]?.string == audience, let end = claims["exp"]?.integer, Double(end) > book.now,
             Double(end) < book.now + 300, let id = claims["jti"]?.string, id.count >= 16, book.isNew(id)
         else { return false }

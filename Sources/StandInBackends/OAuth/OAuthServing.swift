@@ -32,6 +32,8 @@ struct OAuthServing: Shape {
         }
         routes.post("/revoke", revoke)
         routes.post("/par", push)
+        routes.post("/register", register)
+        routes.get("/register/{id}", registration)
         routes.post("/authorize", consent)
         routes.get("/userinfo", userInfo)
         routes.get("/api/hello", hello)
@@ -62,6 +64,7 @@ struct OAuthServing: Shape {
             members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
             members["require_pushed_authorization_requests"] = .bool(book.configuration.demandsPushedRequests)
         }
+        if book.configuration.registersClients { members["registration_endpoint"] = .string(issuer + "/register") }
         if book.configuration.demandsProofs {
             members["dpop_signing_alg_values_supported"] = book.takes(.otherProofAlgorithms) ? ["EdDSA"] : ["ES256"]
         }
@@ -191,9 +194,8 @@ struct OAuthServing: Shape {
 
     /// RFC 6749 §2.3.1; a client with a secret that sends none, or a public one that sends some, is wrong.
     private func client(_ form: [String: String], _ call: Call) throws(Refusal) -> [String: String] {
-        let configuration = book.configuration
         if let key = book.clientKey {
-            guard call.header("authorization") == nil, form["client_id"] == configuration.clientID,
+            guard call.header("authorization") == nil, form["client_id"] == book.client?.id,
                 isAssertion(form, signedByPEM: key)
             else { throw .oauth("invalid_client", status: 401) }
             return form
@@ -207,7 +209,7 @@ struct OAuthServing: Shape {
         } else {
             presented = (form["client_id"], form["client_secret"])
         }
-        guard presented.id == configuration.clientID, presented.secret == configuration.clientSecret else {
+        guard let client = book.client, presented.id == client.id, presented.secret == client.secret else {
             throw .oauth("invalid_client", status: 401)
         }
         return form

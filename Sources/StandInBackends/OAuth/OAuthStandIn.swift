@@ -5,6 +5,8 @@ package final class OAuthStandIn: Sendable {
         package var clientID = "authd-test"
         /// `nil`: the client is a public one.
         package var clientSecret: String?
+        /// It knows no client but one that has it register itself (RFC 7591).
+        package var registersClients = false
         /// The public half, in PEM, of the key that the client proves by who it is (RFC 7523); it has no secret then.
         package var clientKey: String?
         package var assertionAudience = AssertionAudience.issuer
@@ -54,6 +56,7 @@ package final class OAuthStandIn: Sendable {
         package var reuses = 0
         package var userInfos = 0
         package var services = 0
+        package var registrations = 0
         package var pushes = 0
         package var proofs = 0
         /// Why proofs were refused.
@@ -146,6 +149,9 @@ package final class OAuthStandIn: Sendable {
     /// The client proves from now on by this key who it is: its public half, in PEM.
     package func use(clientKey: String) { book.use(clientKey: clientKey) }
 
+    /// As an administrator can who removes a client.
+    package func forgetClient() { book.forgetClient() }
+
     /// What tokens live that are given out from now on.
     package func setTokenLifetime(_ length: Duration) { book.setTokenLifetime(length) }
 
@@ -208,5 +214,7 @@ extension OAuthStandIn {
         case unboundTokens
         /// Requests for authorization are not taken in advance, though metadata says so.
         case refusesPushes
+        /// Who is registered is not told where to ask about that (RFC 7592).
+        case tellsNoPlace
     }
 }

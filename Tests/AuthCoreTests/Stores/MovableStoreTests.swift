@@ -50,11 +50,13 @@ struct MovableStoreTests {
     func copies() async throws {
         for name in ["home", "work"] { try await old.save(record(name)) }
         try await old.keep(Secret("key"), for: .outbox)
+        try await old.keep(Secret("we"), for: .client(provider: "example"))
         let move = StoreMove(source: old, target: new)
         let moved = try await move.copy()
         #expect(try await names(old) == ["home", "work"])
         #expect(try await names(new) == ["home", "work"])
         #expect(try await new.key(for: .outbox) == Secret("key"))
+        #expect(try await new.key(for: .client(provider: "example")) == nil)
         #expect(await move.clear(moved).isEmpty)
         #expect(try await names(old).isEmpty)
     }

@@ -16,6 +16,11 @@ struct SessionRecordCodingTests {
             user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
             rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
             signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("pw")],
+            client: try RegisteredClient(
+                [
+                    "client_id": "c", "client_secret": "tell-nobody at all", "client_secret_expires_at": 1_900_000_000,
+                    "registration_client_uri": "https://as.example/c", "registration_access_token": "tell-nobody",
+                ], issuer: "https://as.example", mayBeInsecure: false),
             revision: .max, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
     }
 
@@ -55,11 +60,13 @@ struct SessionRecordCodingTests {
         #expect(damage.reason.contains("format 3"))
     }
 
-    @Test("says the second format only where its tokens are bound to a key, which an older authd would lose")
+    @Test("says the second format only where it has a key or a name of ours, which an older authd would lose")
     func leastFormat() throws {
         var plain = try record()
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
         plain.tokens.proofKey = nil
+        #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
+        plain.client = nil
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 1)
     }
 
@@ -68,7 +75,7 @@ struct SessionRecordCodingTests {
         arguments: [
             "format", "session", "provider", "environment", "method", "access_token", "token_type", "refresh_token",
             "issued_at", "expires_at", "user", "needs_password", "signed_in_at", "remembered", "revision",
-            "default_since", "proof_key",
+            "default_since", "proof_key", "client",
         ])
     func damagedMember(name: String) throws {
         let read = try reading { $0[name] = ["tell-nobody"] }

@@ -17,7 +17,7 @@ enum OAuthScene {
                     name = "\(provider)"
                     title = "Test server"
                     issuer = "\(server.issuer)"
-                    client_id = "\(configuration.clientID)"
+                    \(configuration.registersClients ? "registration = true" : "client_id = \"\(configuration.clientID)\"")
                     scopes = ["openid", "offline_access"]
                     \(more)
                     """)

@@ -1,0 +1,53 @@
+import AuthWire
+
+/// Being registered at providers (RFC 7591, RFC 7592).
+extension ProviderCalls {
+    func register(
+        at profile: ProviderProfile, server: OAuthServer, sentAt: Moment
+    ) async -> Result<RegisteredClient, ProviderFailure> {
+        let errors = registrationErrors(profile, sentAt)
+        return await send { () throws(AgentError) in
+            guard let oauth = profile.oauth, let url = server.endpoints.registration, server.issuer != nil else {
+                throw AgentError(
+                    .unsupported,
+                    "\(profile.title) registers no clients by itself: register one there, and write its client_id into the "
+                        + "profile.")
+            }
+            var request = HTTPRequest(
+                method: "POST", url: url,
+                headers: [HTTPField("Content-Type", "application/json"), HTTPField("Accept", "application/json")],
+                body: Secret(bytes: oauth.registrationRequest.serialized()))
+            request.followsRedirects = false
+            return request
+        } read: { reply in
+            let body = ReplyBody(reply)
+            guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
+            do throws(MetadataError) {
+                return .success(
+                    try RegisteredClient(
+                        body.json ?? .null, issuer: server.issuer ?? "", mayBeInsecure: profile.allowInsecureHTTP))
+            } catch {
+                return .failure(errors.badReply(error.reason, cause: "registration", status: reply.status))
+            }
+        }
+    }
+
+    /// Whether the provider still knows us: only its own no counts (RFC 7592 §2.1), and who does not tell is taken to.
+    func knows(_ client: RegisteredClient, at profile: ProviderProfile) async -> Bool {
+        guard let place = client.place else { return true }
+        let found: Result<Bool, ProviderFailure> = await send { () throws(AgentError) in
+            HTTPRequest(
+                method: "GET", url: place.url,
+                headers: [.authorization(place.token, boundTo: nil), HTTPField("Accept", "application/json")])
+        } read: { reply in
+            .success(![401, 403, 404, 410].contains(reply.status))
+        }
+        return (try? found.get()) ?? true
+    }
+
+    private func registrationErrors(_ profile: ProviderProfile, _ now: Moment) -> ErrorReader {
+        var spoken = profile
+        spoken.errors = TokenAnswer.errors
+        return ErrorReader(profile: spoken, purpose: .signIn, sentAt: now.wall)
+    }
+}

@@ -1,0 +1,119 @@
+package import AuthWire
+
+/// What a provider has registered us as, where nobody did so by hand (RFC 7591 §3.2.1).
+package struct RegisteredClient: Sendable, Equatable {
+    /// Where the provider tells of it (RFC 7592 §2.1), and what opens that.
+    package struct Place: Sendable, Equatable {
+        package let url: String
+        package let token: Secret
+    }
+
+    /// Of the server that knows it; another one at the same profile does not.
+    package var issuer: String
+    package var id: String
+    package var authentication: ClientAuthentication
+    package var secret: Secret?
+    /// `nil`: the secret does not end.
+    package var secretEndsAt: WallTime?
+    package var place: Place?
+
+    private static let longestID = 1024
+
+    /// What the provider answered.
+    /// - Throws: what is missing, in words.
+    package init(_ json: JSON, issuer: String, mayBeInsecure: Bool) throws(MetadataError) {
+        guard let id = json["client_id"]?.stringValue, !id.isEmpty, id.utf8.count <= Self.longestID,
+            id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { throw MetadataError(reason: "it holds no name for us") }
+        self.issuer = issuer
+        self.id = id
+        secret = json["client_secret"]?.stringValue.flatMap { $0.isEmpty ? nil : Secret($0) }
+        let end = json["client_secret_expires_at"]?.doubleValue ?? 0
+        secretEndsAt = end > 0 && Lifetime.dates.contains(end) ? WallTime(unixSeconds: end) : nil
+        switch json["token_endpoint_auth_method"]?.stringValue {
+        case "none": authentication = .none
+        case "client_secret_post": authentication = .post
+        // What it is where nothing is said (RFC 7591 §2); a client without a secret has none to show.
+        case "client_secret_basic", nil: authentication = secret == nil ? .none : .basic
+        case let other?:
+            throw MetadataError(reason: "it wants us to be known by \(ProviderText.clean(other) ?? "nothing")")
+        }
+        guard authentication == .none || secret != nil else { throw MetadataError(reason: "it holds no secret for us") }
+        if let url = json["registration_client_uri"]?.stringValue,
+            OAuthServer.isEndpoint(url, mayBeInsecure: mayBeInsecure),
+            let token = json["registration_access_token"]?.stringValue
+        {
+            place = Place(url: url, token: Secret(token))
+        }
+    }
+
+    /// Whether it is good at this server, and for a while: a person is about to sign in by it.
+    package func isGood(at issuer: String, _ now: WallTime) -> Bool {
+        self.issuer.utf8.elementsEqual(issuer.utf8)
+            && (secretEndsAt.map { now + AuthorizationAttempt.patience < $0 } ?? true)
+    }
+}
+
+extension RegisteredClient {
+    /// As it is stored, with the session and by itself.
+    package var json: JSON {
+        var object: JSONObject = [
+            "issuer": .string(issuer), "id": .string(id), "authentication": .string(authentication.rawValue),
+        ]
+        object["secret"] = secret.map { .string($0.reveal()) }
+        object["secret_ends_at"] = secretEndsAt.map { .number($0.unixSeconds) }
+        object["place"] = place.map { .string($0.url) }
+        object["place_token"] = place.map { .string($0.token.reveal()) }
+        return .object(object)
+    }
+
+    /// `nil` for what is none.
+    package init?(stored json: JSON) {
+        guard let issuer = json["issuer"]?.stringValue, let id = json["id"]?.stringValue, !id.isEmpty,
+            let authentication = json["authentication"]?.stringValue.flatMap(ClientAuthentication.init)
+        else { return nil }
+        self.issuer = issuer
+        self.id = id
+        self.authentication = authentication
+        secret = json["secret"]?.stringValue.map { Secret($0) }
+        secretEndsAt = json["secret_ends_at"]?.doubleValue.map(WallTime.init(unixSeconds:))
+        if let url = json["place"]?.stringValue, let token = json["place_token"]?.stringValue {
+            place = Place(url: url, token: Secret(token))
+        }
+    }
+}
+
+extension OAuthProfile {
+    /// What we say of ourselves, to be registered (RFC 7591 §2).
+    package var registrationRequest: JSON {
+        let authentication =
+            switch clientAuthentication {
+            case .none, .privateKey: "none"
+            case .basic: "client_secret_basic"
+            case .post: "client_secret_post"
+            }
+        var object: JSONObject = [
+            "client_name": "authd", "application_type": "native",
+            "redirect_uris": [.string(redirect.uri(port: nil))], "response_types": ["code"],
+            "grant_types": [
+                "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
+            ],
+            "token_endpoint_auth_method": .string(authentication),
+        ]
+        if !scopes.isEmpty { object["scope"] = .string(scopes.joined(separator: " ")) }
+        // RFC 9449 §5.2.
+        if bindsTokens { object["dpop_bound_access_tokens"] = true }
+        return .object(object)
+    }
+}
+
+extension ProviderProfile {
+    /// The profile, as the provider knows us.
+    package func known(as client: RegisteredClient?) -> ProviderProfile {
+        guard let client, oauth != nil else { return self }
+        var profile = self
+        profile.oauth?.clientID = client.id
+        profile.oauth?.clientAuthentication = client.authentication
+        return profile
+    }
+}
