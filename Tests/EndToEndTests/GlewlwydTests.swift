@@ -29,7 +29,7 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("discovery, code and PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
+    @Test("discovery, a pushed request, code and PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
     func browser() async throws {
         try await play("pub") { scene, server in
             let login = try await Child(
@@ -38,6 +38,7 @@ struct GlewlwydTests {
             guard await login.err.wait(for: "browser: http"), await login.err.wait(for: "\n"),
                 let url = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
             else { throw Failure("no address was told: \(await login.err.all())") }
+            #expect(url.contains("request_uri=") && !url.contains("code_challenge"), "\(url)")
             try await Chromium.running(in: scene.desktop) { browser in
                 // The provider's own page comes first; its person signs in and allows it from there.
                 try await browser.open(String(url))
@@ -71,9 +72,9 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("a code on another device, introspection that agrees with us, and revocation")
+    @Test("a code on another device, introspection that agrees with us, and revocation, all with tokens bound to a key")
     func device() async throws {
-        try await play("conf", "client_auth = \"basic\"") { scene, server in
+        try await play("conf", "client_auth = \"basic\"\ndpop = true") { scene, server in
             try await server.grant(client: "conf")
             let login = try await Child(
                 [Programs.authc, "login", OAuthScene.provider, "--method", "device", "--password-stdin"],
@@ -84,6 +85,7 @@ struct GlewlwydTests {
             try await server.give(userCode: String(code))
             let output = await login.output()
             #expect(output.status == 0, "\(output.err)")
+            #expect(try await scene.ask("token.get", [:])["token_type"] == "DPoP")
             let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
             #expect(try await server.isActive(token))
             #expect(try await scene.agent.authc("whoami", "--fresh").status == 0)

@@ -62,9 +62,12 @@ struct OAuthRequests {
 
     /// RFC 7009 §2.1.
     func revocation(of token: Secret, _ kind: String) throws(AgentError) -> HTTPRequest {
-        try post(
+        var request = try post(
             server.endpoints.revocation, "revocation",
             [FormField("token", token.reveal()), FormField("token_type_hint", kind)])
+        // No RFC asks for it; a server that ends a bound token only for who has its key may.
+        request.prove(nil, with: client.proofKey)
+        return request
     }
 
     /// OpenID Connect Core 1.0 §5.3.

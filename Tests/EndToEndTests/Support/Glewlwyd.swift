@@ -120,7 +120,10 @@ final class Glewlwyd: Sendable {
             "subject-type": "public", "jwks-show": true, "scope": [String](), "additional-parameters": [String](),
             "claims": [String](), "restrict-scope-client-property": "", "request-parameter-allow": false,
             "address-claim": ["type": "no"], "name-claim": "on-demand", "email-claim": "on-demand",
-            "scope-claim": "no", "session-management-allowed": false,
+            "scope-claim": "no", "session-management-allowed": false, "oauth-dpop-allowed": true,
+            "oauth-dpop-iat-duration": 60, "oauth-dpop-nonce-mandatory": true, "oauth-dpop-nonce-counter": 16,
+            "oauth-par-allowed": true, "oauth-par-duration": 90,
+            "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
         ]
         let body: [String: Any] = [
             "module": "oidc", "name": "oidc", "display_name": "OIDC", "parameters": parameters,
