@@ -42,6 +42,19 @@ struct SecretsInMemoryTests {
         }
     }
 
+    @Test("is in no words about a crash, which are few")
+    func crash() async throws {
+        try await Scene.play { scene in
+            let login = try await scene.login(.appTemplate)
+            #expect(login.status == 0)
+            let agent = try scene.agent.child
+            #expect(await agent.end(SIGSEGV) == 128 + SIGSEGV)
+            // What it logged before is looked through at the scene's end, for secrets in every form.
+            let log = await agent.err.all()
+            #expect(!log.contains("acktrace"))
+        }
+    }
+
     @Test("keeps secrets in pages that are locked, and out of dumps and other programs' sight")
     func locked() async throws {
         try await Scene.play { scene in

@@ -13,6 +13,7 @@ package enum ProcessGuard {
     /// PR_SET_DUMPABLE(2const) 0 also makes `/proc/PID` root's, so that nobody reads our memory there.
     package static func harden() {
         keepStandardDescriptors()
+        keepCrashesShort()
         _ = authd_forbid_dumps()
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
@@ -32,6 +33,13 @@ package enum ProcessGuard {
                 return
             }
         }
+    }
+
+    /// Swift's account of a crash shows what registers point to, which may be a secret, and takes seconds in which nobody is
+    /// served. Who asks for it (`SWIFT_BACKTRACE`) gets it.
+    private static func keepCrashesShort() {
+        guard Environment.value("SWIFT_BACKTRACE") == nil else { return }
+        for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
     }
 
     /// As far as the hard limit lets us.
