@@ -83,7 +83,7 @@ final class CollectionWatch {
 }
 
 extension CollectionWatch {
-    private static let interface = "org.freedesktop.Secret.Collection"
+    static let interface = "org.freedesktop.Secret.Collection"
 
     /// The path of the collection with the alias "default"; `nil` when there is none.
     static func readingDefault(on bus: BusConnection) -> GIOCall<String?> {

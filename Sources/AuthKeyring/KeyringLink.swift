@@ -13,6 +13,8 @@ final class KeyringLink {
     let thread: GLibThread
     let limit: Duration
     let states = StateBroadcast<StoreState>(.starting)
+    /// Told of the path of each item that was changed or removed, by whomever.
+    var itemChanged: ((String) -> Void)?
 
     private let address: String?
     private var bus: BusConnection?
@@ -27,6 +29,8 @@ final class KeyringLink {
     private var unlocking = Unlocking.notAsked
     private var unlockRequest: (any GLibOperation)?
 
+    private let writes: WritePrompts
+
     /// Of this time locked: a person is asked once, not at every call.
     private enum Unlocking {
         case notAsked, asked, dismissed
@@ -36,6 +40,10 @@ final class KeyringLink {
         self.address = address
         self.limit = limit
         self.thread = thread
+        writes = WritePrompts(on: thread)
+        writes.ended = { [weak self] answer in
+            if case .dismissed = answer { self?.states.tell(.denied) } else { self?.look() }
+        }
     }
 
     /// An open session; the one there is, or a new one.
@@ -121,6 +129,13 @@ final class KeyringLink {
             bus.whenClosed { [weak self] in self?.busClosed(bus) },
             bus.watch(name: SecretServiceProxy.busName) { [weak self] in self?.ownerChanged($0) },
         ]
+        // A replaced item is told of as a new one by some services.
+        watches += ["ItemCreated", "ItemChanged", "ItemDeleted"].map { signal in
+            bus.subscribe(to: signal, of: CollectionWatch.interface, from: SecretServiceProxy.busName) {
+                [weak self] arguments in
+                if let path = arguments.members.first?.string { self?.itemChanged?(path) }
+            }
+        }
         let collection = CollectionWatch(on: bus)
         collection.changed = { [weak self] in self?.collectionChanged($0) }
         self.collection = collection
@@ -189,9 +204,26 @@ final class KeyringLink {
         return .locked
     }
 
-    /// Lets the next call that finds it locked ask the person again.
+    /// Lets the next call that finds it locked, or that writes, ask the person again.
     func forgetDismissal() {
         if unlocking == .dismissed { unlocking = .notAsked }
+        if writes.forgetDismissal() { look() }
+    }
+
+    /// What stands in the way of any write: one that the person is asked about, or has said no to.
+    var writeObstacle: StoreError? { writes.obstacle }
+
+    /// See ``WritePrompts/asking(_:on:written:)``.
+    func asking(
+        _ prompt: String, written: @escaping (_ path: String) -> Void
+    ) -> GIOCall<WritePrompts.Answer>? {
+        connection.map { writes.asking(prompt, on: $0, written: written) }
+    }
+
+    /// A caller has waited for a person as long as it may.
+    func personIsSlow() -> StoreError {
+        states.tell(.locked)
+        return .locked
     }
 
     private func ask(toUnlock paths: [String]) {
@@ -218,5 +250,6 @@ final class KeyringLink {
         unlockRequest = nil
         unlocking = .notAsked
         request?.abandon(.cancelled)
+        writes.forget()
     }
 }

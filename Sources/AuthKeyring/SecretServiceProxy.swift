@@ -12,9 +12,11 @@ final class SecretServiceProxy: @unchecked Sendable {
     static let interface = "org.freedesktop.Secret.Service"
 
     private let object: GObjectReference
+    private let bus: BusConnection
 
-    private init(_ object: GObjectReference) {
+    private init(_ object: GObjectReference, on bus: BusConnection) {
         self.object = object
+        self.bus = bus
     }
 
     private var service: UnsafeMutablePointer<SecretService>? { authd_secret_service(object.raw) }
@@ -30,7 +32,7 @@ final class SecretServiceProxy: @unchecked Sendable {
             guard let source = g_async_result_get_source_object(result) else { return nil }
             let reference = GObjectReference(taking: source)
             guard g_async_initable_init_finish(OpaquePointer(source), result, error) != 0 else { return nil }
-            return SecretServiceProxy(reference)
+            return SecretServiceProxy(reference, on: bus)
         }
     }
 
@@ -76,47 +78,50 @@ final class SecretServiceProxy: @unchecked Sendable {
 
     /// What became of a request to write.
     enum Written: Sendable {
-        case item(path: String)
-        /// The service asked the person, who said no.
-        case dismissed
+        /// Done; the path of the item where one was written.
+        case done(path: String?)
+        /// The service wants to ask the person first.
+        case asks(prompt: String)
     }
 
     /// Writes an item in place of the one with the same attributes.
     func creating(
         in collection: String, label: String, attributes: [String: String], value: Secret
     ) -> GIOCall<Written> {
-        GIOCall { [self] cancellable, callback, data in
-            let properties = authd_string_table { g_variant_unref(OpaquePointer($0)) }
-            let labelValue = BusVariant(string: label)
-            let attributesValue = BusVariant(strings: attributes.map { (key: $0.key, value: $0.value) })
-            insert("org.freedesktop.Secret.Item.Label", labelValue, into: properties)
-            insert("org.freedesktop.Secret.Item.Attributes", attributesValue, into: properties)
-            var bytes = value.revealBytes().map { CChar(bitPattern: $0) }
-            let secret = secret_value_new(&bytes, gssize(bytes.count), "application/json")
-            explicit_bzero(&bytes, bytes.count)
-            secret_service_create_item_dbus_path(
-                service, collection, properties, secret, SECRET_ITEM_CREATE_REPLACE, cancellable, callback, data)
-            secret_value_unref(UnsafeMutableRawPointer(secret))
-            g_hash_table_unref(properties)
-        } finish: { [self] result, error in
-            let path = secret_service_create_item_dbus_path_finish(service, result, error)
-            if let path {
-                defer { g_free(path) }
-                return .item(path: String(cString: path))
-            }
-            return error.pointee == nil ? .dismissed : nil
+        let properties = BusVariant(table: [
+            (SessionItem.interface + ".Label", BusVariant(string: label)),
+            (SessionItem.interface + ".Attributes", BusVariant(strings: attributes.map { ($0.key, $0.value) })),
+        ])
+        let arguments = BusVariant(tuple: [properties, encoded(value), BusVariant(taking: g_variant_new_boolean(1))])
+        let method = method(collection, CollectionWatch.interface, "CreateItem")
+        return bus.calling(method, arguments: arguments, reply: "(oo)") { reply in
+            guard let item = reply.members.first?.string, let prompt = reply.members.last?.string else { return nil }
+            return Self.isNone(item) ? .asks(prompt: prompt) : .done(path: item)
         }
     }
 
-    /// `false`: the service asked the person, who said no.
-    func deleting(_ path: String) -> GIOCall<Bool> {
-        GIOCall { [self] cancellable, callback, data in
-            secret_service_delete_item_dbus_path(service, path, cancellable, callback, data)
-        } finish: { [self] result, error in
-            let isDeleted = secret_service_delete_item_dbus_path_finish(service, result, error) != 0
-            return error.pointee == nil ? isDeleted : nil
+    func deleting(_ path: String) -> GIOCall<Written> {
+        bus.calling(method(path, SessionItem.interface, "Delete"), arguments: nil, reply: "(o)") { reply in
+            guard let prompt = reply.members.first?.string else { return nil }
+            return Self.isNone(prompt) ? .done(path: nil) : .asks(prompt: prompt)
         }
     }
+
+    /// As the session that was opened carries secrets: encrypted, where the service can do that.
+    private func encoded(_ value: Secret) -> BusVariant {
+        var bytes = value.revealBytes().map { CChar(bitPattern: $0) }
+        let secret = secret_value_new(&bytes, gssize(bytes.count), "application/json")
+        explicit_bzero(&bytes, bytes.count)
+        defer { secret_value_unref(UnsafeMutableRawPointer(secret)) }
+        return BusVariant(taking: secret_service_encode_dbus_secret(service, secret))
+    }
+
+    private func method(_ path: String, _ interface: String, _ member: String) -> BusMethod {
+        BusMethod(destination: Self.busName, path: path, interface: interface, member: member)
+    }
+
+    /// An object that there is not has the root's path (Secret Service API draft 0.2).
+    private static func isNone(_ path: String) -> Bool { path == "/" }
 
     /// The paths that were unlocked: none when the person said no. Answers when the person has.
     func unlocking(_ paths: [String]) -> GIOCall<[String]> {
@@ -136,10 +141,6 @@ private func stringTable(_ strings: [String: String]) -> OpaquePointer? {
         g_hash_table_replace(table, g_strdup(key), g_strdup(value))
     }
     return table
-}
-
-private func insert(_ key: String, _ value: BusVariant, into table: OpaquePointer?) {
-    value.withRaw { _ = g_hash_table_replace(table, g_strdup(key), UnsafeMutableRawPointer(g_variant_ref($0))) }
 }
 
 /// Takes a NULL-terminated array over.

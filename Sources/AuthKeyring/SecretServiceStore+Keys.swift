@@ -21,9 +21,7 @@ extension SecretServiceStore: KeyKeeper {
             let collection = try await store.openCollection(deadline)
             let call = keyring.creating(
                 in: collection, label: KeyItem.label(purpose), attributes: KeyItem.attributes(purpose), value: value)
-            guard case .item = try await store.ask(call, deadline, lockedPath: collection) else {
-                throw .denied(reason: "the keyring's request to write was dismissed")
-            }
+            _ = try await store.write(call, deadline, lockedPath: collection) { _ in }
         }
     }
 }

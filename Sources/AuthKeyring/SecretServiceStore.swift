@@ -13,10 +13,19 @@ package actor SecretServiceStore: SessionStore {
     /// long as a request may reasonably hang on it.
     package static let answerLimit = Duration.seconds(5)
 
+    /// That wait to be heard. Who does not hear of one looks at that session's item later.
+    private static let mostChanges = 4096
+
     private nonisolated let thread: GLibThread
     private nonisolated let broadcast: StateBroadcast<StoreState>
     private let link: KeyringLink
     private let turns = WriteTurns()
+    private nonisolated let changed: AsyncStream<SessionName>
+    private let tellChange: AsyncStream<SessionName>.Continuation
+    /// Whose item is at a path, of the items seen or written here.
+    private var sessions: [String: SessionName] = [:]
+    /// Written when nobody waited for the person's leave any more.
+    private var writtenLate: (session: SessionName, revision: UInt64)?
     private let limit: Duration
     private let providerTitle: @Sendable (String) -> String?
 
@@ -38,12 +47,16 @@ package actor SecretServiceStore: SessionStore {
         let link = KeyringLink(address: address, limit: limit, on: thread)
         broadcast = link.states
         self.link = link
+        (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostChanges))
         thread.perform { self.assumeIsolated { $0.begin() } }
     }
 
     package nonisolated func states() -> AsyncStream<StoreState> {
         broadcast.states()
     }
+
+    /// For one listener.
+    package nonisolated func changes() -> AsyncStream<SessionName> { changed }
 
     /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
     package func personIsHere() {
@@ -53,7 +66,15 @@ package actor SecretServiceStore: SessionStore {
     /// Attributes are readable whether or not the item is locked (Secret Service API draft 0.2, "Lookup Attributes").
     package func names() async throws(StoreError) -> [StoredName] {
         let paths = try await attempt { store, keyring, deadline throws(StoreError) in
-            let found = try await store.ask(keyring.searching(SessionItem.everyOne), deadline)
+            let found: SecretServiceProxy.Found
+            do throws(GLibFailure) {
+                let limit = SuspendingClock.now.duration(to: deadline)
+                found = try await store.thread.call(keyring.searching(SessionItem.everyOne), limit: limit)
+            } catch {
+                // Some are silent about it while they are locked, and answer all else: that is not their state.
+                if case .timedOut = error { throw .notAnswering(after: store.limit) }
+                throw StoreError(error)
+            }
             return found.unlocked + found.locked
         }
         var names: [SessionName: StoredName] = [:]
@@ -75,6 +96,7 @@ package actor SecretServiceStore: SessionStore {
         for (path, value) in values.sorted(by: { $0.key < $1.key }) {
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
+                sessions[path] = record.session
                 if let other = newest[record.session], other.revision >= record.revision { continue }
                 newest[record.session] = record
             } catch {
@@ -90,7 +112,8 @@ package actor SecretServiceStore: SessionStore {
         }
         var newest: SessionRecord?
         var damage: String?
-        for value in values.values {
+        for (path, value) in values {
+            sessions[path] = session
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
                 guard record.session == session else {
@@ -111,17 +134,22 @@ package actor SecretServiceStore: SessionStore {
         let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
         let value = record.encoded()
         try await inTurn { store, keyring, deadline throws(StoreError) in
+            if let late = store.writtenLate, late == (record.session, record.revision) {
+                store.writtenLate = nil
+                return
+            }
             let collection = try await store.openCollection(deadline)
             let before = try await store.find(SessionItem.attributes(finding: record.session), keyring, deadline)
             let call = keyring.creating(
                 in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
-            switch try await store.ask(call, deadline, lockedPath: collection) {
-            case .dismissed:
-                throw .denied(reason: "the keyring's request to write was dismissed")
-            case .item(let path):
-                // The session was another provider's before: its item has other attributes and was not replaced.
-                for old in before where old != path { try await store.remove(old, keyring, deadline) }
+            let path = try await store.write(call, deadline, lockedPath: collection) { path in
+                store.sessions[path] = record.session
+                store.writtenLate = (record.session, record.revision)
             }
+            guard let path else { return }
+            store.sessions[path] = record.session
+            // The session was another provider's before: its item has other attributes and was not replaced.
+            for old in before where old != path { try await store.remove(old, keyring, deadline) }
         }
     }
 
@@ -131,6 +159,10 @@ package actor SecretServiceStore: SessionStore {
                 try await store.remove(path, keyring, deadline)
             }
         }
+    }
+
+    private func tellOfChange(_ path: String) {
+        if let session = sessions[path] { tellChange.yield(session) }
     }
 }
 
@@ -143,6 +175,7 @@ extension SecretServiceStore {
     ) async throws(StoreError) -> Value
 
     private func begin() {
+        link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.tellOfChange(path) } }
         thread.begin(link.connected(), limit: limit) { _ in }
     }
 
@@ -222,9 +255,20 @@ extension SecretServiceStore {
     func find(
         _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) -> [String] {
+        // Services were seen that answer no search, or find nothing, while they are locked.
+        if link.states.current != .ready { _ = try await openCollection(deadline) }
+        let found = try await search(attributes, keyring, deadline)
+        guard found.isEmpty else { return found }
+        _ = try await openCollection(deadline)
+        // It may have been opened since it was searched.
+        return try await search(attributes, keyring, deadline)
+    }
+
+    private func search(
+        _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
+    ) async throws(StoreError) -> [String] {
         let found = try await ask(keyring.searching(attributes), deadline)
         if !found.locked.isEmpty { throw link.foundLocked(found.locked) }
-        if found.unlocked.isEmpty { _ = try await openCollection(deadline) }
         return found.unlocked
     }
 
@@ -239,12 +283,41 @@ extension SecretServiceStore {
         return values
     }
 
+    /// A request to write, and the person's leave for it where the service wants that.
+    ///
+    /// - Parameter late: told of the path of what was written when nobody waited any more.
+    /// - Returns: the item's path, where there is one.
+    func write(
+        _ call: GIOCall<SecretServiceProxy.Written>, _ deadline: Deadline, lockedPath: String,
+        late: @escaping (_ path: String) -> Void
+    ) async throws(StoreError) -> String? {
+        if let obstacle = link.writeObstacle { throw obstacle }
+        let prompt: String
+        switch try await ask(call, deadline, lockedPath: lockedPath) {
+        case .done(let path): return path
+        case .asks(let path): prompt = path
+        }
+        guard let asking = link.asking(prompt, written: late) else {
+            throw .missing(reason: "the connection to the message bus was lost")
+        }
+        let answered: WritePrompts.Answer
+        do throws(GLibFailure) {
+            answered = try await thread.call(asking, limit: SuspendingClock.now.duration(to: deadline))
+        } catch {
+            if case .timedOut = error { throw link.personIsSlow() }
+            throw StoreError(error)
+        }
+        switch answered {
+        case .agreed(let path): return path
+        case .dismissed: throw .denied(reason: "the keyring asked whether it may write, and was told no")
+        }
+    }
+
     private func remove(
         _ path: String, _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) {
-        guard try await ask(keyring.deleting(path), deadline, lockedPath: path) else {
-            throw .denied(reason: "the keyring's request to delete was dismissed")
-        }
+        _ = try await write(keyring.deleting(path), deadline, lockedPath: path) { _ in }
+        sessions[path] = nil
     }
 
     /// What an item is found by; `nil` when that cannot be read either.

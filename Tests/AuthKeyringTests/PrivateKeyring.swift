@@ -1,3 +1,4 @@
+import Foundation
 import Subprocess
 import Synchronization
 
@@ -35,7 +36,8 @@ actor PrivateKeyring {
         daemon: Bool = true, _ body: sending (PrivateKeyring) async throws -> Void
     ) async throws {
         let outcome = try await run(
-            .name("bash"), arguments: ["-c", script], input: .inputWriter, output: .sequence, error: .discarded
+            .name("bash"), arguments: ["-c", script, moodyService], input: .inputWriter, output: .sequence,
+            error: .discarded
         ) { execution in
             let writer = execution.standardInputWriter
             let keyring = try await PrivateKeyring(
@@ -56,6 +58,19 @@ actor PrivateKeyring {
     func start() async throws { try await tell("start \(Self.password)") }
     /// Starts a daemon whose keyring is locked, or that has none when there never was an open one.
     func startLocked() async throws { try await tell("start-locked") }
+    /// Starts a service that misbehaves on order (secret-service.py), with the data of the former one.
+    func startMoody() async throws { try await tell("start-moody") }
+    func become(_ mood: Mood) async throws { try await tell("become \(mood.rawValue)") }
+    /// How often a person was asked something, by the one that misbehaves.
+    func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
+
+    /// What secret-service.py can be like.
+    enum Mood: String {
+        case well, locked, dismissing, waiting, hiding, deaf, asking, refusing
+        case silentWrites = "silent-writes"
+        case agreeing, failing, flaky, dying
+    }
+
     /// Stops the daemon with SIGSTOP.
     func freeze() async throws { try await tell("freeze") }
     func thaw() async throws { try await tell("thaw") }
@@ -83,6 +98,9 @@ actor PrivateKeyring {
         }
         throw Trouble.refused(command: command, answer: printed.last)
     }
+
+    private static let moodyService = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "secret-service.py").path
 
     /// `setpriv --pdeathsig` ends the children should the shell itself be killed. The bus knows no services that it
     /// could start: what is missing is missing.
@@ -116,10 +134,22 @@ actor PrivateKeyring {
             daemon=$!
             owned
         }
+        start_moody() {
+            setpriv --pdeathsig KILL /usr/bin/python3 "$0" "$folder/kept" 2> "$folder/log" &
+            daemon=$!
+            owned
+        }
+        ask_moody() {
+            gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
+                --method "authd.Test.$1" ${2+"$2"}
+        }
         while read -r word password; do
             case $word in
             start) start --unlock ;;
             start-locked) start ;;
+            start-moody) start_moody ;;
+            become) ask_moody Become "$password" >&2 ;;
+            prompts) ask_moody Prompts | tr -dc '0-9\n' ;;
             freeze) kill -STOP $daemon ;;
             thaw) kill -CONT $daemon ;;
             kill) kill -KILL $daemon; wait $daemon; true ;;

@@ -61,6 +61,23 @@ struct SecretServiceItemTests {
         }
     }
 
+    @Test("that another program changes or removes is told of by its name")
+    func changes() async throws {
+        try await withStore { store, keyring in
+            try await store.save(record())
+            var changes = store.changes().makeAsyncIterator()
+            let work = try SessionName("work")
+            let thread = try GLibThread()
+            defer { thread.stop() }
+            let other = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+            try await other.save(record(token: "access-2", revision: 2))
+            #expect(await changes.next() == work)
+            try await other.delete(work)
+            #expect(await changes.next() == work)
+            #expect(try await store.load(work) == nil)
+        }
+    }
+
     @Test("is found by another store, as after a restart")
     func restarts() async throws {
         try await withStore { store, keyring in

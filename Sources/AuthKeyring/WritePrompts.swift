@@ -1,0 +1,96 @@
+import AuthCore
+import GLibRuntime
+
+/// Services that ask the person about each write. The person may take as long as they like, and is asked one thing at a time;
+/// who said no is not asked again until they are there.
+///
+/// Invariant: at most one prompt is shown. Used on the GLib thread only.
+final class WritePrompts {
+    enum Answer: Sendable {
+        /// With the path of what was written, where it was.
+        case agreed(path: String?)
+        case dismissed
+    }
+
+    /// A prompt that is shown.
+    private struct Shown {
+        let number: Int
+        let completion: GLibSubscription
+        let answer: GIOCall<Answer>.Answer
+        let written: (String) -> Void
+    }
+
+    private static let interface = "org.freedesktop.Secret.Prompt"
+
+    /// Told what the person said; not told when the service went without a word of theirs.
+    var ended: ((Answer) -> Void)?
+
+    private let thread: GLibThread
+    private var shown: Shown?
+    private var wasDismissed = false
+    private var number = 0
+
+    init(on thread: GLibThread) {
+        self.thread = thread
+    }
+
+    var obstacle: StoreError? {
+        if shown != nil { return .locked }
+        return wasDismissed ? .denied(reason: "the keyring asked whether it may write, and was told no") : nil
+    }
+
+    /// - Returns: whether there was one.
+    func forgetDismissal() -> Bool {
+        defer { wasDismissed = false }
+        return wasDismissed
+    }
+
+    /// Whoever asked is gone.
+    func forget() {
+        wasDismissed = false
+        fail(number, .cancelled)
+    }
+
+    /// The person's answer, for as long as the caller waits; it is taken also after that.
+    ///
+    /// - Parameter written: told of an item that is there now, though nobody waited any more.
+    func asking(
+        _ prompt: String, on bus: BusConnection, written: @escaping (_ path: String) -> Void
+    ) -> GIOCall<Answer> {
+        GIOCall(waiting: { [self] answer in
+            number += 1
+            let number = number
+            // Before it is asked for: the answer may come at once.
+            let completion = bus.subscribe(
+                to: "Completed", of: Self.interface, from: SecretServiceProxy.busName, path: prompt
+            ) { [weak self] in self?.completed(number, $0) }
+            shown = Shown(number: number, completion: completion, answer: answer, written: written)
+            let method = BusMethod(
+                destination: SecretServiceProxy.busName, path: prompt, interface: Self.interface, member: "Prompt")
+            let window = BusVariant(tuple: [BusVariant(string: "")])
+            // No limit: it ends when the person has answered, or the service has gone.
+            thread.begin(bus.calling(method, arguments: window, reply: "()") { _ in true }, limit: nil) {
+                [weak self] result in
+                if case .failure(let failure) = result { self?.fail(number, failure) }
+            }
+        })
+    }
+
+    private func completed(_ number: Int, _ arguments: BusVariant) {
+        guard let shown, shown.number == number else { return }
+        self.shown = nil
+        let path = arguments.members.last?.unboxed.string
+        wasDismissed = arguments.members.first?.bool ?? true
+        let answer =
+            wasDismissed ? Answer.dismissed : .agreed(path: path.flatMap { $0.isEmpty || $0 == "/" ? nil : $0 })
+        let wasHeard = shown.answer(.success(answer))
+        if !wasHeard, case .agreed(let path?) = answer { shown.written(path) }
+        ended?(answer)
+    }
+
+    private func fail(_ number: Int, _ failure: GLibFailure) {
+        guard let shown, shown.number == number else { return }
+        self.shown = nil
+        _ = shown.answer(.failure(failure))
+    }
+}

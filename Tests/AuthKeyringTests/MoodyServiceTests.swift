@@ -1,0 +1,191 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import GLibRuntime
+import Testing
+
+/// A Secret Service that misbehaves on order, each time after a session was written to it: what is said, and that nothing is
+/// lost.
+@Suite("When a keyring service", .timeLimit(.minutes(2)))
+struct MoodyServiceTests {
+    private typealias Body = (SecretServiceStore, PrivateKeyring) async throws -> Void
+
+    /// - Parameter limit: long, but where a test waits for its end.
+    private func with(
+        _ mood: PrivateKeyring.Mood, limit: Duration = PrivateKeyring.patience, _ body: sending Body
+    ) async throws {
+        try await PrivateKeyring.with(daemon: false) { keyring in
+            try await keyring.startMoody()
+            let thread = try GLibThread()
+            defer { thread.stop() }
+            let store = SecretServiceStore(on: thread, address: keyring.address, limit: limit)
+            #expect(await store.states().reaches(.ready))
+            try await store.save(record())
+            try await keyring.become(mood)
+            try await body(store, keyring)
+            // Whatever it was: all is there when it is well again, and a write is taken.
+            try await keyring.become(.well)
+            await store.personIsHere()
+            #expect(await store.states().reaches(.ready))
+            #expect(try await store.loadAll().records.map(\.session.text) == ["work"])
+            let next = try record(token: "access-9", revision: 9)
+            try await store.save(next)
+            #expect(try await store.load(next.session) == next)
+        }
+    }
+
+    @Test("locks, and a person unlocks it: callers hear of it at once, and all goes on by itself")
+    func locked() async throws {
+        try await with(.locked) { store, _ in
+            let work = try SessionName("work")
+            #expect(await store.states().reaches(.locked))
+            await #expect(throws: StoreError.locked) { try await store.save(record(token: "access-2", revision: 2)) }
+            #expect(await store.states().reaches(.ready))
+            #expect(try await store.load(work)?.revision == 1)
+        }
+    }
+
+    @Test("locks, and a person says no: they are asked once, and not again at every call")
+    func dismissing() async throws {
+        try await with(.dismissing) { store, keyring in
+            let work = try SessionName("work")
+            let states = store.states()
+            await #expect(throws: StoreError.locked) { try await store.load(work) }
+            #expect(await states.reaches(.denied))
+            for _ in 1...3 {
+                await #expect(throws: StoreError.dismissed) { try await store.load(work) }
+            }
+            #expect(try await keyring.prompts() == 1)
+        }
+    }
+
+    @Test("locks, and nobody ever answers: no call waits for that")
+    func waiting() async throws {
+        try await with(.waiting) { store, keyring in
+            let work = try SessionName("work")
+            for _ in 1...3 {
+                await #expect(throws: StoreError.locked) { try await store.loadAll() }
+                await #expect(throws: StoreError.locked) { try await store.delete(work) }
+            }
+            #expect(try await keyring.prompts() == 1)
+        }
+    }
+
+    @Test("locks and shows no items: they are locked, and not gone")
+    func hiding() async throws {
+        try await with(.hiding) { store, _ in
+            let work = try SessionName("work")
+            await #expect(throws: StoreError.locked) { try await store.load(work) }
+            await #expect(throws: StoreError.locked) { try await store.loadAll() }
+        }
+    }
+
+    @Test("locks and answers no search: callers are told that it is locked, and do not wait for it")
+    func deaf() async throws {
+        try await with(.deaf) { store, _ in
+            let work = try SessionName("work")
+            #expect(await store.states().reaches(.locked))
+            await #expect(throws: StoreError.locked) { try await store.load(work) }
+        }
+    }
+
+    @Test("answers no search, who wants to know the names waits no longer than the limit, and it is not called silent")
+    func deafNames() async throws {
+        try await with(.deaf, limit: .seconds(1)) { store, _ in
+            let work = try SessionName("work")
+            #expect(await store.states().reaches(.locked))
+            await #expect(throws: StoreError.notAnswering(after: .seconds(1))) { try await store.names() }
+            await #expect(throws: StoreError.locked) { try await store.load(work) }
+        }
+    }
+
+    @Test("asks about each write, and the person says yes: it is written, and removed")
+    func asking() async throws {
+        try await with(.asking) { store, keyring in
+            let second = try record(token: "access-2", revision: 2)
+            try await store.save(second)
+            #expect(try await store.load(second.session) == second)
+            try await store.save(record("other"))
+            try await store.delete(SessionName("other"))
+            #expect(try await store.load(SessionName("other")) == nil)
+            #expect(try await keyring.prompts() == 3)
+        }
+    }
+
+    @Test("asks about each write, and the person says no: they are not asked again until they are there")
+    func refusing() async throws {
+        try await with(.refusing) { store, keyring in
+            let work = try SessionName("work")
+            for _ in 1...3 {
+                await #expect {
+                    try await store.save(record(token: "access-2", revision: 2))
+                } throws: { error in
+                    if case .denied = error as? StoreError { true } else { false }
+                }
+            }
+            #expect(try await keyring.prompts() == 1)
+            #expect(try await store.load(work)?.revision == 1)
+        }
+    }
+
+    @Test(
+        "asks about each write, and the person takes their time: one prompt, and what it was about is not asked again")
+    func slowPerson() async throws {
+        try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
+            let second = try record(token: "access-2", revision: 2)
+            for _ in 1...3 {
+                await #expect(throws: StoreError.locked) { try await store.save(second) }
+            }
+            #expect(await store.states().reaches(.locked))
+            #expect(try await keyring.prompts() == 1)
+            let states = store.states()
+            try await keyring.become(.agreeing)
+            #expect(await states.reaches(.ready))
+            try await store.save(second)
+            #expect(try await keyring.prompts() == 1)
+            #expect(try await store.load(second.session) == second)
+        }
+    }
+
+    @Test("answers every call with an error: that is told, and is not an absence")
+    func failing() async throws {
+        try await with(.failing) { store, _ in
+            let work = try SessionName("work")
+            let isFailure = { (error: any Error) in
+                if case .failed(let reason) = error as? StoreError { reason.contains("out of order") } else { false }
+            }
+            await #expect { try await store.load(work) } throws: { isFailure($0) }
+            await #expect { try await store.save(record(revision: 2)) } throws: { isFailure($0) }
+            await #expect { try await store.delete(work) } throws: { isFailure($0) }
+        }
+    }
+
+    @Test("fails one call in twenty: nobody notices")
+    func flaky() async throws {
+        try await with(.flaky) { store, _ in
+            for revision in 2...40 as ClosedRange<UInt64> {
+                let next = try record(token: "access-\(revision)", revision: revision)
+                try await store.save(next)
+                #expect(try await store.load(next.session) == next)
+            }
+        }
+    }
+
+    @Test("ends in the middle of a write: it is missing, and what was there before is whole when it is back")
+    func dying() async throws {
+        try await with(.well) { store, keyring in
+            let work = try SessionName("work")
+            let states = store.states()
+            try await keyring.become(.dying)
+            await #expect {
+                try await store.save(record(token: "access-2", revision: 2))
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
+            #expect(await states.reaches(.missing))
+            try await keyring.startMoody()
+            #expect(await states.reaches(.ready))
+            #expect(try await store.load(work) == record())
+        }
+    }
+}
