@@ -1,6 +1,8 @@
 import Foundation
 import StandInBackends
+import Synchronization
 import TestSupport
+import Testing
 
 /// A machine of the test's own, booted by systemd, and one person on it whose manager knows authd's units and who has a
 /// keyring; the backends' stand-ins are reached from it.
@@ -8,6 +10,7 @@ final class BootedMachine: Sendable {
     let backends: StandIns
     private let folder: TemporaryFolder
     private let machine: Child
+    private let keyrings = Mutex<[Child]>([])
     private let first: String
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "boot").path
     private static let units = URL(filePath: #filePath)
@@ -26,9 +29,9 @@ final class BootedMachine: Sendable {
             let machine = try await BootedMachine(backends)
             let result: Result<Void, any Error>
             do {
-                let keyring = try await machine.prepare()
+                try await machine.prepare()
                 try await test(machine)
-                await keyring.end()
+                try await machine.expectNoSecretInJournal()
                 result = .success(())
             } catch {
                 result = .failure(error)
@@ -57,8 +60,7 @@ final class BootedMachine: Sendable {
     }
 
     /// The units as they are installed, and settings that put the stand-ins into the bundled profiles.
-    /// - Returns: the keyring, which lives as long as the machine.
-    private func prepare() async throws -> Child {
+    private func prepare() async throws {
         for name in ["authd.socket", "authd.service"] {
             let unit = try String(contentsOf: Self.units.appending(path: name), encoding: .utf8)
                 .replacing("/usr/bin/authd", with: "/usr/lib/authd-built/authd")
@@ -70,11 +72,33 @@ final class BootedMachine: Sendable {
         try await write(environments.joined(separator: "\n"), to: ".config/authd/authd.toml")
         try await person("systemctl", "--user", "daemon-reload")
         try await person("systemctl", "--user", "enable", "--now", "authd.socket")
+        try await startKeyring()
+    }
+
+    /// One that is open, in place of the one that runs; it lives as long as the machine.
+    private func startKeyring(_ more: [String] = []) async throws {
         let keyring = try await start(
-            Self.asAda + ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"],
+            Self.asAda + ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"] + more,
             input: Desktop.keyringPassword)
+        keyrings.withLock { $0.append(keyring) }
         try await person("gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets")
-        return keyring
+    }
+
+    /// As a screen lock does.
+    func lockKeyring() async throws {
+        try await person(
+            "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
+            "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.Lock",
+            "['/org/freedesktop/secrets/collection/login']")
+    }
+
+    func unlockKeyring() async throws { try await startKeyring(["--replace"]) }
+
+    /// All of it, every field: what authd logged, what its manager said of it, and what is told of a crash.
+    private func expectNoSecretInJournal() async throws {
+        let journal = try await asRoot("journalctl", "-o", "export", "--all", "--no-pager")
+        #expect(journal.out.contains("AUTHD_"), "\(journal.err)")
+        #expect(SecretSearch(backends.secrets).findings(in: ["the journal": journal.out]).isEmpty)
     }
 
     // MARK: On the machine

@@ -32,13 +32,35 @@ struct UnitTests {
             try await machine.signIn()
             let token = try await machine.authc("token").out
             let calls = machine.backends.counts[.appTemplate, "POST /auth/login"]
-            for (number, signal) in ["KILL", "STOP"].enumerated() {
+            for (number, signal) in ["KILL", "SEGV", "STOP"].enumerated() {
                 try await machine.person("systemctl", "--user", "kill", "--signal", signal, "authd.service")
                 // One that hangs is noticed when the watchdog's two seconds are over.
                 #expect(try await machine.journal(until: "restart counter is at \(number + 1)") != nil)
                 #expect(try await machine.authc("token").out == token)
             }
             #expect(machine.backends.counts[.appTemplate, "POST /auth/login"] == calls)
+        }
+    }
+
+    @Test("a restart serves the token at once with the keyring locked; a stop and a sign-out leave nothing behind")
+    func restartWhileLocked() async throws {
+        try await BootedMachine.play { machine in
+            try await machine.signIn()
+            let token = try await machine.authc("token").out
+            let pid = try await machine.service("MainPID")
+            #expect(try await machine.service("NFileDescriptorStore") != "0")
+            try await machine.lockKeyring()
+            try await machine.person("systemctl", "--user", "restart", "authd.service")
+            #expect(try await machine.authc("token").out == token)
+            #expect(try await machine.service("MainPID") != pid)
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            #expect(try await machine.authc("token").status == 4)
+
+            try await machine.unlockKeyring()
+            #expect(try await machine.authc("wait", "-s", "app-template", "--timeout", "60s").status == 0)
+            #expect(try await machine.authc("token").out == token)
+            #expect(try await machine.authc("logout").status == 0)
+            #expect(try await machine.service("NFileDescriptorStore") == "0")
         }
     }
 

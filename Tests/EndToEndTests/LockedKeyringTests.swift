@@ -49,9 +49,7 @@ struct LockedKeyringTests {
 
             let unlocked = try await scene.desktop.unlockKeyring()
             // The store is read when it opens; each question is a round trip.
-            var left = try await scene.desktop.keyringItems()
-            for _ in 1...400 where !left.isEmpty { left = try await scene.desktop.keyringItems() }
-            #expect(left.isEmpty)
+            #expect(try await until { try await scene.desktop.keyringItems().isEmpty })
             #expect(try await scene.agent.json("list") == ["sessions": []])
             #expect(try await scene.login(.appTemplate).status == 0)
             try await scene.agent.child.end(SIGKILL)

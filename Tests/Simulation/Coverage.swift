@@ -30,8 +30,8 @@ package enum EventKind: Int, Sendable, CaseIterable {
     case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
     case renewed, finalNo, refused, failed
     case reread, rereadFailed
-    case saved, saveFailed, deleted, deleteFailed
-    case wake, checkDue, storeReady, networkBack, networkGone, clockSet
+    case saved, saveFailed, deleted, deleteFailed, compared, comparisonFailed
+    case wake, checkDue, storeReady, storeChanged, networkBack, networkGone, clockSet
 }
 
 /// Which transitions of the machine were seen, and how often.

@@ -30,6 +30,8 @@ package enum Deed: Sendable, Equatable {
     case revoke(Int)
     /// Another program renews the session from the store, and writes what it got there.
     case otherWriter(Int)
+    /// A person removes it from the store, where the store tells of that.
+    case removeFromStore(Int)
     /// Somebody sets the wall clock.
     case setClock(by: Duration)
     /// The machine sleeps: time passes and nothing happens.

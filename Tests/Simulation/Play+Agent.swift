@@ -46,6 +46,10 @@ extension Play {
         case .save(let record):
             checkGeneration(of: record.tokens, session, "written")
             callStore(.save(record), for: session)
+        case .compare: callStore(.compare, for: session)
+        case .handOver(let handedOver):
+            seats[session]?.newest = handedOver?.record
+            if setting.handsOver { handovers[session] = handedOver.map { ($0, clockError) } }
         case .delete:
             if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
             callStore(.delete, for: session)
@@ -110,9 +114,20 @@ extension Play {
             tell(session, .saveFailed(revision: record.revision, error))
         case (.delete, nil): tell(session, .deleted)
         case (.delete, let error?): tell(session, .deleteFailed(error))
+        case (.compare, nil):
+            if let tokens = store.records[session]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
+                adopt(tokens, session, datedUnder: store.clockErrors[session])
+            }
+            tell(session, .compared(.success(store.read(session))))
+        case (.compare, let error?):
+            // What was to be written after it is as good as refused.
+            if let newest = seat.newest { settle(newest, session) }
+            tell(session, .compared(.failure(error)))
         case (.load(let flight), nil):
             seats[session]?.readAgain = true
-            if let tokens = store.records[session]?.tokens { adopt(tokens, session) }
+            if let tokens = store.records[session]?.tokens {
+                adopt(tokens, session, datedUnder: store.clockErrors[session])
+            }
             tell(session, .storeReread(flight, .success(store.read(session))))
         case (.load(let flight), let error?): tell(session, .storeReread(flight, .failure(error)))
         }
@@ -124,9 +139,9 @@ extension Play {
 
     /// What the store holds of another writer is settled, and read under the clock of now: its dates may have been made
     /// under another one, or made anew under another one after that.
-    private func adopt(_ tokens: TokenSet, _ session: Int) {
+    private func adopt(_ tokens: TokenSet, _ session: Int, datedUnder clockError: Duration?) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
-        doubt(tokens, session, datedUnder: store.clockErrors[session])
+        doubt(tokens, session, datedUnder: clockError)
     }
 
     // MARK: Death and return
@@ -153,6 +168,7 @@ extension Play {
             bootedAt = now + fuse.down - .seconds(20)
             // Their file lies where nothing outlives the login.
             pauses = [:]
+            handovers = [:]
         }
         queue.add(.restart, at: now + fuse.down)
         lastFault = max(lastFault, now + fuse.down)
@@ -164,26 +180,43 @@ extension Play {
         isRunning = true
         networkTold = network
         networkToldAt = now
+        takeOver()
         load()
+    }
+
+    /// What the process before handed over is served, whatever the store does.
+    private func takeOver() {
+        for (session, handover) in handovers.sorted(by: { $0.key < $1.key }) where isRunning {
+            let machine = SessionMachine(
+                handedOver: handover.session, canRenew: setting.canRenew && renewable, pause: pauses[session],
+                now: moment, seed: random.next())
+            sit(machine, datedUnder: handover.clockError, session)
+        }
     }
 
     /// As the table of sessions does it: what the store holds and memory does not, when the store is open.
     func load() {
         guard store.mood == .ready || store.mood.isSlow else { return }
         for session in seats.indices where isRunning && seats[session] == nil {
-            guard let record = store.read(session), let account = provider.account(of: record.tokens) else { continue }
+            guard let record = store.read(session) else { continue }
             let machine = SessionMachine(
                 stored: record, canRenew: setting.canRenew && renewable, pause: pauses[session], now: moment,
                 seed: random.next())
-            seats[session] = Seat(machine: machine, account: account)
-            adopt(record.tokens, session)
-            if let pause = pauses[session], pause.isWanted {
-                // Under a clock that was set back it begins anew.
-                provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
-            }
-            tell(session, .networkChanged(networkTold))
-            begin(session)
+            sit(machine, datedUnder: store.clockErrors[session], session)
         }
+    }
+
+    private func sit(_ machine: SessionMachine, datedUnder clockError: Duration?, _ session: Int) {
+        let tokens = machine.record.tokens
+        guard let account = provider.account(of: tokens) else { return }
+        seats[session] = Seat(machine: machine, account: account)
+        adopt(tokens, session, datedUnder: clockError)
+        if let pause = pauses[session], pause.isWanted {
+            // Under a clock that was set back it begins anew.
+            provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
+        }
+        tell(session, .networkChanged(networkTold))
+        begin(session)
     }
 
     /// - Parameter other: how wrong the clock was under which its dates were made last, where that is known.

@@ -21,6 +21,10 @@ extension Play {
         case .revoke(let session):
             if let account = provider.accounts.lastIndex(where: { $0.session == session }) { provider.revoke(account) }
         case .otherWriter(let session): renewElsewhere(session)
+        case .removeFromStore(let session):
+            guard setting.tellsChanges, storeCalls.isEmpty else { return }
+            store.carryOut(.delete, for: session, clockError: clockError)
+            tell(session, .storeChanged)
         case .setClock(let jump):
             clockError += jump
             for session in seats.indices {
@@ -153,6 +157,7 @@ extension Play {
         record.tokens.expiresAt = grant.expiresAt
         record.revision += 1
         store.carryOut(.save(record), for: session, clockError: clockError)
+        if setting.tellsChanges { tell(session, .storeChanged) }
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
@@ -178,7 +183,9 @@ extension Seat {
 extension Deed {
     fileprivate var session: Int? {
         switch self {
-        case .ask(let session, _), .leave(let session), .revoke(let session), .otherWriter(let session): session
+        case .ask(let session, _), .leave(let session), .revoke(let session), .otherWriter(let session),
+            .removeFromStore(let session):
+            session
         case .network, .provider, .store, .setClock, .sleep, .crash, .reload: nil
         }
     }
@@ -188,7 +195,8 @@ extension Deed {
         switch self {
         case .ask(_, .reject), .ask(_, .signOut), .ask(_, .signIn): true
         case .ask, .leave: false
-        case .network, .provider, .store, .revoke, .otherWriter, .setClock, .sleep, .crash, .reload: true
+        case .network, .provider, .store, .revoke, .otherWriter, .removeFromStore, .setClock, .sleep, .crash, .reload:
+            true
         }
     }
 }

@@ -43,6 +43,8 @@ final class Play: Stage {
     var heldUntil = Duration.zero
     /// What outlives the process beside the store.
     var pauses: [Int: RenewalPause] = [:]
+    /// What the next process is handed, and how wrong the clock was then.
+    var handovers: [Int: (session: HandedOver, clockError: Duration)] = [:]
     var storeCalls: [Int: StoreCall] = [:]
 
     // What is watched

@@ -38,6 +38,8 @@ package struct ScheduleMaker {
             .rotating(grace: .zero, reuse: .refuses), .rotating(grace: .seconds(30), reuse: .revokes),
             .rotating(grace: .seconds(600), reuse: .refuses), .fixed, .fixed, .sliding, .none,
         ])
+        setting.handsOver = chance(50)
+        setting.tellsChanges = chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
         return setting
     }
@@ -71,8 +73,8 @@ package struct ScheduleMaker {
                 : .sleep(random.duration(in: .seconds(1)...Duration.seconds(20_000)))
         case .others:
             return pick([
-                .revoke(session), .otherWriter(session), .otherWriter(session), .reload(renewable: false),
-                .reload(renewable: true),
+                .revoke(session), .otherWriter(session), .otherWriter(session), .removeFromStore(session),
+                .reload(renewable: false), .reload(renewable: true),
             ])
         }
     }

@@ -23,6 +23,8 @@ final class Seat {
     var doubtful: [String: Duration] = [:]
     /// Tokens that the store has, or has refused.
     var settled: Set<String> = []
+    /// What the next process would be handed: the newest that there is.
+    var newest: SessionRecord?
     /// The token before the one in use, for callers who come late.
     var formerToken: String?
 

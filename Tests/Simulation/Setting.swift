@@ -8,6 +8,10 @@ package struct Setting: Sendable, Equatable {
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
     /// Of one store call.
     package var storeTime = Duration.milliseconds(1)...Duration.milliseconds(20)
+    /// What outlives the process beside the store is handed to the next one (sd_notify(3), FDSTORE).
+    package var handsOver = false
+    /// The store tells when another program has been at it.
+    package var tellsChanges = false
     /// After the last fault everything is quiet for this long, and has to stay well.
     package var quiet = Duration.seconds(3600)
 

@@ -11,6 +11,7 @@ struct SimulatedStore {
     enum Call {
         case save(SessionRecord)
         case delete
+        case compare
         case load(FlightID)
     }
 
@@ -32,7 +33,7 @@ struct SimulatedStore {
             records[session] = record
             clockErrors[session] = clockError
         case .delete: records[session] = nil
-        case .load: break
+        case .compare, .load: break
         }
     }
 

@@ -8,7 +8,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     case losesWrites
     case sleepsThroughAlarms, sendsTwice
     case handsOutEndedTokens, takesAnyNoForTheLast
-    case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals
+    case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, forgetsCallers
     case losesPatience, keepsNagging
 
@@ -16,7 +16,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     package var rule: Rule {
         switch self {
         case .tellsBeforeTheStoreHasIt, .writesTheFormerTokens: .storeFirst
-        case .losesWrites: .stored
+        case .losesWrites, .overlooksRemovals: .stored
         case .sleepsThroughAlarms: .liveness
         case .sendsTwice: .oneFlight
         case .handsOutEndedTokens: .endedToken
@@ -32,7 +32,9 @@ package enum Tampering: String, Sendable, CaseIterable {
     /// Whether the machine does not hear of an event.
     func swallows(_ event: SessionEvent) -> Bool {
         switch (self, event) {
-        case (.overlooksNewSignIns, .replaced), (.overlooksPortals, .networkChanged(.portal)): true
+        case (.overlooksNewSignIns, .replaced), (.overlooksPortals, .networkChanged(.portal)),
+            (.overlooksRemovals, .storeChanged):
+            true
         default: false
         }
     }

@@ -18,6 +18,7 @@ extension SessionEvent {
         case .storeReread(let flight, let result): "read again for flight \(flight.number): \(result.words)"
         case .saved(let revision): "revision \(revision) is written"
         case .saveFailed(let revision, let error): "revision \(revision) is not written: \(error)"
+        case .compared(let result): "the store holds \(result.words)"
         case .userReceived: "the user changed"
         case .passwordSet: "the password is set"
         default: "\(self)"
@@ -33,6 +34,10 @@ extension SessionAction {
         case .reread(let flight): "read the store again for flight \(flight.number)"
         case .save(let record): "write revision \(record.revision) with \(record.tokens.words)"
         case .delete: "remove it from the store"
+        case .compare: "look what the store holds"
+        case .handOver(let session):
+            session.map { "hand over revision \($0.record.revision) with \($0.record.tokens.words)" }
+                ?? "hand over nothing"
         case .answer(let caller, let answer): "answer caller \(caller.number): \(answer.words)"
         case .publish(let snapshot):
             "publish \(snapshot.status.state) \(snapshot.status.cause ?? "") \(snapshot.token?.reveal() ?? "no token")"
@@ -103,9 +108,12 @@ extension EventKind {
             case .saveFailed: .saveFailed
             case .deleted: .deleted
             case .deleteFailed: .deleteFailed
+            case .compared(.success): .compared
+            case .compared(.failure): .comparisonFailed
             case .wake: .wake
             case .checkDue: .checkDue
             case .storeReady: .storeReady
+            case .storeChanged: .storeChanged
             case .networkChanged(let state): state == .online ? .networkBack : .networkGone
             case .clockSet: .clockSet
             }

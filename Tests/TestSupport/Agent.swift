@@ -6,16 +6,24 @@ package final class Agent: Sendable {
     package let notifications: NotifySocket
     private let desktop: Desktop
 
-    /// - Parameter through: a command that becomes authd at its end.
+    /// - Parameters:
+    ///   - through: a command that becomes authd at its end.
+    ///   - shelf: what the manager keeps for it from one run to the next.
     package init(
-        on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+        on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
+        shelf: DescriptorShelf? = nil
     ) async throws {
         self.desktop = desktop
-        notifications = try NotifySocket(at: desktop.folder.path + "/notify")
+        notifications = try NotifySocket(at: desktop.folder.path + "/notify", shelf: shelf)
         var environment = desktop.environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
+        let kept = shelf?.entries.map(\.descriptor) ?? []
+        if let shelf { environment.merge(shelf.environment) { $1 } }
+        // Its process id is known to itself alone.
+        let told = kept.isEmpty ? [] : ["sh", "-c", "LISTEN_PID=$$ exec \"$@\"", "sh"]
         child = try await Child(
-            through + [Programs.authd, "--log-level", "trace"] + arguments, environment: environment)
+            told + through + [Programs.authd, "--log-level", "trace"] + arguments, environment: environment,
+            passed: kept)
         child.whenEnded { [notifications] _ in notifications.end() }
         guard await notifications.message({ $0.contains("READY=1") }) != nil else {
             throw Failure("authd did not become ready: \(await child.err.all())")

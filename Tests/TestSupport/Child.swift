@@ -27,13 +27,16 @@ package final class Child: Sendable {
     private let input: ChildInput
     private let exit = Signal<Int32>()
 
-    package init(_ command: [String], environment: [String: String], input: Input = .none) async throws {
+    /// - Parameter passed: becomes its descriptors from 3 on; the caller closes its own.
+    package init(
+        _ command: [String], environment: [String: String], input: Input = .none, passed: [Int32] = []
+    ) async throws {
         let spawned = Signal<Result<Spawner.Spawned, Failure>>()
         let terminal: Int32? = if case .terminal(let descriptor) = input { descriptor } else { nil }
         Spawner.shared.run {
             // The kernel ends it when the spawning thread does (prctl(2), PR_SET_PDEATHSIG): at the runner's own end.
             let bound = ["setpriv", "--pdeathsig", "KILL", "--"] + command
-            spawned.send(Spawner.spawn(bound, environment, terminal: terminal))
+            spawned.send(Spawner.spawn(bound, environment, terminal: terminal, passed: passed))
         }
         let child = try await spawned.value().get()
         out = Gathered(child.output)

@@ -93,6 +93,23 @@ package final class Desktop: Sendable {
         return (found.out + found.err).split(separator: "\n").map(String.init).filter { $0.hasPrefix("label = ") }
     }
 
+    /// As a person does in Seahorse.
+    package func removeItem(session: String) async throws {
+        let removed = try await run(["secret-tool", "clear", "application", "authd", "session", session])
+        guard removed.status == 0 else { throw Failure("the item was not removed: \(removed.err)") }
+    }
+
+    /// Puts something in the item's place that is no record of authd's.
+    package func spoilItem(session: String, provider: String) async throws {
+        let stored = try await run(
+            [
+                "secret-tool", "store", "--label=spoilt", "application", "authd", "session", session, "provider",
+                provider,
+                "xdg:schema", "authd.Session",
+            ], input: "nothing of use")
+        guard stored.status == 0 else { throw Failure("the item was not changed: \(stored.err)") }
+    }
+
     /// Ends what was started here; the keyring ends with its bus.
     package func end() async {
         await bus.end()

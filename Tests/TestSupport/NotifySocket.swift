@@ -16,7 +16,8 @@ package final class NotifySocket: Sendable {
         let text = Mutex("")
     }
 
-    package init(at path: String) throws {
+    /// - Parameter shelf: for the descriptors that come with messages; without one they are closed.
+    package init(at path: String, shelf: DescriptorShelf? = nil) throws {
         self.path = path
         let (messages, tell) = AsyncStream.makeStream(of: String.self)
         self.messages = messages
@@ -35,17 +36,44 @@ package final class NotifySocket: Sendable {
         }
         guard bound == 0 else { throw Failure("\(path): \(String(cString: strerror(errno)))") }
         Thread.detachNewThread {
-            var buffer = [UInt8](repeating: 0, count: 65536)
-            while true {
-                let count = recv(heard, &buffer, buffer.count, 0)
-                guard count > 0 else { break }
-                let message = String(decoding: buffer[..<count], as: UTF8.self)
+            while let (message, descriptors) = Self.receive(heard) {
+                if let shelf { shelf.take(message, descriptors) } else { for open in descriptors { close(open) } }
                 kept.text.withLock { $0 += message + "\n" }
                 tell.yield(message)
             }
             close(heard)
             tell.finish()
         }
+    }
+
+    /// The next datagram and the descriptors that came with it (unix(7), SCM_RIGHTS); `nil` at the end.
+    private static func receive(_ socket: Int32) -> (String, [Int32])? {
+        var bytes = [UInt8](repeating: 0, count: 65536)
+        // One header, and the most descriptors that one message carries.
+        var control = [UInt8](repeating: 0, count: 2048)
+        var count = 0
+        var descriptors: [Int32] = []
+        bytes.withUnsafeMutableBytes { bytes in
+            control.withUnsafeMutableBytes { control in
+                var vector = iovec(iov_base: bytes.baseAddress, iov_len: bytes.count)
+                var header = msghdr()
+                header.msg_control = control.baseAddress
+                header.msg_controllen = control.count
+                withUnsafeMutablePointer(to: &vector) { vector in
+                    header.msg_iov = vector
+                    header.msg_iovlen = 1
+                    count = recvmsg(socket, &header, Int32(MSG_CMSG_CLOEXEC))
+                }
+                let head = MemoryLayout<cmsghdr>.size
+                guard count > 0, header.msg_controllen > head else { return }
+                let first = control.loadUnaligned(as: cmsghdr.self)
+                guard first.cmsg_type == Int32(SCM_RIGHTS) else { return }
+                for offset in stride(from: head, to: Int(first.cmsg_len), by: MemoryLayout<Int32>.size) {
+                    descriptors.append(control.loadUnaligned(fromByteOffset: offset, as: Int32.self))
+                }
+            }
+        }
+        return count > 0 ? (String(decoding: bytes[..<count], as: UTF8.self), descriptors) : nil
     }
 
     /// The first such message among those not waited for yet; `nil` when there comes none before `end`.

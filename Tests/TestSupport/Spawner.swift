@@ -33,9 +33,11 @@ final class Spawner: Sendable {
     }
 
     /// Called on the one thread, so that no child is begun while a pipe is not yet closed on exec.
-    /// - Parameter terminal: its input, output and errors instead of the pipes.
+    /// - Parameters:
+    ///   - terminal: its input, output and errors instead of the pipes.
+    ///   - passed: become its descriptors from 3 on; they stay the caller's.
     static func spawn(
-        _ command: [String], _ environment: [String: String], terminal: Int32? = nil
+        _ command: [String], _ environment: [String: String], terminal: Int32? = nil, passed: [Int32] = []
     ) -> Result<Spawned, Failure> {
         let (input, output, error) = (pipe(), pipe(), pipe())
         defer { for end in [input.read, output.write, error.write] { close(end) } }
@@ -45,8 +47,14 @@ final class Spawner: Sendable {
         for (number, descriptor) in [input.read, output.write, error.write].enumerated() {
             posix_spawn_file_actions_adddup2(&actions, terminal ?? descriptor, Int32(number))
         }
+        // By way of high numbers, where none is in another's place.
+        let high = passed.map { fcntl($0, F_DUPFD_CLOEXEC, 900) }
+        defer { for descriptor in high { close(descriptor) } }
+        for (number, descriptor) in high.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, descriptor, 3 + Int32(number))
+        }
         // Not every library of the runner closes its sockets on exec, and a child that holds one keeps it alive.
-        posix_spawn_file_actions_addclosefrom_np(&actions, 3)
+        posix_spawn_file_actions_addclosefrom_np(&actions, 3 + Int32(passed.count))
         // The runner's threads block signals and ignore SIGPIPE, and a child would inherit that.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)

@@ -39,7 +39,7 @@ package final class APIDesk: Sendable {
     func settled(
         _ params: APIRequestParams, boundary given: String? = nil
     ) async throws(AgentError) -> (APIOrder, Session) {
-        let session = try table.session(params.session)
+        let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         let order = try APIOrder(params, profile: profile, environment: environment, boundary: given ?? boundary())
         return (order, session)
@@ -48,7 +48,7 @@ package final class APIDesk: Sendable {
     func settled(
         _ params: APICallParams, boundary given: String? = nil
     ) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
-        let session = try table.session(params.session)
+        let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         guard let endpoint = profile.endpoints.first(where: { $0.name == params.endpoint }) else {
             throw .unknownEndpoint(params.endpoint, of: profile)

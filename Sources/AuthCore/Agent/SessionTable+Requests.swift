@@ -25,7 +25,7 @@ extension SessionTable {
     // MARK: The rest
 
     package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
@@ -35,14 +35,14 @@ extension SessionTable {
     }
 
     package func reject(_ params: TokenRejectParams) async throws(AgentError) -> SessionStatus {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         try await session.reject(Secret(params.accessToken))
         return try status(session.name)
     }
 
     /// A proof for a program that sends its own request.
     package func proof(_ params: TokenProofParams) async throws(AgentError) -> ProofResult {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         let record = params.accessToken == nil ? try await session.liveRecord() : await session.record
         guard let key = record.tokens.proofKey else {
             throw AgentError(
@@ -62,14 +62,14 @@ extension SessionTable {
     }
 
     package func refresh(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         try await session.renew()
         return try status(session.name)
     }
 
     /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         let record = try await session.liveRecord()
         if catalog.profiles[record.provider]?.renewal.kind == .validate {
             try await session.renew()
@@ -88,7 +88,7 @@ extension SessionTable {
 
     /// Signs out here, whatever the network does; then tells the provider, where it wants to know.
     package func logout(_ params: LogoutParams) async throws(AgentError) -> SessionStatus {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         let record = await session.record
         var last = try status(session.name)
         signOuts.begin(record)
@@ -114,7 +114,7 @@ extension SessionTable {
 
     /// Makes a session the default one.
     package func use(_ params: SessionUseParams) async throws(AgentError) -> SessionStatus {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         await session.handle(.defaultChosen)
         try await session.write()
         return try status(params.session)

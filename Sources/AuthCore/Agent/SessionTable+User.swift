@@ -4,7 +4,7 @@ package import AuthWire
 extension SessionTable {
     /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
     package func user(_ params: UserGetParams) async throws(AgentError) -> UserResult {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         let record = await session.record
         if !params.fresh, let user = record.user, let raw = record.rawUser {
             let received = record.userReceivedAt ?? record.tokens.issuedAt
@@ -15,7 +15,7 @@ extension SessionTable {
 
     /// Changes the user at the provider. What cannot be changed is told before anything is sent.
     package func updateUser(_ params: UserUpdateParams) async throws(AgentError) -> UserResult {
-        let session = try session(params.session)
+        let session = try await session(params.session)
         let changed = try await withToken(of: session) { record in
             await provider.updateUser(record, params.fields)
                 ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))

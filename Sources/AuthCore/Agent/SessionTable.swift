@@ -5,7 +5,7 @@ internal import Synchronization
 ///
 /// Invariant: a name has at most one ``Session``; the board shows what its machine last published.
 package final class SessionTable: Sendable {
-    private struct Entries {
+    struct Entries {
         var sessions: [SessionName: Session] = [:]
         /// The store has been read; until then, what is not here may still be there.
         var loaded = false
@@ -27,23 +27,26 @@ package final class SessionTable: Sendable {
     private let network: NetworkKeeper
     let workshop = Workshop()
     private let alarms: Alarms<SessionName>
-    private let entries: Mutex<Entries>
-    private let firstLoad = Latch()
+    let entries: Mutex<Entries>
+    let serving = Latch()
+    let firstLoad = Latch()
     private let gate: RenewalGate
-    private let pauses: Pauses
+    let handovers: Handovers
+    let pauses: Pauses
     let signOuts: SignOuts
 
     /// - Parameters:
     ///   - cryptography: `nil`: nothing can be signed, so that no token is bound to a key.
     ///   - pauses: where the waits after failed tries outlive a run; `nil`: nowhere.
     ///   - signOuts: where sign-outs do that the store has not carried out.
+    ///   - handover: where the next run gets sessions from without asking the store.
     ///   - seed: of all jitter.
     ///   - publish: called at each change; it must not wait.
     package init(
         store: any SessionStore, transport: any HTTPTransport, cryptography: (any Cryptography)? = nil,
         clock: any SystemClock, network: any NetworkWatch,
         sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil,
-        signOuts: (any SignOutKeeper)? = nil, seed: UInt64,
+        signOuts: (any SignOutKeeper)? = nil, handover: (any HandoverKeeper)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
@@ -61,6 +64,7 @@ package final class SessionTable: Sendable {
         gate = RenewalGate(clock: clock, workshop: workshop)
         self.pauses = Pauses(keeper: pauses)
         self.signOuts = SignOuts(keeper: signOuts)
+        handovers = Handovers(keeper: handover)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
@@ -72,15 +76,18 @@ package final class SessionTable: Sendable {
             group.addTask { await self.workshop.run() }
             group.addTask { await self.alarms.run { await self.wake($0) } }
             group.addTask { await self.watchStore() }
+            group.addTask { await self.watchOthers() }
             group.addTask { await self.followNetwork() }
         }
         for session in sessions { await session.close() }
+        serving.open()
         firstLoad.open()
     }
 
-    /// Returns once the store has been asked for the first time: from then on every answer is a true one.
+    /// Returns once the run before has handed over its sessions, or the store has been asked for the first time: from then
+    /// on every answer is a true one.
     package func ready() async {
-        await firstLoad.wait()
+        await serving.wait()
     }
 
     /// Writes what is unwritten, as far as the store takes it.
@@ -116,13 +123,13 @@ package final class SessionTable: Sendable {
                 clockSet: { for session in self.sessions { await session.handle(.clockSet) } }))
     }
 
-    private func tellNetwork(_ session: Session) async {
+    func tellNetwork(_ session: Session) async {
         let state = await network.state(of: provider.probe(await session.record)?.origin)
         await session.handle(.networkChanged(state))
     }
 
     /// Where the providers of all sessions are, for the network to look after.
-    private func tellPlaces() async {
+    func tellPlaces() async {
         var places: [String: Set<Probe>] = [:]
         for session in sessions {
             let record = await session.record
@@ -131,124 +138,20 @@ package final class SessionTable: Sendable {
         await network.use(places)
     }
 
-    private func watchStore() async {
-        await load()
-        firstLoad.open()
-        for await state in store.states() {
-            guard state == .ready else {
-                // Why it failed is told by the call that has, not by the state.
-                let isKnown = state == .failed && board.store.state == .failed
-                board.put(store: state, message: isKnown ? board.store.message : nil)
-                if !isLoaded { await showLocked() }
-                continue
-            }
-            if !isLoaded { await load() } else { board.put(store: .ready, message: damage) }
-            for session in sessions { await session.handle(.storeReady) }
-        }
-    }
-
-    /// Picks up every session that the store holds and memory does not.
-    private func load() async {
-        do throws(StoreError) {
-            var damaged: [String: String] = [:]
-            for stored in try await store.loadAll() {
-                switch stored {
-                case .record(let record) where signOuts.cover(record): await remove(record)
-                case .record(let record):
-                    signOuts.end(record.session)
-                    await pickUp(record)
-                case .damaged(let session, let reason): damaged[session] = reason
-                }
-            }
-            entries.withLock { entries in
-                entries.loaded = true
-                entries.damaged = damaged
-            }
-            board.removeHeralds(in: .keyringLocked)
-            board.put(storeKind: store.kind)
-            await tellPlaces()
-            board.put(store: .ready, message: damage)
-        } catch {
-            board.put(store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message)
-            await showLocked()
-            if error.endsUntold { readAgainLater() }
-        }
-    }
-
-    /// Carries out a sign-out that an earlier run could not.
-    private func remove(_ record: SessionRecord) async {
-        // Whose machine is still there removes it by itself.
-        guard session(named: record.session) == nil else { return }
-        // Tried again when the store is next read; until then it is no session all the same.
-        guard (try? await store.delete(record.session)) != nil else { return }
-        signOuts.end(record.session)
-    }
-
-    /// What a person is told of records that were left untouched.
-    private var damage: String? {
-        let damaged = entries.withLock { $0.damaged }.sorted { $0.key < $1.key }
-        guard !damaged.isEmpty else { return nil }
-        return damaged.map { "What is kept of session \($0.key) cannot be read (\($0.value))." }.joined(separator: " ")
-            + " Signing in to it again replaces it."
-    }
-
-    /// Looks for what has come into the store by another way than a sign-in; what is unwritten is written there.
-    func storeWasReplaced() async {
-        await load()
-        for session in sessions { await session.handle(.storeReady) }
-    }
-
-    /// Reads a store that nothing will be heard of again, ever more seldom, until that succeeds.
-    private func readAgainLater() {
-        let wait = entries.withLock { entries -> Duration? in
-            guard !entries.willReadAgain else { return nil }
-            entries.willReadAgain = true
-            return entries.reading.next(retryAfter: nil, using: &entries.seeds)
-        }
-        guard let wait else { return }
-        let due = clock.now().boot + wait
-        workshop.order {
-            // Cancelled only when the agent stops.
-            guard (try? await self.clock.sleep(until: due)) != nil else { return }
-            self.entries.withLock { $0.willReadAgain = false }
-            guard !self.isLoaded else { return }
-            await self.load()
-            for session in self.sessions { await session.handle(.storeReady) }
-        }
-    }
-
-    /// A store that is locked still tells which sessions it holds: they are there, and not signed out.
-    private func showLocked() async {
-        guard [.locked, .denied].contains(board.store.state) else { return }
-        // What cannot be told stays unsaid: the store's own state says why.
-        for name in (try? await store.names()) ?? []
-        where session(named: name.session) == nil && !signOuts.include(name.session) {
-            board.put(herald: .locked(name, in: board.store))
-        }
-    }
-
-    /// A person wants to sign in: the store is looked at anew, and may ask them to unlock it.
-    func personIsHere() async {
-        guard !isLoaded || board.store.state != .ready else { return }
-        await store.personIsHere()
-        await load()
-    }
-
-    /// Has the store looked at anew without waiting for it, as a person is there.
-    package func tryStoreNow() {
-        workshop.order { await self.personIsHere() }
-    }
-
     /// Has a session renewed without waiting for it. What comes of that is seen in its status.
     package func tryNow(_ session: SessionName) {
         workshop.order { try? await self.session(named: session)?.renew() }
     }
 
-    private func pickUp(_ record: SessionRecord) async {
+    func pickUp(_ record: SessionRecord, handedOver: HandedOver? = nil) async {
         guard session(named: record.session) == nil else { return }
-        let machine = SessionMachine(
-            stored: record, canRenew: provider.canRenew(record), pause: pauses[record.session], now: clock.now(),
-            seed: nextSeed())
+        let (canRenew, pause, seed) = (provider.canRenew(record), pauses[record.session], nextSeed())
+        let machine =
+            if let handedOver {
+                SessionMachine(handedOver: handedOver, canRenew: canRenew, pause: pause, now: clock.now(), seed: seed)
+            } else {
+                SessionMachine(stored: record, canRenew: canRenew, pause: pause, now: clock.now(), seed: seed)
+            }
         let session = add(machine, named: record.session)
         await tellNetwork(session)
         await session.begin()
@@ -260,18 +163,23 @@ package final class SessionTable: Sendable {
 
     var isLoaded: Bool { entries.withLock { $0.loaded } }
     var sessions: [Session] { entries.withLock { Array($0.sessions.values) } }
-    private func nextSeed() -> UInt64 { entries.withLock { $0.seeds.next() } }
+    func nextSeed() -> UInt64 { entries.withLock { $0.seeds.next() } }
 
     func session(named name: SessionName) -> Session? { entries.withLock { $0.sessions[name] } }
 
     /// The session asked for, or the default one.
     /// - Throws: `unknown_session` or `not_signed_in`; the store's own error where it could not be read yet.
-    func session(_ name: SessionName?) throws(AgentError) -> Session {
-        if let name = name ?? board.snapshot(nil)?.status.session, let session = session(named: name) {
-            return session
-        }
+    func session(_ name: SessionName?) async throws(AgentError) -> Session {
+        if let session = present(name) { return session }
+        // What was handed over is served before the store is asked, and it may hold more.
+        await firstLoad.wait()
+        if let session = present(name) { return session }
         if !isLoaded { board.noteStoreWanted() }
         throw absence(of: name)
+    }
+
+    private func present(_ name: SessionName?) -> Session? {
+        (name ?? board.snapshot(nil)?.status.session).flatMap { session(named: $0) }
     }
 
     func absence(of name: SessionName?) -> AgentError {
@@ -308,9 +216,10 @@ package final class SessionTable: Sendable {
         return session
     }
 
-    private func add(_ machine: SessionMachine, named name: SessionName) -> Session {
+    func add(_ machine: SessionMachine, named name: SessionName) -> Session {
         let world = SessionWorld(
             store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms, gate: gate,
+            handovers: handovers,
             publish: { [weak self, board, pauses] snapshot in
                 let name = snapshot.status.session
                 pauses.set(snapshot.pause, for: name)
@@ -345,36 +254,5 @@ package final class SessionTable: Sendable {
     /// A connection that is kept keeps the last answer that it brought, with a token in it perhaps.
     private func forgetAnswers() {
         workshop.order { await self.transport.dropConnections() }
-    }
-}
-
-extension SessionStatus {
-    fileprivate static func locked(_ name: StoredName, in store: StoreInfo) -> SessionStatus {
-        SessionStatus(
-            session: name.session, provider: name.provider, state: .keyringLocked, cause: "keyring_locked",
-            message: AgentError.storeNotRead(store).message, store: store.kind)
-    }
-}
-
-extension StoreError {
-    /// A store that is locked, refused or not there tells when that is over; one that failed may not know it did.
-    fileprivate var endsUntold: Bool {
-        switch self {
-        case .failed, .notAnswering: true
-        case .locked, .dismissed, .sealed, .missing, .denied: false
-        }
-    }
-}
-
-extension StoreState {
-    init(_ error: StoreError) {
-        self =
-            switch error {
-            case .locked, .sealed: .locked
-            case .missing: .missing
-            case .failed: .failed
-            case .dismissed, .denied: .denied
-            case .notAnswering: .notAnswering
-            }
     }
 }

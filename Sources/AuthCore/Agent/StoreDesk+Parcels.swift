@@ -22,7 +22,7 @@ extension StoreDesk {
     }
 
     private func records(_ session: SessionName?) async throws(AgentError) -> [SessionRecord] {
-        if let session { return [await (try table.session(session)).record] }
+        if let session { return [await (try await table.session(session)).record] }
         guard table.isLoaded else { throw .storeNotRead(table.board.store) }
         var records: [SessionRecord] = []
         for session in table.sessions.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }

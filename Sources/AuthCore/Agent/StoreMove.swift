@@ -82,9 +82,3 @@ struct StoreMove {
         return records
     }
 }
-
-extension SessionRecord {
-    fileprivate func isSameSignIn(as other: SessionRecord) -> Bool {
-        provider == other.provider && environment == other.environment && signedInAt == other.signedInAt
-    }
-}

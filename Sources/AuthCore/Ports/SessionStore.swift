@@ -26,6 +26,14 @@ package protocol SessionStore: Sendable {
 
     /// The store's own word on how it is, the present state first, then each change (unlocked, gone, back).
     func states() -> AsyncStream<StoreState>
+
+    /// Sessions whose record may have been changed or removed there, by us or by anybody.
+    func changes() -> AsyncStream<SessionName>
+}
+
+extension SessionStore {
+    /// Nobody else can get at it, or nothing is heard of those who do.
+    package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 }
 
 /// What can be seen of a record without reading it.

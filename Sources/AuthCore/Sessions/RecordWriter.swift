@@ -7,6 +7,7 @@ package struct RecordWriter: Sendable {
         case none
         case saving(UInt64)
         case deleting
+        case reading
     }
 
     private var call = Call.none
@@ -60,6 +61,28 @@ package struct RecordWriter: Sendable {
     ) {
         if call == .deleting { call = .none }
         failed(error, at: now, using: &random)
+    }
+
+    /// Whether the store is to be read now; the caller then does it.
+    package mutating func beginRead(at now: BootInstant) -> Bool {
+        guard mayCall(now) else { return false }
+        call = .reading
+        return true
+    }
+
+    package mutating func readEnded() {
+        if call == .reading { call = .none }
+        succeeded()
+    }
+
+    package mutating func readFailed(_ error: StoreError, at now: BootInstant, using random: inout SeededRandom) {
+        if call == .reading { call = .none }
+        failed(error, at: now, using: &random)
+    }
+
+    /// What was read from the store has this revision.
+    package mutating func holds(_ revision: UInt64) {
+        written = revision
     }
 
     /// A removal ended, or may have been carried out, after a new sign-in had begun: all is to be written again.

@@ -113,6 +113,8 @@ package actor Session {
             case .reread(let flight): reread(flight)
             case .save(let record): save(record)
             case .delete(let session): delete(session)
+            case .compare: compare()
+            case .handOver(let session): handOver(session)
             }
         }
     }
@@ -145,18 +147,26 @@ package actor Session {
 
     private func reread(_ flight: FlightID) {
         world.workshop.order { [world, name] in
-            let result: Result<SessionRecord?, StoreError>
-            do throws(StoreError) {
-                result = .success(try await world.store.load(name))
-            } catch {
-                result = .failure(error)
-            }
-            await self.handle(.storeReread(flight, result))
+            await self.handle(.storeReread(flight, await world.read(name)))
+        }
+    }
+
+    /// Soon: many may change at once, and go together.
+    private func handOver(_ session: HandedOver?) {
+        guard world.handovers.set(session, named: name) else { return }
+        world.workshop.order { [world] in world.handovers.flush(of: world.store.kind) }
+    }
+
+    private func compare() {
+        world.workshop.order { [world, name] in
+            world.handovers.flush(of: world.store.kind)
+            await self.handle(.compared(await world.read(name)))
         }
     }
 
     private func save(_ record: SessionRecord) {
         world.workshop.order { [world] in
+            world.handovers.flush(of: world.store.kind)
             do throws(StoreError) {
                 try await world.store.save(record)
                 await self.handle(.saved(revision: record.revision))
@@ -168,6 +178,7 @@ package actor Session {
 
     private func delete(_ session: SessionName) {
         world.workshop.order { [world] in
+            world.handovers.flush(of: world.store.kind)
             do throws(StoreError) {
                 try await world.store.delete(session)
                 await self.handle(.deleted)
@@ -186,6 +197,15 @@ package struct SessionWorld: Sendable {
     package let workshop: Workshop
     package let alarms: Alarms<SessionName>
     package let gate: RenewalGate
+    package let handovers: Handovers
     package let publish: @Sendable (SessionSnapshot) -> Void
     package let forget: @Sendable (Session) -> Void
+
+    fileprivate func read(_ session: SessionName) async -> Result<SessionRecord?, StoreError> {
+        do throws(StoreError) {
+            return .success(try await store.load(session))
+        } catch {
+            return .failure(error)
+        }
+    }
 }

@@ -48,12 +48,16 @@ package enum SessionEvent: Sendable {
     case saveFailed(revision: UInt64, StoreError)
     case deleted
     case deleteFailed(StoreError)
+    /// What the store holds of it, asked for by ``SessionAction/compare``.
+    case compared(Result<SessionRecord?, StoreError>)
 
     // What the world does.
     case wake
     /// The provider is to be asked soon whether the session is good, though nothing says that it is not.
     case checkDue
     case storeReady
+    /// Somebody else may have changed or removed what the store holds of it.
+    case storeChanged
     case networkChanged(NetworkState)
     /// The wall clock was set, by hand or by a time server; CLOCK_BOOTTIME went on.
     case clockSet
@@ -66,6 +70,10 @@ package enum SessionAction: Sendable {
     case reread(FlightID)
     case save(SessionRecord)
     case delete(SessionName)
+    /// What the store holds is to be held against what is here.
+    case compare
+    /// The next run is to have this, before the store is asked for what follows; `nil`: nothing.
+    case handOver(HandedOver?)
     case answer(CallerID, SessionAnswer)
     /// The state others see has changed.
     case publish(SessionSnapshot)

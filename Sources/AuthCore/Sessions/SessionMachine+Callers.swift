@@ -88,6 +88,11 @@ extension SessionMachine {
         record.revision = max(old.revision, writer.newest) + 1
         record.defaultSince = new.defaultSince ?? old.defaultSince
         readAt = nil
+        // Whatever the store holds is of an earlier one.
+        wasKept = false
+        firstRevision = record.revision
+        comparison = .done
+        absentSince = nil
         takeAsFresh(sentAt: sentAt, now: now)
         writer.tryAgain()
         answerRenewed(now, &actions)

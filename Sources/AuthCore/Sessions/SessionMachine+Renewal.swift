@@ -16,6 +16,12 @@ extension SessionMachine {
                 return aimEnded(aim, .failure(failure.error), retryAfter: wait, now, &actions)
             }
         }
+        if flight.isOutdated, (try? result.get())?.accessToken == nil {
+            // It says nothing of the tokens in use.
+            self.flight = nil
+            if isLive(now) { answerRenewed(now, &actions) }
+            return
+        }
         switch result {
         case .success(let grant):
             // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.

@@ -35,6 +35,9 @@ extension SessionMachine {
         return plan.at <= now.boot
     }
 
+    /// The store has refused the newest of it.
+    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latest.revision) }
+
     var tokenResult: TokenResult {
         TokenResult(
             accessToken: record.tokens.accessToken.reveal(), tokenType: record.tokens.tokenType,
@@ -78,7 +81,7 @@ extension SessionMachine {
             issuedAt: record.tokens.issuedAt.unixSeconds,
             endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
             signedInAt: record.signedInAt.unixSeconds,
-            lastError: lastFailure?.message, unsaved: writer.lastError != nil && writer.isBehind(latest.revision),
+            lastError: lastFailure?.message, unsaved: isUnsaved,
             isDefault: false)
         return SessionSnapshot(
             status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,

@@ -40,6 +40,14 @@ package struct SessionMachine: Sendable {
     var writer = RecordWriter()
     /// The tokens that the store is known to hold, and those on their way there.
     var kept: TokenSet?
+    /// The store has held this sign-in.
+    var wasKept = false
+    /// Of this sign-in; a write that began before it has a lower one.
+    var firstRevision: UInt64 = 0
+    var comparison = Comparison.done
+    /// Since when the store has said that it is not there.
+    var absentSince: BootInstant?
+    private var handedOver: HandedOver?
     private var writing: TokenSet?
     var waiters: [CallerID: Want] = [:]
     /// In memory alone.
@@ -63,12 +71,14 @@ package struct SessionMachine: Sendable {
         /// `nil`: the session itself is renewed.
         package let aim: TokenAim?
         package var stage: Stage
+        /// Another writer has replaced the tokens that it asks with.
+        var isOutdated = false
         /// What it brought for its aim, while a new refresh token is on its way to the store.
         var outcome: Result<AimedToken, AgentError>?
     }
 
     /// What a waiting caller waits for.
-    enum Want: Equatable {
+    enum Want: Hashable {
         case token, renewal, writing, signOut
         case aimed(TokenAim)
     }
@@ -91,6 +101,19 @@ package struct SessionMachine: Sendable {
         self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.saved(record.revision)
         kept = record.tokens
+        wasKept = true
+        if let pause { resume(pause, now) }
+    }
+
+    /// A session that the run before handed over; what the store holds of it is yet to be seen.
+    package init(
+        handedOver: HandedOver, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
+    ) {
+        let record = handedOver.record
+        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
+        wasKept = handedOver.isKept
+        if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.revision) }
+        comparison = .wanted
         if let pause { resume(pause, now) }
     }
 
@@ -149,6 +172,7 @@ package struct SessionMachine: Sendable {
         case .saved(let revision):
             writer.saved(revision)
             kept = writing
+            if revision >= firstRevision { wasKept = true }
             written(revision, now, &actions)
         case .saveFailed(let revision, let error):
             writer.saveFailed(revision, error, at: now.boot, using: &random)
@@ -161,7 +185,9 @@ package struct SessionMachine: Sendable {
         case .wake: break
         case .checkDue:
             if canRenew, flight == nil, backoff.failures == 0 { planSoon(now) }
-        case .storeReady: writer.tryAgain()
+        case .storeReady: storeIsReady()
+        case .storeChanged: comparison = .wanted
+        case .compared(let result): compared(result, now, &actions)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
         }
@@ -214,12 +240,18 @@ package struct SessionMachine: Sendable {
     private mutating func settle(_ now: Moment, _ actions: inout [SessionAction]) {
         guard !isGone else { return }
         if signedOut {
+            handOver(nil, &actions)
             if writer.beginDelete(at: now.boot) { actions.append(.delete(record.session)) }
         } else {
             hurry(now)
             if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
             takeNext(now, &actions)
-            if writer.beginSave(latest.revision, at: now.boot) {
+            handOver(HandedOver(record: latest, isKept: wasKept, isUnsaved: isUnsaved), &actions)
+            if wantsComparison(now), writer.beginRead(at: now.boot) {
+                comparison = .underWay
+                actions.append(.compare)
+            }
+            if comparison == .done, writer.beginSave(latest.revision, at: now.boot) {
                 writing = latest.tokens
                 actions.append(.save(latest))
             }
@@ -237,6 +269,12 @@ package struct SessionMachine: Sendable {
         assert(snapshot.token == nil || isLive(now), "invariant 3")
     }
 
+    private mutating func handOver(_ new: HandedOver?, _ actions: inout [SessionAction]) {
+        guard new != handedOver else { return }
+        handedOver = new
+        actions.append(.handOver(new))
+    }
+
     /// Who has no token left is renewed soon, whatever was planned when there was one.
     private mutating func hurry(_ now: Moment) {
         guard canRenew, verdict == nil, flight == nil, backoff.failures == 0, !isLive(now) else { return }
@@ -248,8 +286,11 @@ package struct SessionMachine: Sendable {
 
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt, signedOut || writer.isBehind(latest.revision) { deadlines.append(retry) }
+        if let retry = writer.retryAt, signedOut || writer.isBehind(latest.revision) || comparison == .wanted {
+            deadlines.append(retry)
+        }
         if !signedOut {
+            if let secondLook, comparison == .wanted { deadlines.append(secondLook) }
             if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
             if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }

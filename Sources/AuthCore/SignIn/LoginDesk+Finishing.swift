@@ -47,7 +47,7 @@ extension LoginDesk {
     }
 
     private func changePassword(_ login: Login) async throws(AgentError) -> Step {
-        let session = try table.session(login.session)
+        let session = try await table.session(login.session)
         let message = try await table.withToken(of: session) { record in
             await table.provider.perform(login.method, record, fields: login.fields, sentAt: table.clock.now())
         }

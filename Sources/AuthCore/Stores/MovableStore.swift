@@ -20,10 +20,13 @@ package final class MovableStore: SessionStore, KeyKeeper {
     private let broadcast = StateBroadcast<StoreState>(nil)
     private let moves: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
+    private let changed: AsyncStream<SessionName>
+    private let tellChange: AsyncStream<SessionName>.Continuation
 
     package init(_ store: Store) {
         inside = Mutex(Inside(store: store))
         (moves, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        (changed, tellChange) = AsyncStream.makeStream()
     }
 
     package var kind: StoreKind { present.kind }
@@ -33,6 +36,9 @@ package final class MovableStore: SessionStore, KeyKeeper {
 
     package func states() -> AsyncStream<StoreState> { broadcast.states() }
 
+    /// For one listener.
+    package func changes() -> AsyncStream<SessionName> { changed }
+
     /// Passes on how the store is, until it is cancelled.
     package func run() async {
         var moved = moves.makeAsyncIterator()
@@ -40,6 +46,7 @@ package final class MovableStore: SessionStore, KeyKeeper {
             let store = present
             await withDiscardingTaskGroup { group in
                 group.addTask { for await state in store.states() { self.broadcast.tell(state) } }
+                group.addTask { for await session in store.changes() { self.tellChange.yield(session) } }
                 _ = await moved.next()
                 group.cancelAll()
             }

@@ -29,7 +29,7 @@ package struct Agent: Sendable {
                 network: ports.network,
                 sleep: ports.sleep,
                 catalog: configuration.catalog, pauses: PauseFile(beside: socket.path), signOuts: ports.signOuts,
-                seed: .random(in: .min ... .max),
+                handover: ports.handover, seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)
                     outlet.publish(event)

@@ -11,11 +11,12 @@ package struct AgentPorts: Sendable {
     let clock: any SystemClock
     let tools: SignInTools
     let signOuts: (any SignOutKeeper)?
+    let handover: (any HandoverKeeper)?
 
     package init(
         store: MovableStore, outbox: any OutboxStore, transport: any HTTPTransport, network: any NetworkWatch,
         sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInTools,
-        signOuts: (any SignOutKeeper)?
+        signOuts: (any SignOutKeeper)?, handover: (any HandoverKeeper)? = nil
     ) {
         self.store = store
         self.outbox = outbox
@@ -26,5 +27,6 @@ package struct AgentPorts: Sendable {
         self.clock = clock
         self.tools = tools
         self.signOuts = signOuts
+        self.handover = handover
     }
 }

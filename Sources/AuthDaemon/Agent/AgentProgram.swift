@@ -40,7 +40,9 @@ package struct AgentProgram: Sendable {
         try RootGuard.check(userID: geteuid(), environment: Environment.value)
         ProcessGuard.harden()
         // Before any thread is started: it changes the environment.
-        let inherited = try Self.translated { () throws(ListenDescriptors.Refusal) in try ListenDescriptors.take() }
+        let (inherited, kept) = try Self.translated { () throws(ListenDescriptors.Refusal) in
+            try ListenDescriptors.take()
+        }
         let configuration = try configuration()
         let state = StateFolder.path(environment: Environment.value)
         let kind =
@@ -67,16 +69,17 @@ package struct AgentProgram: Sendable {
                 try moved.keep { () throws(StartRefusal) in try claimKeyring() }
             })
         // Sessions that end with the agent leave nothing behind for the next one.
-        let kept = kind == .memory ? nil : state
+        let place = kind == .memory ? nil : state
         let ports = AgentPorts(
             store: store,
-            outbox: parts.outbox(kept.map { $0 + "/outbox.sqlite" }, store),
+            outbox: parts.outbox(place.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             clock: BootClock(),
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()), keys: store,
                 note: { [logger = log.logger()] in logger.notice("\($0)") }),
-            signOuts: kept.map(SignOutFile.init))
+            signOuts: place.map(SignOutFile.init),
+            handover: DescriptorStore.systemd(inherited: kept, logger: log.logger()))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
             storeSurroundings: surroundings, ports: ports, socket: socket, loop: inside.next(), log: log,

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// The sockets that systemd holds open for us (sd_listen_fds_with_names(3)), told apart by their names.
+/// The descriptors that systemd holds open for us (sd_listen_fds_with_names(3)), told apart by their names.
 package enum ListenDescriptors {
     /// What the unit calls the agent's socket; a unit without FileDescriptorName= gives its own name.
     static let names: Set<String> = ["api", "authd.socket"]
@@ -20,9 +20,20 @@ package enum ListenDescriptors {
         }
     }
 
-    /// Takes the agent's socket, closes every other descriptor that came with it, and removes the variables, so that no
+    /// A descriptor that is no socket of the agent's.
+    package struct Given: Sendable {
+        package let name: String
+        package let descriptor: CInt
+
+        package init(name: String, descriptor: CInt) {
+            self.name = name
+            self.descriptor = descriptor
+        }
+    }
+
+    /// Takes the agent's socket and what else came with it, for the caller to close, and removes the variables, so that no
     /// child takes them for its own. Call it before any thread is started: it changes the environment.
-    package static func take() throws(Refusal) -> SocketFile? {
+    package static func take() throws(Refusal) -> (socket: SocketFile?, others: [Given]) {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_listen_fds_with_names(1, &list)
         guard count >= 0 else {
@@ -30,13 +41,14 @@ package enum ListenDescriptors {
         }
         let given = unsafe names(list, count: Int(count))
         let ours = given.indices.filter { names.contains(given[$0]) }
-        for index in given.indices where !ours.contains(index) { close(descriptor(index)) }
+        let others = given.indices.filter { !ours.contains($0) }
+            .map { Given(name: given[$0], descriptor: descriptor($0)) }
         guard ours.count <= 1 else { throw .several }
-        guard let index = ours.first else { return nil }
+        guard let index = ours.first else { return (nil, others) }
         guard sd_is_socket_unix(descriptor(index), Int32(SOCK_STREAM.rawValue), 1, nil, 0) > 0,
             let path = path(of: descriptor(index))
         else { throw .notListening(name: given[index]) }
-        return .inherited(descriptor: descriptor(index), path: path)
+        return (.inherited(descriptor: descriptor(index), path: path), others)
     }
 
     /// SD_LISTEN_FDS_START

@@ -28,6 +28,12 @@ struct MachineBench {
         keep(machine.begin(at: now))
     }
 
+    /// A session that the run before handed over.
+    init(handedOver: HandedOver) {
+        machine = SessionMachine(handedOver: handedOver, canRenew: true, now: Self.moment(.zero), seed: 1)
+        keep(machine.begin(at: Self.moment(.zero)))
+    }
+
     static func moment(_ elapsed: Duration) -> Moment {
         Moment(
             boot: BootInstant(sinceBoot: .seconds(5000) + elapsed), wall: WallTime(unixSeconds: t0 + elapsed.seconds))
@@ -132,6 +138,21 @@ struct MachineBench {
 
     var saves: [SessionRecord] {
         actions.compactMap { if case .save(let record) = $0 { record } else { nil } }
+    }
+
+    var comparisons: Int {
+        actions.count { if case .compare = $0 { true } else { false } }
+    }
+
+    var handovers: Int {
+        actions.count { if case .handOver = $0 { true } else { false } }
+    }
+
+    /// What the next run would get.
+    var handedOver: HandedOver? {
+        var last: HandedOver?
+        for case .handOver(let session) in actions { last = session }
+        return last
     }
 
     var deletes: Int {

@@ -13,6 +13,7 @@ struct ExampleProvider {
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
         kept: KeptAnswers = KeptAnswers(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
+        handover: (any HandoverKeeper)? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws {
         self.store = store
@@ -23,7 +24,7 @@ struct ExampleProvider {
         table = SessionTable(
             store: store, transport: transport, cryptography: SystemCryptography(), clock: clock,
             network: StillNetwork(), sleep: sleep,
-            catalog: ProfileCatalog([profile]), seed: 1, publish: { kept.heed($0) })
+            catalog: ProfileCatalog([profile]), handover: handover, seed: 1, publish: { kept.heed($0) })
     }
 
     /// Runs the table's background for as long as the test.

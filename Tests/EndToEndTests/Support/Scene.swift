@@ -61,20 +61,23 @@ final class Scene: Sendable {
         _ = try desktop.folder.write(environments.joined(separator: "\n"), to: "config/authd/authd.toml")
     }
 
+    /// - Parameter shelf: what the manager keeps from one run to the next; without one each begins with nothing.
     func startAgent(
-        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
+        shelf: DescriptorShelf? = nil
     ) async throws {
-        let agent = try await Agent(on: desktop, arguments, with: more, through: through)
+        let agent = try await Agent(on: desktop, arguments, with: more, through: through, shelf: shelf)
         running.withLock { $0 = agent }
         agents.withLock { $0.append(agent) }
     }
 
     /// The agent's end, and another one.
     func restart(
-        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = []
+        _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
+        shelf: DescriptorShelf? = nil
     ) async throws {
         try await agent.child.end()
-        try await startAgent(arguments, with: more, through: through)
+        try await startAgent(arguments, with: more, through: through, shelf: shelf)
     }
 
     /// Puts lines before what the settings say of providers.

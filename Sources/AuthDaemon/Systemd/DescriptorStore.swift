@@ -1,0 +1,152 @@
+package import AuthCore
+package import AuthWire
+import CSystemd
+import Glibc
+package import Logging
+import Synchronization
+
+/// The service manager's store of descriptors (sd_notify(3), `FDSTORE=1`): what is put there comes back to the next run with
+/// the sockets, until the service is stopped.
+///
+/// Invariant: the manager has the newest sessions, and for a moment the ones before: those are wiped, and then taken out, when
+/// the newest are in. What it has of a run that is over is taken out in the same way.
+package final class DescriptorStore: HandoverKeeper {
+    /// Tells the manager, with descriptors; `false`: it cannot be told. It must not wait.
+    package typealias Send = @Sendable (_ message: String, _ descriptors: [CInt]) -> Bool
+
+    /// Far above the few MB of a thousand sessions.
+    static let mostBytes = 16 << 20
+    private static let prefix = "sessions."
+
+    private struct State {
+        /// Of the run before, until the first of this run is in.
+        var inherited: [ListenDescriptors.Given]
+        /// Taken out when the next is in.
+        var former: [String] = []
+        var current: SealedMemory?
+        var number: UInt64 = 0
+    }
+
+    private let state: Mutex<State>
+    private let send: Send
+    private let logger: Logger
+
+    /// - Parameter inherited: what came with the sockets; it is closed here.
+    package init(inherited: [ListenDescriptors.Given], logger: Logger, send: @escaping Send) {
+        state = Mutex(State(inherited: inherited))
+        self.logger = logger
+        self.send = send
+    }
+
+    /// `nil` where no manager wants to hear of us: what came all the same is closed.
+    package static func systemd(inherited: [ListenDescriptors.Given], logger: Logger) -> DescriptorStore? {
+        guard Environment.value("NOTIFY_SOCKET") != nil else {
+            for given in inherited { close(given.descriptor) }
+            return nil
+        }
+        return DescriptorStore(inherited: inherited, logger: logger) { message, descriptors in
+            unsafe sd_pid_notify_with_fds(0, 0, message, descriptors, UInt32(descriptors.count)) > 0
+        }
+    }
+
+    // MARK: From the run before
+
+    package func take(of kind: StoreKind) -> [HandedOver] {
+        state.withLock { state in
+            let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
+            state.inherited = []
+            state.former = inherited.map(\.name)
+            state.number = inherited.first.flatMap(number) ?? 0
+            defer { for given in inherited { close(given.descriptor) } }
+            var taken: [HandedOver]?
+            for given in inherited {
+                do throws(Refusal) {
+                    guard number(given) != nil else { throw Refusal(reason: "it is nothing that authd handed over") }
+                    // The newest counts; one before it was on its way out.
+                    if taken == nil, let text = try Self.read(given.descriptor) {
+                        taken = try Self.translated { () throws(DamagedRecord) in try HandedOver.decode(text, of: kind)
+                        }
+                    }
+                } catch {
+                    logger.warning(
+                        "What the service manager kept is not used: \(error.reason).",
+                        metadata: ["descriptor": "\(given.name)"])
+                }
+            }
+            if let taken { logger.info("Sessions were handed over.", metadata: ["sessions": "\(taken.count)"]) }
+            return taken ?? []
+        }
+    }
+
+    private func number(_ given: ListenDescriptors.Given) -> UInt64? {
+        given.name.hasPrefix(Self.prefix) ? UInt64(given.name.dropFirst(Self.prefix.count)) : nil
+    }
+
+    private struct Refusal: Error {
+        let reason: String
+    }
+
+    private static func translated<Value>(_ work: () throws(DamagedRecord) -> Value) throws(Refusal) -> Value {
+        do throws(DamagedRecord) {
+            return try work()
+        } catch {
+            throw Refusal(reason: error.reason)
+        }
+    }
+
+    /// What sealed memory holds; `nil`: it was wiped.
+    private static func read(_ descriptor: CInt) throws(Refusal) -> Secret? {
+        let seals = fcntl(descriptor, authd_get_seals, 0)
+        guard seals >= 0 else { throw Refusal(reason: "it is no memory of this kind") }
+        guard seals & SealedMemory.seals == SealedMemory.seals else { throw Refusal(reason: "it is not sealed") }
+        let size = Int(lseek(descriptor, 0, SEEK_END))
+        guard size <= mostBytes else { throw Refusal(reason: "it has \(size) bytes, and \(mostBytes) is the most") }
+        var bytes = [UInt8](repeating: 0, count: max(0, size))
+        var count = 0
+        while count < bytes.count {
+            let read = unsafe bytes.withUnsafeMutableBytes { buffer in
+                unsafe pread(
+                    descriptor, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count, off_t(count))
+            }
+            guard read > 0 else { throw Refusal(reason: "\(SystemFailure("read it"))") }
+            count += read
+        }
+        return bytes.allSatisfy { $0 == 0 } ? nil : Secret(bytes: bytes)
+    }
+
+    // MARK: For the next run
+
+    package func keep(_ sessions: [HandedOver], of kind: StoreKind) {
+        state.withLock { state in
+            let former = state.former
+            let memory = state.current
+            (state.former, state.current) = ([], nil)
+            if !sessions.isEmpty {
+                state.number += 1
+                let name = "\(Self.prefix)\(state.number)"
+                if let new = put(HandedOver.encode(sessions, of: kind), as: name) {
+                    (state.former, state.current) = ([name], new)
+                }
+            }
+            // No older ones are left, also where the new ones could not be put there: their tokens may be used up.
+            memory?.wipe()
+            for name in former { _ = send("FDSTOREREMOVE=1\nFDNAME=\(name)", []) }
+        }
+    }
+
+    private func put(_ text: Secret, as name: String) -> SealedMemory? {
+        guard text.count <= Self.mostBytes else {
+            logger.warning("The sessions are too much to hand over: a restart waits for the store.")
+            return nil
+        }
+        do throws(SystemFailure) {
+            let memory = try SealedMemory(name: "authd-sessions", holding: text)
+            if send("FDSTORE=1\nFDNAME=\(name)", [memory.descriptor]) { return memory }
+            memory.wipe()
+            logger.warning("The service manager could not be told of the sessions: a restart waits for the store.")
+        } catch {
+            logger.warning("The sessions are not handed over: \(error). A restart waits for the store.")
+        }
+        return nil
+    }
+}

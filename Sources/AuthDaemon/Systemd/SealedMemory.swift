@@ -1,0 +1,59 @@
+import AuthCore
+import CSystemd
+import Glibc
+
+/// Memory without a file's name (memfd_create(2)) that can be handed to another process by its descriptor: whoever has that can
+/// read it, nobody can change it, and its maker can wipe it, for all who have it.
+// @safe: nothing outside sees the pointer, and its memory lives as long as the object.
+// @unchecked Sendable: the bytes are written in `init`, and zeroed in `wipe`, as often as one likes; nobody reads them here.
+@safe final class SealedMemory: @unchecked Sendable {
+    /// What nobody can take away again (fcntl(2), "File sealing").
+    static let seals = authd_seals
+
+    private let bytes: UnsafeMutableRawBufferPointer
+    let descriptor: CInt
+
+    init(name: String, holding content: Secret) throws(SystemFailure) {
+        descriptor = unsafe authd_memfd(name)
+        guard descriptor >= 0 else { throw SystemFailure("make memory to hand over") }
+        do throws(SystemFailure) {
+            unsafe bytes = try Self.fill(descriptor, with: content)
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    /// A mapping that may be written to, from before the seal that forbids any more of them.
+    private static func fill(
+        _ descriptor: CInt, with content: Secret
+    ) throws(SystemFailure) -> UnsafeMutableRawBufferPointer {
+        guard ftruncate(descriptor, off_t(content.count)) == 0 else { throw SystemFailure("make memory to hand over") }
+        let start = unsafe mmap(nil, content.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
+        guard let start = unsafe start, unsafe start != MAP_FAILED else {
+            throw SystemFailure("map memory to hand over")
+        }
+        // Where the kernel lets us, it is in no swap for as long as we live.
+        _ = unsafe mlock(start, content.count)
+        let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: content.count)
+        unsafe bytes.copyBytes(from: content.revealBytes())
+        guard fcntl(descriptor, authd_add_seals, seals) == 0 else {
+            let failure = SystemFailure("seal memory to hand over")
+            unsafe explicit_bzero(start, content.count)
+            unsafe munmap(start, content.count)
+            throw failure
+        }
+        return unsafe bytes
+    }
+
+    /// From now on whoever has it reads zeros.
+    func wipe() {
+        guard let start = unsafe bytes.baseAddress else { return }
+        unsafe explicit_bzero(start, bytes.count)
+    }
+
+    deinit {
+        unsafe munmap(bytes.baseAddress, bytes.count)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,227 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// What becomes of a session that the run before handed over, and of one that somebody changes in the store.
+@Suite("A session and what the store holds of it")
+struct SessionMachineComparisonTests {
+    private static let life = Duration.seconds(1000)
+
+    private func record(
+        _ token: String, revision: UInt64 = 1, signedIn: Duration = .zero, issued: Duration = .zero
+    ) -> SessionRecord {
+        var record = MachineBench.record(
+            token: token, life: Self.life, at: issued, revision: revision, refresh: "refresh of \(token)")
+        record.signedInAt = MachineBench.moment(signedIn).wall
+        return record
+    }
+
+    private func handedOver(_ record: SessionRecord, isKept: Bool = true, isUnsaved: Bool = false) -> MachineBench {
+        MachineBench(handedOver: HandedOver(record: record, isKept: isKept, isUnsaved: isUnsaved))
+    }
+
+    @Test("is served at once, and the store is asked and not written to")
+    func servedAtOnce() {
+        var bench = handedOver(record("token-2", revision: 2))
+        #expect(bench.snapshot?.status.state == .active)
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-2")
+        #expect(bench.comparisons == 1 && bench.saves.isEmpty)
+    }
+
+    @Test("that the store does not answer for is served on, is not called unsaved, and is looked up when it is ready")
+    func locked() {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.failure(.locked)))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-2")
+        #expect(bench.snapshot?.status.unsaved == false)
+        #expect(bench.comparisons == 1)
+        bench.send(.storeReady)
+        #expect(bench.comparisons == 2)
+        bench.send(.compared(.success(record("token-2", revision: 2))))
+        bench.send(.storeReady)
+        #expect(bench.comparisons == 2 && bench.saves.isEmpty)
+    }
+
+    @Test("that was not saved before is still called unsaved, and is written once the store has been looked at")
+    func unsaved() {
+        var bench = handedOver(record("token-2", revision: 2), isUnsaved: true)
+        bench.send(.compared(.failure(.locked)))
+        #expect(bench.snapshot?.status.unsaved == true)
+        bench.send(.storeReady)
+        #expect(bench.saves.isEmpty)
+        bench.send(.compared(.success(record("token-1", revision: 1))))
+        #expect(bench.saves.map(\.revision) == [2])
+    }
+
+    @Test("is renewed while the store is locked: what that brings is told, and handed over before it is written")
+    func renewedWhileLocked() throws {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.failure(.locked)))
+        bench.advance(.seconds(300))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-3")
+        #expect(bench.handedOver?.record.tokens.accessToken == Secret("token-3"))
+        bench.send(.compared(.failure(.locked)))
+        #expect(bench.saves.isEmpty)
+        bench.tokenWanted(2)
+        #expect(bench.token(for: 2) == "token-3")
+        #expect(bench.handedOver?.isUnsaved == true)
+    }
+
+    @Test("ends when it is not in the store any more, at the second look and not before")
+    func removed() throws {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.success(nil)))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-2")
+        #expect(try bench.sleepUntilWake() == .seconds(2))
+        #expect(bench.comparisons == 2)
+        bench.send(.renewalWanted(CallerID(2)))
+        bench.send(.compared(.success(nil)))
+        #expect(bench.forgotten && bench.deletes == 0 && bench.saves.isEmpty)
+        #expect(bench.failure(for: 2)?.kind == .notSignedIn)
+        #expect(bench.handedOver == nil)
+    }
+
+    @Test("goes on when it was not there for a moment only")
+    func hidden() throws {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.success(nil)))
+        _ = try bench.sleepUntilWake()
+        bench.send(.compared(.success(record("token-2", revision: 2))))
+        #expect(!bench.forgotten && bench.snapshot?.status.state == .active)
+    }
+
+    @Test("that no store ever held is written, and not ended")
+    func neverKept() {
+        var bench = handedOver(record("token-1"), isKept: false)
+        bench.send(.compared(.success(nil)))
+        #expect(bench.saves.map(\.revision) == [1])
+        #expect(!bench.forgotten)
+    }
+
+    @Test("gives way to what another program has made of it")
+    func newerInStore() {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.success(record("token-3", revision: 3))))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-3")
+        #expect(bench.saves.isEmpty)
+        bench.send(.defaultChosen)
+        #expect(bench.saves.map(\.revision) == [4])
+    }
+
+    @Test("gives way to a sign-in that is there in its place, and not to one that was there before it was written")
+    func otherSignIn() {
+        var bench = handedOver(record("token-2", revision: 9, signedIn: .seconds(50)))
+        bench.send(.compared(.success(record("theirs", revision: 1, signedIn: .seconds(40)))))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "theirs")
+        bench.send(.defaultChosen)
+        #expect(bench.saves.map(\.revision) == [2])
+
+        var other = handedOver(record("token-2", revision: 2, signedIn: .seconds(50)), isKept: false)
+        other.send(.compared(.success(record("old", revision: 7, signedIn: .seconds(60)))))
+        other.tokenWanted(1)
+        #expect(other.token(for: 1) == "token-2")
+        #expect(other.saves.map(\.revision) == [8])
+    }
+
+    @Test(
+        "that is changed by another program while a renewal is under way goes on with theirs, and has one renewal at a time"
+    )
+    func changedMeanwhile() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(record("theirs", revision: 2, issued: .seconds(399)))))
+        if case .done = bench.answer(to: 1) {} else { Issue.record("nobody told of the renewal") }
+        bench.advance(.seconds(100))
+        bench.send(.renewalWanted(CallerID(3)))
+        #expect(bench.flights.count == 1)
+        try bench.provider(fails: .invalidGrant)
+        #expect(bench.snapshot?.status.state == .active && bench.rereads == 0)
+        if case .done = bench.answer(to: 3) {} else { Issue.record("the second caller is not told") }
+        bench.tokenWanted(2)
+        #expect(bench.token(for: 2) == "theirs")
+    }
+
+    @Test("is looked up once more when it changes during a look, and after a write rather than beside it")
+    func oneCallAtATime() throws {
+        var bench = MachineBench()
+        bench.send(.storeChanged)
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 1)
+        bench.send(.defaultChosen)
+        #expect(bench.saves.isEmpty)
+        bench.send(.compared(.success(MachineBench.record(token: "token-1", life: Self.life))))
+        #expect(bench.comparisons == 2)
+        bench.send(.compared(.success(MachineBench.record(token: "token-1", life: Self.life))))
+        #expect(bench.saves.count == 1)
+        bench.send(.storeChanged)
+        #expect(bench.comparisons == 2)
+        try bench.storeTakesIt()
+        #expect(bench.comparisons == 3)
+    }
+
+    @Test("that is spoilt in the store is served on, and the next write mends it")
+    func spoilt() {
+        var bench = MachineBench()
+        bench.send(.storeChanged)
+        bench.send(.compared(.failure(.failed(reason: "no JSON"))))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "token-1")
+        bench.send(.defaultChosen)
+        bench.send(.compared(.failure(.failed(reason: "no JSON"))))
+        #expect(bench.saves.map(\.revision) == [2])
+    }
+
+    @Test("that is signed out is taken out of what the next run gets before the store is asked to remove it")
+    func signedOut() throws {
+        var bench = MachineBench()
+        #expect(bench.handedOver?.record.tokens.accessToken == Secret("token-1"))
+        bench.forgetActions()
+        bench.send(.signOutWanted(CallerID(1)))
+        let order = bench.actions.compactMap { action in
+            switch action {
+            case .handOver(nil): "nothing handed over"
+            case .delete: "removed"
+            default: nil
+            }
+        }
+        #expect(order == ["nothing handed over", "removed"])
+    }
+
+    @Test("that replaced one whose write was under way is not taken for kept when that write ends")
+    func replacedWhileWriting() throws {
+        var bench = MachineBench(fresh: true)
+        bench.send(.replaced(record("token-2", signedIn: .seconds(5)), sentAt: bench.now))
+        bench.send(.saved(revision: 1))
+        #expect(bench.handedOver?.isKept == false)
+        try bench.storeTakesIt()
+        #expect(bench.handedOver?.isKept == true)
+    }
+
+    @Test("is handed over at each change of tokens, and not for less")
+    func handedOverWhen() throws {
+        var bench = MachineBench(fresh: true)
+        #expect(bench.handovers == 1)
+        try bench.storeTakesIt()
+        // The store has it: that is worth knowing when it is gone from there.
+        #expect(bench.handovers == 2)
+        bench.tokenWanted(1)
+        bench.send(.networkChanged(.offline))
+        bench.send(.networkChanged(.online))
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(2)))
+        #expect(bench.handovers == 2)
+        try bench.provider(gives: "token-2")
+        #expect(bench.handovers == 3)
+        try bench.storeTakesIt()
+        #expect(bench.handovers == 3)
+    }
+}

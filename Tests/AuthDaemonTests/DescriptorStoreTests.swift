@@ -1,0 +1,145 @@
+import AuthCore
+import AuthDaemon
+import AuthWire
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What the service manager keeps for the next run")
+struct DescriptorStoreTests {
+    private let manager = Manager()
+
+    private func session(_ token: String) throws -> HandedOver {
+        let now = WallTime(unixSeconds: 1_800_000_000)
+        let record = SessionRecord(
+            session: try SessionName("work"), provider: "shop", environment: "production", method: "password",
+            tokens: TokenSet(accessToken: Secret(token), issuedAt: now), user: nil, rawUser: nil, signedInAt: now)
+        return HandedOver(record: record, isKept: true, isUnsaved: false)
+    }
+
+    @Test("is the newest, and it is in before the former is out; the former is wiped for all who have it")
+    func replaced() throws {
+        let store = manager.store()
+        store.keep([try session("first")], of: .secretService)
+        let first = try #require(manager.shelf.entries.first)
+        let copy = dup(first.descriptor)
+        defer { close(copy) }
+        store.keep([try session("second")], of: .secretService)
+        #expect(manager.messages == ["in sessions.1", "in sessions.2", "out sessions.1"])
+        #expect(manager.shelf.entries.map(\.name) == ["sessions.2"])
+        #expect(manager.shelf.fewest == 1)
+        #expect(DescriptorShelf.content(of: copy).allSatisfy { $0 == 0 })
+
+        let next = manager.store()
+        #expect(next.take(of: .secretService) == [try session("second")])
+        next.keep([try session("second")], of: .secretService)
+        #expect(manager.shelf.entries.map(\.name) == ["sessions.3"])
+        next.keep([], of: .secretService)
+        #expect(manager.shelf.entries.isEmpty)
+    }
+
+    @Test("can be changed by nobody: not written to, not mapped to be written to, not cut off, not unsealed")
+    func sealed() throws {
+        let store = manager.store()
+        store.keep([try session("token")], of: .secretService)
+        let memory = try #require(manager.shelf.entries.first).descriptor
+        #expect(pwrite(memory, "x", 1, 0) == -1)
+        #expect(ftruncate(memory, 0) == -1)
+        #expect(mmap(nil, 1, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0) == MAP_FAILED)
+        #expect(fcntl(memory, 1033, 0x8) == -1)
+    }
+
+    @Test("is refused, and told in the log, when it is no such memory, not sealed, too large, cut off or foreign")
+    func refused() throws {
+        let whole = Data(HandedOver.encode([try session("token")], of: .secretService).revealBytes())
+        let plain = DescriptorShelf.sealedMemory(holding: whole, seals: 0x2)
+        var ends: [Int32] = [0, 0]
+        pipe(&ends)
+        close(ends[1])
+        let huge = DescriptorShelf.sealedMemory(holding: Data(count: 17 << 20))
+        let cut = DescriptorShelf.sealedMemory(holding: Data("authd-sessions 1 secret-service 1\nk- {\n".utf8))
+        let foreign = DescriptorShelf.sealedMemory(holding: Data("something".utf8))
+        for (number, descriptor) in [plain, ends[0], huge, cut].enumerated() {
+            manager.shelf.put(descriptor, as: "sessions.\(number + 1)")
+        }
+        manager.shelf.put(foreign, as: "somebody's")
+        let store = manager.store()
+        #expect(store.take(of: .secretService).isEmpty)
+        for reason in ["not sealed", "no memory", "17825792 bytes", "no JSON", "nothing that authd"] {
+            #expect(manager.log.contains(reason), "\(reason) is not in \(manager.log)")
+        }
+        #expect(!manager.log.contains("token"))
+        store.keep([try session("new")], of: .secretService)
+        #expect(manager.shelf.entries.map(\.name) == ["sessions.5"])
+    }
+
+    @Test("of a run that was killed in between is the newest there is; what was wiped is passed over without a word")
+    func killedInBetween() throws {
+        manager.store().keep([try session("first")], of: .secretService)
+        let old = try #require(manager.shelf.entries.first)
+        manager.shelf.put(DescriptorShelf.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
+        #expect(old.name == "sessions.1")
+        let later = HandedOver.encode([try session("second")], of: .secretService).revealBytes()
+        manager.shelf.put(DescriptorShelf.sealedMemory(holding: Data(later)), as: "sessions.12")
+        let store = manager.store()
+        #expect(store.take(of: .secretService) == [try session("second")])
+        store.keep([try session("third")], of: .secretService)
+        #expect(manager.shelf.entries.map(\.name) == ["sessions.21"])
+        #expect(!manager.log.contains("not used"))
+    }
+
+    @Test("is wiped also where the manager cannot be told: what is too old is worse than nothing")
+    func untold() throws {
+        let store = manager.store()
+        store.keep([try session("first")], of: .secretService)
+        let first = try #require(manager.shelf.entries.first)
+        manager.isDeaf.withLock { $0 = true }
+        store.keep([try session("second")], of: .secretService)
+        #expect(DescriptorShelf.content(of: first.descriptor).allSatisfy { $0 == 0 })
+        #expect(manager.log.contains("could not be told"))
+    }
+}
+
+/// A service manager that keeps descriptors, and a log.
+private final class Manager: Sendable {
+    let shelf = DescriptorShelf()
+    let isDeaf = Mutex(false)
+    private let told = Mutex<[String]>([])
+    private let logged = Mutex("")
+
+    var messages: [String] { told.withLock { $0 } }
+    var log: String { logged.withLock { $0 } }
+
+    /// One run of the service.
+    func store() -> DescriptorStore {
+        let inherited = shelf.entries.map {
+            ListenDescriptors.Given(name: $0.name, descriptor: dup($0.descriptor))
+        }
+        let logger = Logger(label: "test") { _ in Handler(manager: self) }
+        return DescriptorStore(inherited: inherited, logger: logger) { [self] message, descriptors in
+            if isDeaf.withLock({ $0 }) { return false }
+            shelf.take(message, descriptors.map { dup($0) })
+            let words = message.split(separator: "\n")
+            told.withLock {
+                $0.append((words[0] == "FDSTORE=1" ? "in " : "out ") + words[1].dropFirst("FDNAME=".count))
+            }
+            return true
+        }
+    }
+
+    private struct Handler: LogHandler {
+        let manager: Manager
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        init(manager: Manager) { self.manager = manager }
+
+        func log(event: LogEvent) { manager.logged.withLock { $0 += "\(event.message)\n" } }
+    }
+}

@@ -1,0 +1,138 @@
+import AuthCore
+import AuthWire
+import Foundation
+import StandInBackends
+import TestSupport
+import Testing
+
+/// What a person meets after `systemctl --user restart authd`, whatever has become of the keyring.
+@Suite("A restart under a service manager", .serialized, .timeLimit(.minutes(2)))
+struct RestartTests {
+    /// An agent with one session, whose manager keeps what it is given.
+    private func play(_ test: @escaping @Sendable (Scene, DescriptorShelf) async throws -> Void) async throws {
+        try await Scene.play { scene in
+            let shelf = DescriptorShelf()
+            try await scene.restart(shelf: shelf)
+            #expect(try await scene.login(.appTemplate).status == 0)
+            try await test(scene, shelf)
+        }
+    }
+
+    /// Read from the socket by the first word that is said there.
+    private func firstToken(_ scene: Scene) async throws -> JSON { try await scene.ask("token.get", [:]) }
+
+    @Test("serves the token at once while the keyring is locked, renews it, and the keyring gets it when it is open")
+    func locked() async throws {
+        try await play { scene, shelf in
+            let token = try await scene.agent.authc("token").out
+            try await scene.agent.child.end()
+            try await scene.desktop.lockKeyring()
+            try await scene.startAgent(shelf: shelf)
+            #expect(try await firstToken(scene)["access_token"]?.stringValue.map { $0 + "\n" } == token)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            let renewed = try await scene.agent.authc("token").out
+            #expect(renewed != token)
+            // Killed, so that nothing is written at the end: the manager alone has it now.
+            try await scene.agent.child.end(SIGKILL)
+            try await scene.startAgent(shelf: shelf)
+            #expect(try await scene.agent.authc("token").out == renewed)
+            #expect(try await scene.agent.status("app-template").unsaved)
+            // Never a moment with none.
+            #expect(shelf.fewest == 1)
+
+            let unlocked = try await scene.desktop.unlockKeyring()
+            #expect(try await until { try await !scene.agent.status("app-template").unsaved })
+            try await scene.restart()
+            #expect(try await scene.agent.authc("token").out == renewed)
+            #expect(scene.signIns == 1)
+            await unlocked.end()
+        }
+    }
+
+    @Test("serves the token at once while there is no keyring at all")
+    func gone() async throws {
+        try await play { scene, shelf in
+            let token = try await scene.agent.authc("token").out
+            try await scene.agent.child.end()
+            try await scene.startAgent(
+                with: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=\(scene.desktop.folder.path)/no-bus"], shelf: shelf)
+            #expect(try await scene.agent.authc("token").out == token)
+            #expect(try await scene.agent.status("app-template").unsaved == false)
+        }
+    }
+
+    @Test("hands nothing on of who signed out, and nothing that is not sealed in the manager's hands")
+    func signedOut() async throws {
+        try await play { scene, shelf in
+            let token = try await scene.agent.authc("token").out.trimmingCharacters(in: .newlines)
+            #expect(shelf.contents().contains { $0.range(of: Data(token.utf8)) != nil })
+            let copies = shelf.entries.map { dup($0.descriptor) }
+            defer { for copy in copies { close(copy) } }
+            #expect(try await scene.agent.authc("logout").status == 0)
+            #expect(shelf.entries.isEmpty)
+            for copy in copies { #expect(DescriptorShelf.content(of: copy).allSatisfy { $0 == 0 }) }
+            try await scene.restart(shelf: shelf)
+            #expect(try await scene.agent.authc("token").status == 3)
+        }
+    }
+
+    @Test("ends a session that was removed from the keyring meanwhile")
+    func removedMeanwhile() async throws {
+        try await play { scene, shelf in
+            try await scene.agent.child.end()
+            try await scene.desktop.removeItem(session: "app-template")
+            try await scene.startAgent(shelf: shelf)
+            let ended = try await scene.agent.authc("wait", "-s", "app-template", "--until", "signed_out")
+            #expect(ended.status == 0, "\(ended.err)")
+            #expect(try await scene.agent.authc("token").status == 3)
+            #expect(shelf.entries.isEmpty)
+        }
+    }
+
+    @Test("ends a session whose item a person removes while authd runs; one whose item is spoilt goes on and mends it")
+    func changedByHand() async throws {
+        try await play { scene, shelf in
+            let token = try await scene.agent.authc("token").out
+            try await scene.desktop.spoilItem(session: "app-template", provider: "app-template")
+            #expect(try await scene.agent.authc("token").out == token)
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            try await scene.restart()
+            #expect(try await scene.agent.authc("token").status == 0)
+            try await scene.desktop.removeItem(session: "app-template")
+            #expect(
+                try await scene.agent.authc("wait", "-s", "app-template", "--until", "signed_out").status == 0)
+            #expect(try await scene.agent.authc("token").status == 3)
+            #expect(try await scene.desktop.keyringItems().isEmpty)
+        }
+    }
+
+    @Test("goes on with what the keyring has that is newer")
+    func newerInKeyring() async throws {
+        try await play { scene, shelf in
+            // What another run has left behind, as of a manager that could not be told of the last renewal.
+            let old = shelf.entries.map { (name: $0.name, bytes: DescriptorShelf.content(of: $0.descriptor)) }
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            let renewed = try await scene.agent.authc("token").out
+            try await scene.agent.child.end()
+            let stale = DescriptorShelf()
+            for entry in old { stale.put(DescriptorShelf.sealedMemory(holding: entry.bytes), as: entry.name) }
+            try await scene.startAgent(shelf: stale)
+            #expect(try await until { try await scene.agent.authc("token").out == renewed })
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(scene.signIns == 1)
+        }
+    }
+
+    @Test("of an agent that nobody manages hands nothing on")
+    func unmanaged() async throws {
+        try await play { scene, _ in
+            try await scene.agent.child.end()
+            let agent = try await Child([Programs.authd], environment: scene.desktop.environment)
+            await agent.err.wait(for: "Serving")
+            #expect(try await scene.authc(["token"]).status == 0)
+            let maps = try String(contentsOfFile: "/proc/\(agent.pid)/maps", encoding: .utf8)
+            #expect(!maps.contains("authd-sessions"))
+            await agent.end()
+        }
+    }
+}
