@@ -29,7 +29,7 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("discovery, a pushed request, code and PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
+    @Test("discovery, PAR, PKCE in a real Chromium, a checked ID token, and a hundred renewals with rotation")
     func browser() async throws {
         try await play("pub") { scene, server in
             let login = try await Child(
