@@ -130,8 +130,9 @@ struct RestartTests {
             let agent = try await Child([Programs.authd], environment: scene.desktop.environment)
             await agent.err.wait(for: "Serving")
             #expect(try await scene.authc(["token"]).status == 0)
-            let maps = try String(contentsOfFile: "/proc/\(agent.pid)/maps", encoding: .utf8)
-            #expect(!maps.contains("authd-sessions"))
+            let maps = try? String(contentsOfFile: "/proc/\(agent.pid)/maps", encoding: .utf8)
+            // Only root gets to see what memory it has.
+            #expect(geteuid() == 0 ? maps?.contains("authd-sessions") == false : maps == nil)
             await agent.end()
         }
     }
