@@ -63,6 +63,7 @@ package protocol SystemClock: Sendable {
 extension Duration {
     /// As a fraction of seconds, for arithmetic with shares and for people.
     package var seconds: Double {
-        Double(components.seconds) + Double(components.attoseconds) / 1e18
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

@@ -66,7 +66,7 @@ extension SessionMachine {
     }
 
     mutating func writeWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
-        guard !signedOut, writer.isBehind(latest.revision) else {
+        guard !signedOut, writer.isBehind(latestRevision) else {
             return actions.append(.answer(caller, .done))
         }
         waiters[caller] = .writing

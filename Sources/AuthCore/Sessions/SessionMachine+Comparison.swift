@@ -21,7 +21,7 @@ extension SessionMachine {
         switch comparison {
         case .done, .underWay: false
         case .wanted: secondLook.map { now.boot >= $0 } ?? true
-        case .postponed: writer.isBehind(latest.revision)
+        case .postponed: writer.isBehind(latestRevision)
         }
     }
 
@@ -48,18 +48,18 @@ extension SessionMachine {
             writer.readEnded()
             absentSince = nil
             meet(stored, now, &actions)
-            if !writer.isBehind(latest.revision) { written(latest.revision, now, &actions) }
+            if !writer.isBehind(latestRevision) { written(latestRevision, now, &actions) }
         case .failure(.failed):
             // It may be one item that cannot be read: a write mends that, and shows whether it is more.
             writer.readEnded()
             absentSince = nil
-            if !writer.isBehind(latest.revision) { comparison = .postponed }
+            if !writer.isBehind(latestRevision) { comparison = .postponed }
         case .failure(let error):
             comparison = .postponed
             absentSince = nil
             writer.readFailed(error, at: now.boot, using: &random)
             // What was to be written is refused for now, and who waits for that goes on.
-            written(latest.revision, now, &actions)
+            written(latestRevision, now, &actions)
         }
         if isWantedAgain { comparison = .wanted }
     }
@@ -100,12 +100,12 @@ extension SessionMachine {
             return writer.holds(stored.revision)
         }
         if stored.isNewer(than: latest) { return takeOver(stored, now, &actions) }
-        writer.holds(isSame || stored.revision < latest.revision ? stored.revision : 0)
+        writer.holds(isSame || stored.revision < latestRevision ? stored.revision : 0)
     }
 
     /// What is to be written gets a higher revision than that.
     private mutating func raise(above revision: UInt64) {
-        guard latest.revision <= revision else { return }
+        guard latestRevision <= revision else { return }
         record.revision = revision + 1
         guard case .saving(var pending, let sentAt, let since) = flight?.stage else { return }
         pending.revision = revision + 1

@@ -17,9 +17,13 @@ extension SessionMachine {
             }
         }
         if flight.isOutdated, (try? result.get())?.accessToken == nil {
-            // It says nothing of the tokens in use.
             self.flight = nil
-            if isLive(now) { answerRenewed(now, &actions) }
+            if isLive(now) {
+                answerRenewed(now, &actions)
+            } else if case .failure(.temporary(let error, let retryAfter)) = result {
+                // Of the tokens in use it says nothing, of the provider all the more: nobody waits for a second such answer.
+                failed(error, retryAfter: retryAfter, now, &actions)
+            }
             return
         }
         switch result {
@@ -91,7 +95,7 @@ extension SessionMachine {
     mutating func written(_ revision: UInt64, _ now: Moment, _ actions: inout [SessionAction]) {
         guard !signedOut else { return }
         defer {
-            if writer.lastError != nil || !writer.isBehind(latest.revision) { answer(.writing, .done, &actions) }
+            if writer.lastError != nil || !writer.isBehind(latestRevision) { answer(.writing, .done, &actions) }
         }
         guard case .saving(let pending, let sentAt, let since) = flight?.stage else { return }
         // The answer to an earlier write says nothing of this one.

@@ -36,7 +36,7 @@ extension SessionMachine {
     }
 
     /// The store has refused the newest of it.
-    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latest.revision) }
+    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestRevision) }
 
     var tokenResult: TokenResult {
         TokenResult(

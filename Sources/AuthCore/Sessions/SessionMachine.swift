@@ -206,13 +206,18 @@ package struct SessionMachine: Sendable {
 
     /// Changes what is kept, in use or on its way to the store, and lets it be written.
     mutating func update(_ change: (inout SessionRecord) -> Void) {
-        let revision = latest.revision + 1
+        let revision = latestRevision + 1
         change(&record)
         record.revision = revision
         guard case .saving(var pending, let sentAt, let since) = flight?.stage else { return }
         change(&pending)
         pending.revision = revision
         flight?.stage = .saving(pending, sentAt: sentAt, since: since)
+    }
+
+    var latestRevision: UInt64 {
+        if case .saving(let pending, _, _) = flight?.stage { return pending.revision }
+        return record.revision
     }
 
     /// The newest there is of this session: what the store is to hold.
@@ -251,7 +256,7 @@ package struct SessionMachine: Sendable {
                 comparison = .underWay
                 actions.append(.compare)
             }
-            if comparison == .done, writer.beginSave(latest.revision, at: now.boot) {
+            if comparison == .done, writer.beginSave(latestRevision, at: now.boot) {
                 writing = latest.tokens
                 actions.append(.save(latest))
             }
@@ -286,7 +291,7 @@ package struct SessionMachine: Sendable {
 
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt, signedOut || writer.isBehind(latest.revision) || comparison == .wanted {
+        if let retry = writer.retryAt, signedOut || writer.isBehind(latestRevision) || comparison == .wanted {
             deadlines.append(retry)
         }
         if !signedOut {

@@ -150,6 +150,23 @@ struct SessionMachineComparisonTests {
         #expect(bench.token(for: 2) == "theirs")
     }
 
+    @Test("that is changed to an ended token during a renewal is renewed at once after a no, and not after a silence")
+    func endedMeanwhile() throws {
+        var bench = handedOver(record("token-2", revision: 2))
+        bench.advance(.seconds(2000))
+        bench.tokenWanted(1)
+        bench.send(.compared(.success(record("theirs", revision: 3, issued: .seconds(900)))))
+        var other = bench
+        try bench.provider(fails: .invalidGrant)
+        #expect(bench.flights.count == 2 && bench.failure(for: 1) == nil)
+
+        try other.provider(fails: .temporary(AgentError(.timeout, "no answer"), retryAfter: .seconds(7)))
+        #expect(other.flights.count == 1)
+        #expect(other.failure(for: 1)?.kind == .timeout)
+        other.tokenWanted(2)
+        #expect(other.failure(for: 2)?.retryAfter == .seconds(7))
+    }
+
     @Test("is looked up once more when it changes during a look, and after a write rather than beside it")
     func oneCallAtATime() throws {
         var bench = MachineBench()
