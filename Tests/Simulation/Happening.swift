@@ -34,9 +34,6 @@ struct Request {
         result = .failure(failure)
         hasStayed = true
     }
-
-    /// How wrong the wall clock was then.
-    var clockError: Duration { sentAt.wall - WallTime(unixSeconds: Play.begin) - sent }
 }
 
 /// A call to the store on its way.
@@ -44,12 +41,10 @@ struct StoreCall {
     let session: Int
     let call: SimulatedStore.Call
     let seat: Seat?
-    /// How wrong the wall clock was when it was made.
-    let clockError: Duration
     let error: StoreError?
 
     func carryOut(in store: inout SimulatedStore) {
-        store.carryOut(call, for: session, clockError: clockError)
+        store.carryOut(call, for: session)
     }
 }
 

@@ -49,7 +49,7 @@ extension Play {
         case .compare: callStore(.compare, for: session)
         case .handOver(let handedOver):
             seats[session]?.newest = handedOver?.record
-            if setting.handsOver { handovers[session] = handedOver.map { ($0, clockError) } }
+            if setting.handsOver { handovers[session] = handedOver }
         case .delete:
             if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
             callStore(.delete, for: session)
@@ -94,8 +94,7 @@ extension Play {
         let usual = random.duration(in: setting.storeTime)
         let fate = store.fate(usual: usual)
         let number = nextNumber()
-        storeCalls[number] = StoreCall(
-            session: session, call: call, seat: seats[session], clockError: clockError, error: fate.error)
+        storeCalls[number] = StoreCall(session: session, call: call, seat: seats[session], error: fate.error)
         if fate.carriedOut, tampering != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
         queue.add(.storeAnswers(number), at: now + fate.after)
     }
@@ -116,7 +115,7 @@ extension Play {
         case (.delete, let error?): tell(session, .deleteFailed(error))
         case (.compare, nil):
             if let tokens = store.records[session]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
-                adopt(tokens, session, datedUnder: store.clockErrors[session])
+                adopt(tokens, session)
             }
             tell(session, .compared(.success(store.read(session))))
         case (.compare, let error?):
@@ -125,9 +124,7 @@ extension Play {
             tell(session, .compared(.failure(error)))
         case (.load(let flight), nil):
             seats[session]?.readAgain = true
-            if let tokens = store.records[session]?.tokens {
-                adopt(tokens, session, datedUnder: store.clockErrors[session])
-            }
+            if let tokens = store.records[session]?.tokens { adopt(tokens, session) }
             tell(session, .storeReread(flight, .success(store.read(session))))
         case (.load(let flight), let error?): tell(session, .storeReread(flight, .failure(error)))
         }
@@ -138,10 +135,11 @@ extension Play {
     }
 
     /// What the store holds of another writer is settled, and read under the clock of now: its dates may have been made
-    /// under another one, or made anew under another one after that.
-    private func adopt(_ tokens: TokenSet, _ session: Int, datedUnder clockError: Duration?) {
+    /// under another one.
+    private func adopt(_ tokens: TokenSet, _ session: Int) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
-        doubt(tokens, session, datedUnder: clockError)
+        seats[session]?.read[tokens.accessToken.reveal()] = tokens.issuedAt
+        doubt(session)
     }
 
     // MARK: Death and return
@@ -188,9 +186,9 @@ extension Play {
     private func takeOver() {
         for (session, handover) in handovers.sorted(by: { $0.key < $1.key }) where isRunning {
             let machine = SessionMachine(
-                handedOver: handover.session, canRenew: setting.canRenew && renewable, pause: pauses[session],
+                handedOver: handover, canRenew: setting.canRenew && renewable, pause: pauses[session],
                 now: moment, seed: random.next())
-            sit(machine, datedUnder: handover.clockError, session)
+            sit(machine, session)
         }
     }
 
@@ -202,15 +200,15 @@ extension Play {
             let machine = SessionMachine(
                 stored: record, canRenew: setting.canRenew && renewable, pause: pauses[session], now: moment,
                 seed: random.next())
-            sit(machine, datedUnder: store.clockErrors[session], session)
+            sit(machine, session)
         }
     }
 
-    private func sit(_ machine: SessionMachine, datedUnder clockError: Duration?, _ session: Int) {
+    private func sit(_ machine: SessionMachine, _ session: Int) {
         let tokens = machine.record.tokens
         guard let account = provider.account(of: tokens) else { return }
         seats[session] = Seat(machine: machine, account: account)
-        adopt(tokens, session, datedUnder: clockError)
+        adopt(tokens, session)
         if let pause = pauses[session], pause.isWanted {
             // Under a clock that was set back it begins anew.
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
@@ -219,13 +217,15 @@ extension Play {
         begin(session)
     }
 
-    /// - Parameter other: how wrong the clock was under which its dates were made last, where that is known.
-    func doubt(_ tokens: TokenSet, _ session: Int, datedUnder other: Duration? = nil) {
-        let access = tokens.accessToken.reveal()
-        guard let facts = provider.issued[access],
-            [facts.clockError, other ?? clockError].contains(where: { abs(($0 - clockError).seconds) > 0.001 })
-        else { return }
-        seats[session]?.doubtful[access] = facts.life.map { now + $0 } ?? .seconds(1 << 40)
+    /// Tokens that were read, and whose dates are wrong by the clock of now: nobody can tell their ends better than that.
+    func doubt(_ session: Int) {
+        for (token, dated) in seats[session]?.read ?? [:] {
+            guard let facts = provider.issued[token] else { continue }
+            let error = dated - WallTime(unixSeconds: Self.begin) - facts.sentAt
+            guard abs((error - clockError).seconds) > 0.001 else { continue }
+            let end = facts.life.map { now + $0 } ?? .seconds(1 << 40)
+            seats[session]?.doubtful[token] = min(seats[session]?.doubtful[token] ?? end, end)
+        }
     }
 
     func networkIsTold() {

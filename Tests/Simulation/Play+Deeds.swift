@@ -23,14 +23,11 @@ extension Play {
         case .otherWriter(let session): renewElsewhere(session)
         case .removeFromStore(let session):
             guard setting.tellsChanges, storeCalls.isEmpty else { return }
-            store.carryOut(.delete, for: session, clockError: clockError)
+            store.carryOut(.delete, for: session)
             tell(session, .storeChanged)
         case .setClock(let jump):
             clockError += jump
-            for session in seats.indices {
-                guard let seat = seats[session] else { continue }
-                doubt(seat.machine.record.tokens, session)
-            }
+            for session in seats.indices { doubt(session) }
             for session in seats.indices { tell(session, .clockSet) }
         case .sleep(let duration):
             now += duration
@@ -118,7 +115,7 @@ extension Play {
         guard isRunning else { return }
         let canRenew = setting.canRenew && renewable
         let (account, tokens) = provider.signIn(
-            session, life: setting.life, at: now, clockError: clockError, wall: moment.wall)
+            session, life: setting.life, at: now, wall: moment.wall)
         let record = SessionRecord(
             session: Self.names[session], provider: "example", environment: "production", method: "password",
             tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall)
@@ -147,16 +144,15 @@ extension Play {
             provider.accepts(record.tokens, at: now)
         else { return }
         let result = provider.renew(
-            record.tokens, toldLife: setting.life, sentAt: now, wallAtSending: moment.wall, clockError: clockError,
-            at: now)
+            record.tokens, toldLife: setting.life, sentAt: now, wallAtSending: moment.wall, at: now)
         guard case .success(let grant) = result else { return }
-        if grant.accessToken == nil { provider.prolong(record.tokens, grant, sentAt: now, clockError: clockError) }
+        if grant.accessToken == nil { provider.prolong(record.tokens, grant, sentAt: now) }
         record.tokens.accessToken = grant.accessToken ?? record.tokens.accessToken
         record.tokens.refreshToken = grant.refreshToken ?? record.tokens.refreshToken
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
         record.revision += 1
-        store.carryOut(.save(record), for: session, clockError: clockError)
+        store.carryOut(.save(record), for: session)
         if setting.tellsChanges { tell(session, .storeChanged) }
     }
 

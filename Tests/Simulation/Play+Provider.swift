@@ -76,7 +76,7 @@ extension Play {
         calls[request.session].wasTold(life: life)
         return provider.renew(
             request.tokens, toldLife: setting.life == nil ? nil : life, sentAt: request.sent,
-            wallAtSending: request.sentAt.wall, clockError: request.clockError, at: now)
+            wallAtSending: request.sentAt.wall, at: now)
     }
 
     private func answer(_ number: Int, _ result: Result<Grant, ProviderFailure>, at time: Duration) {
@@ -118,8 +118,9 @@ extension Play {
             seat.readAgain = false
         }
         if case .success(let grant) = result, grant.accessToken == nil {
-            provider.prolong(request.tokens, grant, sentAt: request.sent, clockError: request.clockError)
+            provider.prolong(request.tokens, grant, sentAt: request.sent)
             // What was measured in this run is beyond doubt.
+            seat.read[request.tokens.accessToken.reveal()] = nil
             seat.doubtful[request.tokens.accessToken.reveal()] = nil
         }
         tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))

@@ -43,8 +43,8 @@ final class Play: Stage {
     var heldUntil = Duration.zero
     /// What outlives the process beside the store.
     var pauses: [Int: RenewalPause] = [:]
-    /// What the next process is handed, and how wrong the clock was then.
-    var handovers: [Int: (session: HandedOver, clockError: Duration)] = [:]
+    /// What the next process is handed.
+    var handovers: [Int: HandedOver] = [:]
     var storeCalls: [Int: StoreCall] = [:]
 
     // What is watched

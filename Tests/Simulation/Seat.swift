@@ -19,7 +19,9 @@ final class Seat {
     var readAgain = false
     /// Tokens that somebody got a 401 with, when they were old enough for that to count.
     var rejected: Set<String> = []
-    /// Of a token that was read under another wall clock than it was written under: when it is over at the latest.
+    /// Tokens that were read in this process, and since when they are valid, as it was read.
+    var read: [String: WallTime] = [:]
+    /// Of a token that was read, and has its dates from another clock than that of now: when it is over at the latest.
     var doubtful: [String: Duration] = [:]
     /// Tokens that the store has, or has refused.
     var settled: Set<String> = []

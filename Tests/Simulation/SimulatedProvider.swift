@@ -21,8 +21,6 @@ struct SimulatedProvider {
         var end: Duration?
         var life: Duration?
         var sentAt: Duration
-        /// How wrong the wall clock was when its dates were written.
-        var clockError: Duration
     }
 
     let rotation: Setting.Rotation
@@ -40,12 +38,12 @@ struct SimulatedProvider {
 
     // MARK: What it does
 
-    mutating func signIn(_ session: Int, life: Duration?, at now: Duration, clockError: Duration, wall: WallTime)
+    mutating func signIn(_ session: Int, life: Duration?, at now: Duration, wall: WallTime)
         -> (account: Int, tokens: TokenSet)
     {
         accounts.append(Account(session: session, rotatedAt: now))
         let account = accounts.count - 1
-        let access = issue(account, life: life, sentAt: now, clockError: clockError)
+        let access = issue(account, life: life, sentAt: now)
         return (
             account,
             TokenSet(
@@ -60,8 +58,7 @@ struct SimulatedProvider {
 
     /// Carries a renewal out, as it arrives.
     mutating func renew(
-        _ tokens: TokenSet, toldLife: Duration?, sentAt: Duration, wallAtSending: WallTime, clockError: Duration,
-        at now: Duration
+        _ tokens: TokenSet, toldLife: Duration?, sentAt: Duration, wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
         guard let (account, number) = family(of: tokens), accepts(tokens, at: now) else {
             if let (account, _) = family(of: tokens), case .rotating(_, .revokes) = rotation { revoke(account) }
@@ -75,13 +72,13 @@ struct SimulatedProvider {
             accounts[account].current += 1
             accounts[account].rotatedAt = now
         }
-        grant.accessToken = Secret(issue(account, life: toldLife, sentAt: sentAt, clockError: clockError))
+        grant.accessToken = Secret(issue(account, life: toldLife, sentAt: sentAt))
         if case .rotating = rotation { grant.refreshToken = refreshToken(account).map { Secret($0) } }
         return .success(grant)
     }
 
     /// An answer that left the token as it is and told a new end has arrived: before that nobody knew.
-    mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration, clockError: Duration) {
+    mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration) {
         let access = tokens.accessToken.reveal()
         let end = grant.expiresAt.map { sentAt + ($0 - grant.issuedAt) }
         // A sooner end holds only when the store has answered; until then it goes by the former one.
@@ -89,7 +86,6 @@ struct SimulatedProvider {
         issued[access]?.life = grant.expiresAt.map { $0 - grant.issuedAt }
         issued[access]?.end = end
         issued[access]?.sentAt = sentAt
-        issued[access]?.clockError = clockError
     }
 
     // MARK: What it knows
@@ -118,11 +114,10 @@ struct SimulatedProvider {
         }
     }
 
-    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration, clockError: Duration) -> String {
+    private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration) -> String {
         lastToken += 1
         let text = "a\(account).\(lastToken)"
-        issued[text] = Issued(
-            account: account, end: life.map { sentAt + $0 }, life: life, sentAt: sentAt, clockError: clockError)
+        issued[text] = Issued(account: account, end: life.map { sentAt + $0 }, life: life, sentAt: sentAt)
         return text
     }
 }

@@ -5,8 +5,6 @@ struct SimulatedStore {
     var mood = StoreMood.ready
     /// What survives everything.
     private(set) var records: [Int: SessionRecord] = [:]
-    /// How wrong the clock was under which each record got its dates.
-    private(set) var clockErrors: [Int: Duration] = [:]
 
     enum Call {
         case save(SessionRecord)
@@ -26,12 +24,10 @@ struct SimulatedStore {
         }
     }
 
-    /// - Parameter clockError: how wrong the clock was when the call was made.
-    mutating func carryOut(_ call: Call, for session: Int, clockError: Duration) {
+    mutating func carryOut(_ call: Call, for session: Int) {
         switch call {
         case .save(let record):
             records[session] = record
-            clockErrors[session] = clockError
         case .delete: records[session] = nil
         case .compare, .load: break
         }

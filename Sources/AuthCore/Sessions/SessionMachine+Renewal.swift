@@ -173,7 +173,7 @@ extension SessionMachine {
     mutating func clockSet(_ now: Moment) {
         if readAt != nil {
             let waiting = backoff.failures > 0 ? plan : nil
-            takeLifetime(sentAt: now, now: now)
+            takeLifetime(sentAt: now, knownEnd: end, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
             return
         }
@@ -195,7 +195,9 @@ extension SessionMachine {
     }
 
     /// Turns the record's dates into deadlines, and plans the renewal.
-    mutating func takeLifetime(sentAt: Moment, now: Moment) {
+    ///
+    /// - Parameter knownEnd: what the same dates said under another clock.
+    mutating func takeLifetime(sentAt: Moment, knownEnd: BootInstant? = nil, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
         life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
         // Dates that were made under another clock than this one may say that it is yet to be issued. How old it is cannot
@@ -207,7 +209,10 @@ extension SessionMachine {
             plan = nil
             return
         }
-        let ends = obtained + life
+        var ends = obtained + life
+        // Which of the clocks they were made under cannot be told. A token that can be renewed ends when the first of them
+        // says so; one that cannot be lives by the clock of now, unless by that one it is yet to be issued.
+        if let knownEnd, canRenew || isFromTheFuture { ends = min(ends, knownEnd) }
         end = ends
         var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: ends, using: &random)
         // An answer that brought no later end: not again at once, nor ever faster as the end comes near.

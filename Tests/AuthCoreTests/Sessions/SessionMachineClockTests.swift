@@ -74,6 +74,26 @@ struct SessionMachineClockTests {
         #expect(bench.snapshot?.token == nil)
     }
 
+    @Test(
+        "the clock is set back: a token that was read lives no longer if it can be renewed, or would be of the future",
+        arguments: [(true, -7200), (true, -300), (false, -7200)])
+    func setBack(canRenew: Bool, jump: Int) {
+        // Dated and read under the same clock, when it was 600 of its 1000 seconds old.
+        var bench = MachineBench(canRenew: canRenew, clockOff: .seconds(600))
+        bench.setClock(by: .seconds(jump))
+        bench.advance(.seconds(401))
+        bench.send(.wake)
+        #expect(bench.snapshot?.token == nil)
+    }
+
+    @Test("a token that cannot be renewed is good again when a clock that was ahead is set right")
+    func setRight() {
+        var bench = MachineBench(canRenew: false, clockOff: .seconds(7200))
+        #expect(bench.snapshot?.token == nil)
+        bench.setClock(by: .seconds(-7200))
+        #expect(bench.snapshot?.token != nil)
+    }
+
     @Test("a token that was read and has lived its life is not alive again because the clock is set", arguments: 0..<20)
     func noSecondLife(jump: Int) throws {
         var bench = MachineBench(canRenew: false, clockOff: .seconds(-7200))
