@@ -130,7 +130,7 @@ struct RestartTests {
             let agent = try await Child([Programs.authd], environment: scene.desktop.environment)
             await agent.err.wait(for: "Serving")
             #expect(try await scene.authc(["token"]).status == 0)
-            let maps = try? String(contentsOfFile: "/proc/\(agent.pid)/maps", encoding: .utf8)
+            let maps = try? ProcessMemory.maps(of: agent.pid)
             // Only root gets to see what memory it has.
             #expect(geteuid() == 0 ? maps?.contains("authd-sessions") == false : maps == nil)
             await agent.end()

@@ -50,14 +50,28 @@ package struct ProcessMemory {
     }
 
     private func regions() throws -> [Region] {
-        let maps = try String(contentsOfFile: "/proc/\(pid)/maps", encoding: .utf8)
-        return maps.split(separator: "\n").compactMap { line in
+        try Self.maps(of: pid).split(separator: "\n").compactMap { line in
             let parts = line.split(separator: " ", maxSplits: 5, omittingEmptySubsequences: true)
             let ends = parts[0].split(separator: "-").compactMap { UInt64($0, radix: 16) }
             // What is never written holds no secret.
             guard ends.count == 2, parts[1].hasPrefix("rw") else { return nil }
             let name = parts.count > 5 ? parts[5].trimmingCharacters(in: .whitespaces) : ""
             return Region(start: ends[0], end: ends[1], name: name)
+        }
+    }
+
+    /// Its mappings, a line each (proc(5), /proc/pid/maps). A read gives some of them at a time, and Foundation's takes the
+    /// first for all.
+    package static func maps(of pid: pid_t) throws -> String {
+        let file = open("/proc/\(pid)/maps", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { throw Failure("/proc/\(pid)/maps: \(String(cString: strerror(errno)))") }
+        defer { Foundation.close(file) }
+        var text: [UInt8] = []
+        var part = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(file, &part, part.count)
+            guard count > 0 else { return String(decoding: text, as: UTF8.self) }
+            text += part[..<count]
         }
     }
 
