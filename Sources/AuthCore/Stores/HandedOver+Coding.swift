@@ -6,13 +6,17 @@ extension HandedOver {
     private static let head = "authd-sessions 1"
 
     package static func encode(_ sessions: [HandedOver], of kind: StoreKind) -> Secret {
-        var bytes = Array("\(head) \(kind.rawValue) \(sessions.count)\n".utf8)
-        for session in sessions {
-            bytes += [session.isKept ? UInt8(ascii: "k") : UInt8(ascii: "-")]
-            bytes += [session.isUnsaved ? UInt8(ascii: "u") : UInt8(ascii: "-"), UInt8(ascii: " ")]
-            bytes += session.record.encoded().revealBytes() + [UInt8(ascii: "\n")]
-        }
-        return Secret(bytes: bytes)
+        var writer = HandoverWriter()
+        return writer.text(of: sessions, in: kind)
+    }
+
+    fileprivate static func firstLine(_ count: Int, of kind: StoreKind) -> String {
+        "\(head) \(kind.rawValue) \(count)\n"
+    }
+
+    fileprivate var line: Secret {
+        let marks = [isKept ? UInt8(ascii: "k") : UInt8(ascii: "-"), isUnsaved ? UInt8(ascii: "u") : UInt8(ascii: "-")]
+        return Secret(bytes: marks + [UInt8(ascii: " ")] + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
     }
 
     /// All of them, or none.
@@ -40,5 +44,36 @@ extension HandedOver {
         self.init(
             record: try SessionRecord(decoding: Secret(bytes: line.dropFirst(3))),
             isKept: marks[0] == UInt8(ascii: "k"), isUnsaved: marks[1] == UInt8(ascii: "u"))
+    }
+}
+
+/// Writes sessions that are handed over, again at each change of one. A line costs ten times what telling that its session
+/// is as it was costs: the lines of the others serve again.
+package struct HandoverWriter: Sendable {
+    /// In the order of what was written last.
+    private var written: [(session: HandedOver, line: Secret)] = []
+    private var size = 0
+
+    package init() {}
+
+    /// - Parameter sessions: by name; in another order they are written as well, and anew.
+    package mutating func text(of sessions: [HandedOver], in kind: StoreKind) -> Secret {
+        var bytes = Array(HandedOver.firstLine(sessions.count, of: kind).utf8)
+        bytes.reserveCapacity(size)
+        var lines: [(session: HandedOver, line: Secret)] = []
+        lines.reserveCapacity(sessions.count)
+        var former = written[...]
+        for session in sessions {
+            while let first = former.first, first.session.record.session < session.record.session {
+                former.removeFirst()
+            }
+            let line = if let first = former.first, first.session == session { first.line } else { session.line }
+            lines.append((session, line))
+            bytes += line.revealBytes()
+        }
+        // Those of sessions that are gone are wiped with this.
+        written = lines
+        size = bytes.count
+        return Secret(bytes: bytes)
     }
 }

@@ -24,6 +24,7 @@ package final class DescriptorStore: HandoverKeeper {
         /// Taken out when the next is in.
         var former: [String] = []
         var current: SealedMemory?
+        var writer = HandoverWriter()
         var number: UInt64 = 0
     }
 
@@ -121,10 +122,12 @@ package final class DescriptorStore: HandoverKeeper {
             let former = state.former
             let memory = state.current
             (state.former, state.current) = ([], nil)
-            if !sessions.isEmpty {
+            if sessions.isEmpty {
+                state.writer = HandoverWriter()
+            } else {
                 state.number += 1
                 let name = "\(Self.prefix)\(state.number)"
-                if let new = put(HandedOver.encode(sessions, of: kind), as: name) {
+                if let new = put(state.writer.text(of: sessions, in: kind), as: name) {
                     (state.former, state.current) = ([name], new)
                 }
             }

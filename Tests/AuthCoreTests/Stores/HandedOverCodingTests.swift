@@ -21,6 +21,25 @@ struct HandedOverCodingTests {
         #expect(try HandedOver.decode(none, of: .sealedFile).isEmpty)
     }
 
+    @Test("is written at each change as if it were written for the first time")
+    func writtenAgain() throws {
+        var writer = HandoverWriter()
+        var sessions = try Self.sessions()
+        func expectsTheSame() {
+            #expect(writer.text(of: sessions, in: .secretService) == HandedOver.encode(sessions, of: .secretService))
+        }
+        expectsTheSame()
+        expectsTheSame()
+        sessions[0].record.tokens.accessToken = Secret("another")
+        expectsTheSame()
+        sessions[1].isUnsaved = false
+        expectsTheSame()
+        let former = sessions.removeFirst()
+        expectsTheSame()
+        sessions.insert(former, at: 0)
+        expectsTheSame()
+    }
+
     @Test("is refused when it is of another store, and never quoted")
     func otherStore() throws {
         let text = HandedOver.encode(try Self.sessions(), of: .secretService)
