@@ -10,6 +10,9 @@ import GLibRuntime
 /// another daemon than it was opened with once the change of owner is known. `states` is told the truth as the bus
 /// told it last. Used on the GLib thread only.
 final class KeyringLink {
+    /// KWallet refuses one key in 256 that it is offered for a session; a new session has a new one.
+    private static let openingTries = 3
+
     let thread: GLibThread
     let limit: Duration
     let states = StateBroadcast<StoreState>(.starting)
@@ -82,8 +85,16 @@ final class KeyringLink {
         }
     }
 
-    private func openSession(on bus: BusConnection) {
-        thread.begin(SecretServiceProxy.opening(on: bus), limit: limit) { [self] in opened($0) }
+    private func openSession(on bus: BusConnection, triesLeft: Int = openingTries) {
+        thread.begin(SecretServiceProxy.opening(on: bus), limit: limit) { [self] result in
+            if case .failure(let failure) = result, case .failed = StoreError(failure), triesLeft > 1,
+                connection === bus
+            {
+                openSession(on: bus, triesLeft: triesLeft - 1)
+            } else {
+                opened(result)
+            }
+        }
     }
 
     private func opened(_ result: Result<SecretServiceProxy, GLibFailure>) {
@@ -192,6 +203,16 @@ final class KeyringLink {
         look()
     }
 
+    /// A call failed, twice, and for none of the reasons that the service tells of by itself.
+    func didFail() {
+        if states.current == .ready { states.tell(.failed) }
+    }
+
+    /// A call went well: if it had failed before, it is asked how it is.
+    func didWell() {
+        if states.current == .failed { look() }
+    }
+
     var isSilent: Bool { states.current == .notAnswering && connection != nil }
 
     /// What a caller is told who found it locked. Asks the person, once.
@@ -207,7 +228,7 @@ final class KeyringLink {
     /// Lets the next call that finds it locked, or that writes, ask the person again.
     func forgetDismissal() {
         if unlocking == .dismissed { unlocking = .notAsked }
-        if writes.forgetDismissal() { look() }
+        if writes.forgetDismissal() || states.current == .failed { look() }
     }
 
     /// What stands in the way of any write: one that the person is asked about, or has said no to.

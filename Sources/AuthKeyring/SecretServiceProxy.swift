@@ -5,11 +5,15 @@ import GLibRuntime
 /// A SecretService of libsecret with an open session, which belongs to one run of one keyring daemon.
 ///
 /// Its functions are given as calls for a GLib thread; each speaks in object paths.
-// @unchecked Sendable: holds a reference; what it points to is used on the GLib thread only.
+// @unchecked Sendable: holds a reference; what it points to, and `isProven`, are used on the GLib thread only, which is the
+// store's executor.
 final class SecretServiceProxy: @unchecked Sendable {
     static let busName = "org.freedesktop.secrets"
     static let path = "/org/freedesktop/secrets"
     static let interface = "org.freedesktop.Secret.Service"
+
+    /// Something came back through this session as it was written: both sides have the same key.
+    var isProven = false
 
     private let object: GObjectReference
     private let bus: BusConnection

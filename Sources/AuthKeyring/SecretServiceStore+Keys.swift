@@ -21,7 +21,8 @@ extension SecretServiceStore: KeyKeeper {
             let collection = try await store.openCollection(deadline)
             let call = keyring.creating(
                 in: collection, label: KeyItem.label(purpose), attributes: KeyItem.attributes(purpose), value: value)
-            _ = try await store.write(call, deadline, lockedPath: collection) { _ in }
+            let path = try await store.write(call, deadline, lockedPath: collection) { _ in }
+            if let path { try await store.prove(keyring, path, holds: value, deadline) }
         }
     }
 }

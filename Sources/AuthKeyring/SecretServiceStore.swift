@@ -148,6 +148,7 @@ package actor SecretServiceStore: SessionStore {
             }
             guard let path else { return }
             store.sessions[path] = record.session
+            try await store.prove(keyring, path, holds: value, deadline)
             // The session was another provider's before: its item has other attributes and was not replaced.
             for old in before where old != path { try await store.remove(old, keyring, deadline) }
         }
@@ -199,6 +200,17 @@ extension SecretServiceStore {
     /// `work` with an open session, and once more with a new one when the first turns out to be of a daemon that has
     /// gone, or fails for no reason that another try could not mend. Work is the same done once or twice.
     func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
+        do throws(StoreError) {
+            let value = try await attemptTwice(work)
+            link.didWell()
+            return value
+        } catch {
+            if case .failed = error, !Task.isCancelled { link.didFail() }
+            throw error
+        }
+    }
+
+    private func attemptTwice<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
         try refuseWhenSilent()
         let deadline = SuspendingClock.now + limit
         let keyring = try await open(deadline)
@@ -278,9 +290,27 @@ extension SecretServiceStore {
         let paths = try await find(attributes, keyring, deadline)
         if paths.isEmpty { return [:] }
         let values = try await ask(keyring.reading(paths), deadline, lockedPath: paths.first)
-        // Items that were locked or removed since the search are left out of the answer.
-        if values.count < paths.count { _ = try await openCollection(deadline) }
+        guard values.count < paths.count else { return values }
+        // Items that were locked or removed since the search are left out of the answer, and those whose value cannot be
+        // decrypted: these are there, and not absent.
+        _ = try await openCollection(deadline)
+        let missing = Set(paths).subtracting(values.keys)
+        guard try await search(attributes, keyring, deadline).allSatisfy({ !missing.contains($0) }) else {
+            throw .failed(reason: "the keyring did not hand over the value of an item that it has")
+        }
         return values
+    }
+
+    /// Reads back what was written first by way of a session. KWallet sees another key than its caller in one session of
+    /// 256; what it cannot decrypt by that it refuses, but one time in 256 there is something to decrypt.
+    func prove(
+        _ keyring: SecretServiceProxy, _ path: String, holds value: Secret, _ deadline: Deadline
+    ) async throws(StoreError) {
+        guard !keyring.isProven else { return }
+        guard try await ask(keyring.reading([path]), deadline, lockedPath: path)[path] == value else {
+            throw .failed(reason: "the keyring gave back something else than was written")
+        }
+        keyring.isProven = true
     }
 
     /// A request to write, and the person's leave for it where the service wants that.

@@ -2,6 +2,7 @@ import AuthCore
 import AuthKeyring
 import AuthWire
 import GLibRuntime
+import TestSupport
 import Testing
 
 /// A Secret Service that misbehaves on order, each time after a session was written to it: what is said, and that nothing is
@@ -12,7 +13,7 @@ struct MoodyServiceTests {
 
     /// - Parameter limit: long, but where a test waits for its end.
     private func with(
-        _ mood: PrivateKeyring.Mood, limit: Duration = PrivateKeyring.patience, _ body: sending Body
+        _ mood: KeyringServices.Mood, limit: Duration = PrivateKeyring.patience, _ body: sending Body
     ) async throws {
         try await PrivateKeyring.with(daemon: false) { keyring in
             try await keyring.startMoody()

@@ -1,6 +1,7 @@
 import Foundation
 import Subprocess
 import Synchronization
+import TestSupport
 
 /// A message bus and a gnome-keyring of a test's own, in a folder of their own.
 ///
@@ -36,8 +37,8 @@ actor PrivateKeyring {
         daemon: Bool = true, _ body: sending (PrivateKeyring) async throws -> Void
     ) async throws {
         let outcome = try await run(
-            .name("bash"), arguments: ["-c", script, moodyService], input: .inputWriter, output: .sequence,
-            error: .discarded
+            .name("bash"), arguments: ["-c", script, KeyringServices.moody, KeyringServices.kwallet],
+            input: .inputWriter, output: .sequence, error: .discarded
         ) { execution in
             let writer = execution.standardInputWriter
             let keyring = try await PrivateKeyring(
@@ -60,16 +61,13 @@ actor PrivateKeyring {
     func startLocked() async throws { try await tell("start-locked") }
     /// Starts a service that misbehaves on order (secret-service.py), with the data of the former one.
     func startMoody() async throws { try await tell("start-moody") }
-    func become(_ mood: Mood) async throws { try await tell("become \(mood.rawValue)") }
+    func become(_ mood: KeyringServices.Mood) async throws { try await tell("become \(mood.rawValue)") }
     /// How often a person was asked something, by the one that misbehaves.
     func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
 
-    /// What secret-service.py can be like.
-    enum Mood: String {
-        case well, locked, dismissing, waiting, hiding, deaf, asking, refusing
-        case silentWrites = "silent-writes"
-        case agreeing, failing, flaky, dying
-    }
+    /// Starts KWallet with a wallet that a login has opened, with the data of the former one.
+    func startKWallet() async throws { try await tell("start-kwallet") }
+    func lockKWallet() async throws { try await tell("lock-kwallet") }
 
     /// Stops the daemon with SIGSTOP.
     func freeze() async throws { try await tell("freeze") }
@@ -98,9 +96,6 @@ actor PrivateKeyring {
         }
         throw Trouble.refused(command: command, answer: printed.last)
     }
-
-    private static let moodyService = URL(filePath: #filePath).deletingLastPathComponent()
-        .appending(path: "secret-service.py").path
 
     /// `setpriv --pdeathsig` ends the children should the shell itself be killed. The bus knows no services that it
     /// could start: what is missing is missing.
@@ -139,17 +134,26 @@ actor PrivateKeyring {
             daemon=$!
             owned
         }
-        ask_moody() {
+        ask() {
             gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
-                --method "authd.Test.$1" ${2+"$2"}
+                --method "$1" ${2+"$2"}
+        }
+        start_kwallet() {
+            mkfifo "$folder/wallet"
+            setpriv --pdeathsig KILL "$1" > "$folder/wallet" 2> "$folder/log" &
+            daemon=$!
+            read -r ready < "$folder/wallet" && rm "$folder/wallet" && [ "$ready" = ready ]
         }
         while read -r word password; do
             case $word in
             start) start --unlock ;;
             start-locked) start ;;
             start-moody) start_moody ;;
-            become) ask_moody Become "$password" >&2 ;;
-            prompts) ask_moody Prompts | tr -dc '0-9\n' ;;
+            become) ask authd.Test.Become "$password" >&2 ;;
+            prompts) ask authd.Test.Prompts | tr -dc '0-9\n' ;;
+            start-kwallet) start_kwallet "$1" ;;
+            lock-kwallet) ask org.freedesktop.Secret.Service.Lock \
+                "['/org/freedesktop/secrets/collection/kdewallet']" >&2 ;;
             freeze) kill -STOP $daemon ;;
             thaw) kill -CONT $daemon ;;
             kill) kill -KILL $daemon; wait $daemon; true ;;

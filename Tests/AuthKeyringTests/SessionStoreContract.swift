@@ -12,7 +12,7 @@ import Testing
 struct SessionStoreContract {
     /// A store on real parts, made anew for each test and ended after it.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
-        case memory, gnomeKeyring, sealedFile
+        case memory, gnomeKeyring, kwallet, sealedFile
 
         var testDescription: String { rawValue }
 
@@ -32,6 +32,13 @@ struct SessionStoreContract {
                     defer { thread.stop() }
                     try await body(
                         SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience))
+                }
+            case .kwallet:
+                try await PrivateKeyring.with(daemon: false) { keyring in
+                    try await keyring.startKWallet()
+                    let thread = try GLibThread()
+                    defer { thread.stop() }
+                    try await body(try await openedKWallet(keyring, on: thread))
                 }
             }
         }

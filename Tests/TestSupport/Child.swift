@@ -57,6 +57,9 @@ package final class Child: Sendable {
         }
     }
 
+    /// A line for an input that is ``Input/held``.
+    package func tell(_ line: String) { input.put(Array((line + "\n").utf8)) }
+
     package func kill(_ signal: Int32) {
         // Its number is its own until it has been waited for.
         if !exit.isSent { Foundation.kill(pid, signal) }

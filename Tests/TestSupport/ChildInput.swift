@@ -11,6 +11,12 @@ final class ChildInput: Sendable {
 
     /// Writes all of it and ends the input; the child may have gone without reading.
     func write(_ bytes: [UInt8]) {
+        put(bytes)
+        end()
+    }
+
+    /// Writes all of it; more may follow.
+    func put(_ bytes: [UInt8]) {
         var rest = bytes[...]
         while !rest.isEmpty, let descriptor = descriptor.withLock({ $0 }) {
             let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -18,7 +24,6 @@ final class ChildInput: Sendable {
             guard count > 0 else { break }
             rest = rest.dropFirst(count)
         }
-        end()
     }
 
     func end() {

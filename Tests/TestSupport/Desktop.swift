@@ -44,7 +44,11 @@ package final class Desktop: Sendable {
     }
 
     /// A keyring that is unlocked and owns its name on the bus.
-    package func startKeyring(replacing: Bool = false) async throws -> Child {
+    ///
+    /// - Parameter person: who is shown its prompts; without one they are dismissed.
+    package func startKeyring(replacing: Bool = false, before person: Person? = nil) async throws -> Child {
+        var environment = environment
+        environment["GNOME_KEYRING_TEST_PROMPTER"] = person?.prompter
         let keyring = try await Child(
             ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"]
                 + (replacing ? ["--replace"] : []), environment: environment, input: .text(Self.keyringPassword))
@@ -65,14 +69,40 @@ package final class Desktop: Sendable {
         return owner.out.split(separator: " ").last.flatMap { pid_t($0.prefix(while: \.isNumber)) }
     }
 
+    /// KWallet, as after a login.
+    package func startKWallet() async throws -> Child {
+        let wallet = try await Child([KeyringServices.kwallet], environment: environment)
+        guard await wallet.out.wait(for: "ready") else { throw Failure("no KWallet: \(await wallet.err.all())") }
+        return wallet
+    }
+
+    /// A keyring that misbehaves on order, with what the former one kept.
+    package func startMoodyKeyring() async throws -> Child {
+        let keyring = try await Child(
+            ["/usr/bin/python3", KeyringServices.moody, folder.path + "/kept"], environment: environment)
+        let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
+        guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
+        return keyring
+    }
+
+    package func becomes(_ mood: KeyringServices.Mood) async throws {
+        _ = try await secretService("authd.Test.Become", mood.rawValue)
+    }
+
     /// As a screen lock does, or a start without the password: what the keyring holds is there and cannot be read.
-    package func lockKeyring() async throws {
-        let lock = try await run([
-            "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
-            "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.Lock",
-            "['/org/freedesktop/secrets/collection/login']",
-        ])
-        guard lock.status == 0 else { throw Failure("the keyring was not locked: \(lock.err)") }
+    package func lockKeyring(_ collection: String = "login") async throws {
+        _ = try await secretService(
+            "org.freedesktop.Secret.Service.Lock", "['/org/freedesktop/secrets/collection/\(collection)']")
+    }
+
+    private func secretService(_ method: String, _ arguments: String...) async throws -> String {
+        let answer = try await run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
+                "/org/freedesktop/secrets", "--method", method,
+            ] + arguments)
+        guard answer.status == 0 else { throw Failure("\(method): \(answer.err)") }
+        return answer.out
     }
 
     /// The keyring again, unlocked, in place of the one that runs.

@@ -36,8 +36,8 @@ struct Stores: Sendable {
                 }
                 return try open(kind)
             }, wanted: wanted,
-            choose: { (kind) throws(StoreError) in try StoreChoice(in: try place()).keep(kind) }, parcels: parts.parcels
-        )
+            choose: { (kind) throws(StoreError) in try StoreChoice(in: try place()).keep(kind) },
+            moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMove(), parcels: parts.parcels)
     }
 
     private func place() throws(StoreError) -> String {

@@ -29,6 +29,7 @@ MOODS = [
     "waiting",  # locked, and the person never answers
     "hiding",  # locked, and shows no items while it is
     "deaf",  # locked, and does not answer a search while it is
+    "clinging",  # takes writes, and does not answer who wants to remove something
     "asking",  # each write is asked about, and the person says yes
     "refusing",  # each write is asked about, and the person says no
     "silent-writes",  # each write is asked about, and the person never answers
@@ -126,12 +127,19 @@ class Item(dbus.service.Object):
         super().__init__(bus, path)
         self.path_, self.keyring, self.collection = path, keyring, collection
 
-    @dbus.service.method(ITEM, out_signature="o")
-    def Delete(self):
-        self.keyring.count()
+    @dbus.service.method(ITEM, out_signature="o", async_callbacks=("answer", "refuse"))
+    def Delete(self, answer, refuse):
+        try:
+            self.keyring.count()
+        except Failed as error:
+            refuse(error)
+            return
         if self.keyring.locked:
-            raise IsLocked("locked")
-        return self.collection.write(lambda: self.collection.drop(self.path_), dbus.ObjectPath("/"))[1]
+            refuse(IsLocked("locked"))
+        elif self.keyring.mood == "clinging":
+            self.collection.held.append(answer)
+        else:
+            answer(self.collection.write(lambda: self.collection.drop(self.path_), dbus.ObjectPath("/"))[1])
 
     @dbus.service.method(PROPERTIES, in_signature="ss", out_signature="v")
     def Get(self, interface, name):
@@ -149,6 +157,7 @@ class Collection(dbus.service.Object):
         super().__init__(bus, HOME)
         self.bus, self.keyring, self.objects = bus, keyring, {}
         self.prompt = None
+        self.held = []
         for path in keyring.items:
             self.objects[path] = Item(bus, path, keyring, self)
 

@@ -1,0 +1,74 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import Foundation
+import GLibRuntime
+import Testing
+
+/// A store on a KWallet that was just started.
+///
+/// It calls a wallet locked until somebody asks for it, also one that the login has opened: then nobody is asked anything.
+func openedKWallet(
+    _ keyring: PrivateKeyring, on thread: GLibThread, limit: Duration = PrivateKeyring.patience
+) async throws -> SecretServiceStore {
+    let store = SecretServiceStore(on: thread, address: keyring.address, limit: limit)
+    let states = store.states()
+    await #expect(throws: StoreError.locked) { try await store.loadAll() }
+    #expect(await states.reaches(.ready))
+    return store
+}
+
+/// What KWallet does that gnome-keyring does not (Docs/decisions/keyring.md).
+@Suite("KWallet", .timeLimit(.minutes(2)))
+struct KWalletTests {
+    private func withWallet(_ body: sending (PrivateKeyring, GLibThread) async throws -> Void) async throws {
+        try await PrivateKeyring.with(daemon: false) { keyring in
+            try await keyring.startKWallet()
+            let thread = try GLibThread()
+            defer { thread.stop() }
+            try await body(keyring, thread)
+        }
+    }
+
+    /// Of 256 keys that two sides agree upon one begins with a zero, which one of them drops; another in 256 is refused.
+    /// `KWALLET_ROUNDS` says how often two sessions are opened; 40 times cost two seconds.
+    @Test("agrees upon no key with one caller in a hundred: nobody notices, nor is what is kept another")
+    func keysThatDiffer() async throws {
+        let rounds = ProcessInfo.processInfo.environment["KWALLET_ROUNDS"].flatMap(UInt64.init) ?? 40
+        try await withWallet { keyring, thread in
+            _ = try await openedKWallet(keyring, on: thread)
+            for revision in 1...rounds {
+                let saved = try record(token: "access-\(revision)", revision: revision)
+                let writer = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+                try await writer.save(saved)
+                let reader = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+                #expect(try await reader.load(saved.session) == saved)
+            }
+        }
+    }
+
+    @Test("is locked and shows its prompt to nobody: callers are told so at once, and the next login opens it")
+    func locked() async throws {
+        try await withWallet { keyring, thread in
+            let store = try await openedKWallet(keyring, on: thread)
+            let saved = try record()
+            try await store.save(saved)
+            let states = store.states()
+            try await keyring.lockKWallet()
+            #expect(await states.reaches(.locked))
+            for _ in 1...3 {
+                await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+                await #expect(throws: StoreError.locked) { try await store.save(saved) }
+            }
+            #expect(try await store.names() == [StoredName(session: saved.session, provider: saved.provider)])
+            // Another login.
+            try await keyring.kill()
+            #expect(await states.reaches(.missing))
+            try await keyring.startKWallet()
+            #expect(await states.reaches(.locked))
+            await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+            #expect(await states.reaches(.ready))
+            #expect(try await store.load(saved.session) == saved)
+        }
+    }
+}

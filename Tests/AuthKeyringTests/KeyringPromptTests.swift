@@ -1,0 +1,46 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import Foundation
+import GLibRuntime
+import TestSupport
+import Testing
+
+/// gnome-keyring's own prompt; what the agent makes of it is in EndToEndTests/KeyringPromptTests.swift.
+@Suite("A prompt of the keyring's", .timeLimit(.minutes(2)))
+struct KeyringPromptTests {
+    @Test("may stand longer than any call may take, and what the person types then counts")
+    func outlivesTheLimit() async throws {
+        let desktop = try await Desktop()
+        let person = try await Person(on: desktop)
+        let keyring = try await desktop.startKeyring(before: person)
+        let thread = try GLibThread()
+        defer { thread.stop() }
+        let address = try #require(desktop.environment["DBUS_SESSION_BUS_ADDRESS"])
+        let (store, other) = (
+            SecretServiceStore(on: thread, address: address, limit: .seconds(1)),
+            SecretServiceStore(on: thread, address: address, limit: .seconds(1))
+        )
+        let saved = try record()
+        try await store.save(saved)
+        try await desktop.lockKeyring()
+        #expect(await store.states().reaches(.locked))
+        let states = store.states()
+        #expect(await other.states().reaches(.locked))
+        await person.will(.type(Desktop.keyringPassword))
+        person.lookAway()
+        await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+        // The limit passes, for another caller, of a service that is stopped for as long.
+        keyring.kill(SIGSTOP)
+        await #expect(throws: StoreError.notAnswering(after: .seconds(1))) { try await other.load(saved.session) }
+        keyring.kill(SIGCONT)
+        await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+        person.lookBack()
+        #expect(await states.reaches(.ready))
+        #expect(try await store.load(saved.session) == saved)
+        #expect(await person.isDone())
+        await keyring.end()
+        await person.end()
+        await desktop.end()
+    }
+}

@@ -1,0 +1,78 @@
+import AuthWire
+import StandInBackends
+import TestSupport
+import Testing
+
+/// gnome-keyring's own prompt for the password of a locked keyring, and what the person before it does.
+@Suite("A person who is asked to unlock the keyring", .serialized, .timeLimit(.minutes(2)))
+struct KeyringPromptTests {
+    /// An agent that is about to start with one session, in a keyring that is locked and will ask.
+    private func play(
+        _ test: @escaping @Sendable (Scene, Person, _ token: String) async throws -> Void
+    ) async throws {
+        try await Scene.play { scene in
+            _ = try await scene.login(.appTemplate)
+            let token = try await scene.agent.authc("token").out
+            try await scene.agent.child.end()
+            let person = try await Person(on: scene.desktop)
+            let keyring = try await scene.desktop.startKeyring(replacing: true, before: person)
+            try await scene.desktop.lockKeyring()
+            try await test(scene, person, token)
+            #expect(await person.isDone())
+            #expect(scene.signIns == 1)
+            await keyring.end()
+            await person.end()
+        }
+    }
+
+    private func state(_ scene: Scene) async throws -> JSON? {
+        try await scene.ask("agent.info", [:])["store"]?["state"]
+    }
+
+    @Test("says no, and is not asked again until they want something themselves")
+    func cancels() async throws {
+        try await play { scene, person, token in
+            await person.will(.cancel)
+            try await scene.startAgent()
+            #expect(try await until { try await state(scene) == "denied" })
+            await person.will(.type(Desktop.keyringPassword))
+            for _ in 1...3 { #expect(try await scene.agent.authc("token", "-s", "app-template").status == 4) }
+            let doctor = try await scene.agent.authc("doctor")
+            #expect(doctor.status == 4 && doctor.out.contains("secret-service is locked"), "\(doctor.out)")
+            #expect(await !person.isDone())
+            _ = try await scene.agent.authc("unlock")
+            #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)
+            #expect(try await scene.agent.authc("token").out == token)
+        }
+    }
+
+    @Test("types a wrong password and then the right one, and all goes on by itself")
+    func mistypes() async throws {
+        try await play { scene, person, token in
+            await person.will(.type("mistyped"))
+            await person.will(.type(Desktop.keyringPassword))
+            try await scene.startAgent()
+            #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)
+            #expect(try await scene.agent.authc("token").out == token)
+        }
+    }
+
+    @Test("takes their time: who asks meanwhile hears of it at once, nobody has them asked anew, and all goes on")
+    func takesTheirTime() async throws {
+        try await play { scene, person, token in
+            await person.will(.type(Desktop.keyringPassword))
+            person.lookAway()
+            try await scene.startAgent()
+            for _ in 1...3 {
+                let refused = try await scene.ask("token.get", ["session": "app-template"])
+                #expect(refused["error"]?["data"]?["kind"] == "keyring_locked", "\(refused.text())")
+            }
+            #expect(try await scene.login(.envelope).status == 4)
+            #expect(try await scene.agent.authc("unlock").status == 4)
+            #expect(try await state(scene) == "locked")
+            person.lookBack()
+            #expect(try await scene.agent.authc("wait", "-s", "app-template", "--timeout", "30s").status == 0)
+            #expect(try await scene.agent.authc("token").out == token)
+        }
+    }
+}

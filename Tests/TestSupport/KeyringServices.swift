@@ -1,0 +1,22 @@
+import Foundation
+
+/// The programs beside this file that stand where a keyring, or a person at one, does.
+package enum KeyringServices {
+    /// Misbehaves on order.
+    package static let moody = path("secret-service.py")
+    /// KWallet, open as after a login.
+    package static let kwallet = path("kwallet")
+    /// Answers the prompts of gnome-keyring.
+    package static let person = path("person.py")
+
+    private static func path(_ name: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: name).path
+    }
+
+    /// What ``moody`` can be like; its file says what each is.
+    package enum Mood: String, Sendable {
+        case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing
+        case silentWrites = "silent-writes"
+        case agreeing, failing, flaky, dying
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import Synchronization
+
+/// Who is shown the password prompts of a gnome-keyring, and does as told beforehand (person.py).
+package final class Person: Sendable {
+    private let child: Child
+    private let told = Mutex(0)
+    /// For `GNOME_KEYRING_TEST_PROMPTER`.
+    package let prompter: String
+
+    package enum Deed {
+        case cancel
+        case type(String)
+
+        fileprivate var line: String {
+            switch self {
+            case .cancel: "cancel"
+            case .type(let password): "type \(password)"
+            }
+        }
+    }
+
+    package init(on desktop: Desktop) async throws {
+        child = try await Child([KeyringServices.person], environment: desktop.environment, input: .held)
+        guard await child.out.wait(for: "\n"), let name = child.out.text.split(separator: "\n").first else {
+            throw Failure("nobody answers prompts: \(await child.err.all())")
+        }
+        prompter = String(name)
+    }
+
+    /// What they will do at the next prompt, or after what was told before.
+    package func will(_ deed: Deed) async { _ = await tell(deed.line) }
+
+    /// Whether they have done all that.
+    package func isDone() async -> Bool { await tell("look").hasSuffix("left 0\n") }
+
+    /// From now on a prompt is before them, and nothing happens.
+    package func lookAway() { child.kill(SIGSTOP) }
+    package func lookBack() { child.kill(SIGCONT) }
+
+    package func end() async { await child.end(SIGKILL) }
+
+    private func tell(_ line: String) async -> String {
+        let number = told.withLock { told in
+            told += 1
+            return told
+        }
+        child.tell(line)
+        await child.out.wait(for: "left ", times: number)
+        await child.out.wait(for: "\n", times: number + 1)
+        return child.out.text
+    }
+}
