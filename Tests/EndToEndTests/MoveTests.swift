@@ -56,6 +56,58 @@ struct MoveTests {
         }
     }
 
+    /// What a keyring that misbehaves on order has, as its file says.
+    private func kept(_ scene: Scene) throws -> [String] {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: scene.desktop.folder.path + "/kept"))
+        let items = try JSON(parsing: Array(bytes))["items"]?.objectValue ?? JSONObject()
+        return items.compactMap { $0.value["attributes"]?["session"]?.stringValue }.sorted()
+    }
+
+    @Test("that were moved, and whose copies the agent was killed over, are in one place after the next start")
+    func killedBeforeTheEnd() async throws {
+        try await Scene.play(keyring: false) { scene in
+            let key = try scene.desktop.folder.write("0123456789abcdef0123456789abcdef", to: "key")
+            chmod(key, 0o600)
+            try scene.prependSettings("sealed_key = \"\(key)\"\n")
+            let keyring = try await scene.desktop.startMoodyKeyring()
+            try await scene.restart()
+            #expect(try await scene.login(.appTemplate).status == 0)
+            #expect(try await scene.login(.envelope).status == 0)
+            let tokens = try await scene.tokens()
+            let state = scene.desktop.folder.path + "/state/authd"
+            // Takes what it is given, and never lets go of it.
+            try await scene.desktop.becomes(.clinging)
+            let migrate = try await Child(
+                [Programs.authc, "store", "migrate", "--to", "sealed-file"], environment: scene.desktop.environment)
+            #expect(
+                try await until(4000) {
+                    _ = try await scene.ask("agent.ping", [:])
+                    return FileManager.default.fileExists(atPath: state + "/store")
+                })
+            try await scene.agent.child.end(SIGKILL)
+            await migrate.end()
+            try await scene.desktop.becomes(.well)
+            #expect(try kept(scene) == ["app-template", "envelope"])
+            let moved = try String(contentsOfFile: state + "/moved", encoding: .utf8)
+            #expect(moved.hasPrefix("secret-service sealed-file\napp-template "), "\(moved)")
+
+            try await scene.startAgent()
+            #expect(try await scene.tokens() == tokens)
+            #expect(
+                try await until(4000) {
+                    _ = try await scene.ask("agent.ping", [:])
+                    return !FileManager.default.fileExists(atPath: state + "/moved")
+                })
+            #expect(try kept(scene).isEmpty)
+            #expect(try await scene.tokens() == tokens)
+            // And back, so that they are nowhere else.
+            #expect(try await scene.agent.authc("store", "migrate", "--to", "secret-service").status == 0)
+            #expect(files(state) == ["key", "index"])
+            #expect(try kept(scene) == ["app-template", "envelope"])
+            await keyring.end()
+        }
+    }
+
     @Test("nothing moves to a keyring that is locked, nor against what the settings or the command line say")
     func refused() async throws {
         try await play { scene, state in
@@ -88,34 +140,56 @@ struct MoveTests {
 
     @Test("to another machine in a file that its passphrase opens, all of them or none, and no secret stands in it")
     func parcel() async throws {
-        try await play { scene, _ in
-            let tokens = try await scene.tokens()
-            let file = scene.desktop.folder.path + "/sessions.authd"
-            let passphrase = "correct horse battery\n"
-            #expect(try await scene.agent.authc("export", file, "--passphrase-stdin", input: "short\n").status == 65)
-            let exported = try await scene.agent.authc("export", file, "--passphrase-stdin", input: passphrase)
-            #expect(
-                exported.status == 0 && exported.err.contains("Exported: app-template, envelope."), "\(exported.err)")
-            #expect(mode(of: file) == 0o600)
-            let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
-            for secret in scene.backends.secrets + ["ada@example.org"] {
-                #expect(bytes.range(of: Data(secret.utf8)) == nil)
-            }
-            // As such a file, with less work than a debug build of scrypt needs seconds for.
-            let other = try await Self.cheapParcel("envelope", passphrase, in: scene)
-            let here = try await scene.agent.authc("import", other, "--passphrase-stdin", input: passphrase)
-            #expect(here.status == 65 && here.err.contains("here already: envelope"), "\(here.err)")
-            let wrong = try await scene.agent.authc("import", other, "--passphrase-stdin", input: "another passphrase")
-            #expect(wrong.status == 65 && wrong.err.contains("not the passphrase"), "\(wrong.err)")
-            for session in tokens.keys {
-                #expect(try await scene.agent.authc("logout", "--no-revoke", "-s", session).status == 0)
-            }
-            #expect(try await scene.agent.authc("import", file, "--passphrase-stdin", input: passphrase).status == 0)
-            #expect(try await scene.tokens() == tokens)
-            #expect(try await scene.desktop.keyringItems().count == 2)
-            #expect(try await scene.agent.authc("refresh", "-s", "app-template").status == 0)
-            try await scene.expectNoSecretInLog()
+        var strict = OAuthStandIn.Configuration()
+        (strict.demandsProofs, strict.demandsNonces) = (true, true)
+        try await OAuthStandIn.serving(strict) { server in
+            try await play { scene, _ in try await parcel(scene, server) }
         }
+    }
+
+    private func parcel(_ scene: Scene, _ server: OAuthStandIn) async throws {
+        try await scene.addProfile(
+            """
+            name = "\(OAuthScene.provider)"
+            issuer = "\(server.issuer)"
+            client_id = "authd-test"
+            scopes = ["openid"]
+            [oauth]
+            dpop = true
+            """)
+        try await scene.signInByBrowser()
+        let tokens = try await scene.tokens()
+        let file = scene.desktop.folder.path + "/sessions.authd"
+        let passphrase = "correct horse battery\n"
+        #expect(try await scene.agent.authc("export", file, "--passphrase-stdin", input: "short\n").status == 65)
+        let exported = try await scene.agent.authc("export", file, "--passphrase-stdin", input: passphrase)
+        #expect(
+            exported.status == 0 && exported.err.contains("Exported: app-template, envelope, \(OAuthScene.provider)."),
+            "\(exported.err)")
+        #expect(mode(of: file) == 0o600)
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: file))
+        for secret in scene.backends.secrets + ["ada@example.org"] {
+            #expect(bytes.range(of: Data(secret.utf8)) == nil)
+        }
+        // As such a file, with less work than a debug build of scrypt needs seconds for.
+        let other = try await Self.cheapParcel("envelope", passphrase, in: scene)
+        let here = try await scene.agent.authc("import", other, "--passphrase-stdin", input: passphrase)
+        #expect(here.status == 65 && here.err.contains("here already: envelope"), "\(here.err)")
+        let wrong = try await scene.agent.authc("import", other, "--passphrase-stdin", input: "another passphrase")
+        #expect(wrong.status == 65 && wrong.err.contains("not the passphrase"), "\(wrong.err)")
+        for session in tokens.keys {
+            #expect(try await scene.agent.authc("logout", "--no-revoke", "-s", session).status == 0)
+        }
+        #expect(try await scene.agent.authc("import", file, "--passphrase-stdin", input: passphrase).status == 0)
+        #expect(try await scene.tokens() == tokens)
+        #expect(try await scene.desktop.keyringItems().count == 3)
+        #expect(try await scene.agent.authc("refresh", "-s", "app-template").status == 0)
+        // Its token is bound to a key, which went with it: by another one neither of these is taken.
+        let hello = try await scene.authc(["request", "-s", OAuthScene.provider, "GET", "/api/hello"])
+        #expect(hello.out.contains("Jane Doe"), "\(hello.err)")
+        #expect(try await scene.agent.authc("refresh", "-s", OAuthScene.provider).status == 0)
+        #expect(server.counts.proofRefusals.isEmpty)
+        try await scene.expectNoSecretInLog()
     }
 
     private static func cheapParcel(_ session: String, _ passphrase: String, in scene: Scene) async throws -> String {

@@ -1,4 +1,5 @@
 package import AuthWire
+import Synchronization
 
 /// What a person does with the store itself.
 package struct StoreDesk: Sendable {
@@ -12,18 +13,21 @@ package struct StoreDesk: Sendable {
         package var wanted: @Sendable () -> StoreKind?
         /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns.
         package var choose: @Sendable (StoreKind) throws(StoreError) -> Void
+        package var moves: any UnfinishedMoveKeeper
         package var parcels: any ParcelSealing
 
         package init(
             readKey: @escaping @Sendable (_ path: String) throws(StoreError) -> Secret,
             open: @escaping @Sendable (StoreKind) throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () -> StoreKind?,
-            choose: @escaping @Sendable (StoreKind) throws(StoreError) -> Void, parcels: any ParcelSealing
+            choose: @escaping @Sendable (StoreKind) throws(StoreError) -> Void,
+            moves: any UnfinishedMoveKeeper, parcels: any ParcelSealing
         ) {
             self.readKey = readKey
             self.open = open
             self.wanted = wanted
             self.choose = choose
+            self.moves = moves
             self.parcels = parcels
         }
     }
@@ -31,6 +35,7 @@ package struct StoreDesk: Sendable {
     let table: SessionTable
     private let store: MovableStore
     let surroundings: Surroundings
+    private let turn = MoveTurn()
 
     /// - Parameter store: the table's.
     package init(table: SessionTable, store: MovableStore, surroundings: Surroundings) {
@@ -117,24 +122,81 @@ package struct StoreDesk: Sendable {
             throw AgentError(error)
         }
         try await unlock(target, params.passphrase)
+        guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
+        defer { turn.giveBack() }
+        // What is left there of a move from there is no session any more: it must not come back with this one.
+        if let former = surroundings.moves.load(), former.from == kind, former.to == store.kind {
+            guard await finish(former, in: target).isEmpty else {
+                throw AgentError(
+                    .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
+            }
+        }
         await table.drain()
-        var moved: [SessionName] = []
-        var left: [SessionName] = []
+        var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
+        var count = 0
         try await store.move { source throws(AgentError) in
-            let move = StoreMove(source: source, target: target)
-            moved = try await move.copy()
+            let moved = try await StoreMove(source: source, target: target).copy()
+            unfinished.copies = moved.map(UnfinishedMove.Copy.init)
+            count = moved.count
             do throws(StoreError) {
+                try surroundings.moves.keep(unfinished)
                 try surroundings.choose(kind)
             } catch {
+                try? surroundings.moves.keep(nil)
                 throw AgentError(error)
             }
-            left = await move.clear(moved)
+            unfinished.copies = await finish(unfinished, in: source, new: target)
             return target
         }
         await table.storeWasReplaced()
-        let rest = left.isEmpty ? "" : " Not removed from where they were: \(left.map(\.text).joined(separator: ", "))."
-        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(moved.count).\(rest)")
+        let left = unfinished.copies.map(\.session.text).joined(separator: ", ")
+        let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
+        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")
     }
+
+    /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.
+    package func finishMove() async {
+        guard let move = surroundings.moves.load() else { return }
+        // Sessions are where they were before, by somebody's will: nothing there is a copy.
+        if move.from == store.kind { try? surroundings.moves.keep(nil) }
+        guard move.to == store.kind else { return }
+        for await state in store.states() where state == .ready { break }
+        guard !Task.isCancelled, let old = try? surroundings.open(move.from) else { return }
+        for await state in old.states() where state == .ready {
+            // Another move ends this one, too.
+            guard turn.take() else { return }
+            defer { turn.giveBack() }
+            guard let move = surroundings.moves.load(), move.to == store.kind, move.from == old.kind else { return }
+            if await finish(move, in: old).isEmpty { return }
+        }
+    }
+
+    /// - Parameter new: where sessions are; `nil`: in the table's store.
+    /// - Returns: what is left to do.
+    private func finish(
+        _ move: UnfinishedMove, in old: any SessionStore, new: (any SessionStore)? = nil
+    ) async -> [UnfinishedMove.Copy] {
+        var rest = move
+        rest.copies = await move.clear(old, keepingWhatLacks: new ?? store)
+        // What cannot be written down is done again by the next start: there is nothing left for it to do.
+        try? surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
+        return rest.copies
+    }
+}
+
+/// Sessions are moved, or what a move has left is removed: one at a time.
+private final class MoveTurn: Sendable {
+    private let isTaken = Mutex(false)
+
+    /// - Returns: whether it is the caller's, who then gives it back.
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    func giveBack() { isTaken.withLock { $0 = false } }
 }
 
 extension AgentError {

@@ -6,7 +6,7 @@ struct StoreMove {
     let target: MovableStore.Store
 
     /// Returns what was copied, once it was read again from there; after an error the target is as it was.
-    func copy() async throws(AgentError) -> [SessionName] {
+    func copy() async throws(AgentError) -> [SessionRecord] {
         let records = try await Self.records(of: source)
         let there = try await Self.records(of: target)
         for record in records {
@@ -27,20 +27,7 @@ struct StoreMove {
             }
             throw error
         }
-        return records.map(\.session)
-    }
-
-    /// - Returns: what could not be removed.
-    func clear(_ sessions: [SessionName]) async -> [SessionName] {
-        var left: [SessionName] = []
-        for session in sessions {
-            do throws(StoreError) {
-                try await source.delete(session)
-            } catch {
-                left.append(session)
-            }
-        }
-        return left
+        return records
     }
 
     private func write(_ records: [SessionRecord]) async throws(AgentError) {

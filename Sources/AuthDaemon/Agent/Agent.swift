@@ -51,9 +51,10 @@ package struct Agent: Sendable {
             let outboxDesk = OutboxDesk(
                 table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
                 publish: outlet.publish)
+            let storeDesk = StoreDesk(table: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
-                store: StoreDesk(table: table, store: ports.store, surroundings: storeSurroundings),
+                store: storeDesk,
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { params async throws(AgentError) in
@@ -76,7 +77,7 @@ package struct Agent: Sendable {
             }
             let always: [any Service] = [
                 StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger),
-                OutboxKeeper(desk: outboxDesk),
+                OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
                 NoticeKeeper(
                     table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,

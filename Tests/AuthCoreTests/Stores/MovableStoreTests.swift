@@ -52,13 +52,55 @@ struct MovableStoreTests {
         try await old.keep(Secret("key"), for: .outbox)
         try await old.keep(Secret("we"), for: .client(provider: "example"))
         let move = StoreMove(source: old, target: new)
-        let moved = try await move.copy()
+        _ = try await move.copy()
         #expect(try await names(old) == ["home", "work"])
         #expect(try await names(new) == ["home", "work"])
         #expect(try await new.key(for: .outbox) == Secret("key"))
         #expect(try await new.key(for: .client(provider: "example")) == nil)
-        #expect(await move.clear(moved).isEmpty)
-        #expect(try await names(old).isEmpty)
+    }
+
+    /// What is left to remove of a move of sessions named `copies`, which both stores hold.
+    private func unfinished(_ copies: [String]) async throws -> UnfinishedMove {
+        var move = UnfinishedMove(from: .secretService, to: .sealedFile, copies: [])
+        for name in copies {
+            let moved = try record(name)
+            try await old.save(moved)
+            try await new.save(moved)
+            move.copies.append(UnfinishedMove.Copy(moved))
+        }
+        return move
+    }
+
+    @Test("a move finished later removes its copies, also of who was renewed or signed out since, and no more")
+    func finishes() async throws {
+        let move = try await unfinished(["home", "out", "renewed"])
+        var renewed = try record("renewed")
+        renewed.revision += 1
+        try await new.save(renewed)
+        try await new.delete(SessionName("out"))
+        try await old.save(record("another"))
+        #expect(await move.clear(old, keepingWhatLacks: new).isEmpty)
+        #expect(try await names(old) == ["another"])
+        #expect(try await names(new) == ["home", "renewed"])
+    }
+
+    @Test("what was signed in to or renewed in the old store since the move is no copy of it, and stays")
+    func keepsChanged() async throws {
+        let move = try await unfinished(["again", "renewed"])
+        try await old.save(record("again", signedIn: 1_900_000_000))
+        var renewed = try record("renewed")
+        renewed.revision += 1
+        try await old.save(renewed)
+        #expect(await move.clear(old, keepingWhatLacks: new).isEmpty)
+        #expect(try await names(old) == ["again", "renewed"])
+    }
+
+    @Test("nothing is removed while either store cannot be asked; it is left to do")
+    func keepsUnasked() async throws {
+        let move = try await unfinished(["home"])
+        #expect(await move.clear(old, keepingWhatLacks: LockedStore()) == move.copies)
+        #expect(await move.clear(LockedStore(), keepingWhatLacks: new) == move.copies)
+        #expect(try await names(old) == ["home"])
     }
 
     @Test("stops before anything is written where a name has another sign-in there, and writes over what a kill left")
@@ -73,4 +115,16 @@ struct MovableStoreTests {
         _ = try await StoreMove(source: old, target: new).copy()
         #expect(try await new.load(left.session) == record("work"))
     }
+}
+
+private struct LockedStore: SessionStore {
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] { throw .locked }
+    func names() async throws(StoreError) -> [StoredName] { throw .locked }
+    func personIsHere() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { throw .locked }
+    func save(_ record: SessionRecord) async throws(StoreError) { throw .locked }
+    func delete(_ session: SessionName) async throws(StoreError) { throw .locked }
+    func states() -> AsyncStream<StoreState> { AsyncStream { $0.finish() } }
 }
