@@ -2,19 +2,30 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `export` and `import`: sessions in a file that a passphrase has sealed.
+/// `export` and `import`: sessions in a file that is sealed by a passphrase, or by age to its recipients.
 enum ParcelCommands {
     /// Above what one line of the protocol holds.
     private static let mostBytes = Limits.lineBytes
 
-    static func export(_ options: Options, to path: String, fromInput: Bool) throws(Failure) -> ExitStatus {
-        let passphrase = try passphrase(options, fromInput, isNew: true)
+    /// What seals, and what opens again.
+    enum Seal {
+        case passphrase(fromInput: Bool)
+        case recipients([String], files: [String])
+        case identities([String])
+    }
+
+    static func export(_ options: Options, to path: String, sealedBy seal: Seal) throws(Failure) -> ExitStatus {
+        var passphrase: String?
+        if case .passphrase(let fromInput) = seal { passphrase = try Self.passphrase(options, fromInput, isNew: true) }
         let params = ExportParams(session: try options.namedSession(), passphrase: passphrase)
         let (result, json) = try options.connect().call(.sessionExport(params), ExportResult.init)
+        var bytes = result.bytes
+        if case .recipients(let recipients, let files) = seal {
+            bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: mostBytes)
+        }
         // Sealed as it is, it is nobody else's business.
-        umask(0o077)
-        let file = try AnswerFile(path)
-        try file.write(result.bytes)
+        let file = try AnswerFile(path, isPrivate: true)
+        try file.write(bytes)
         try file.finish()
         if options.json {
             guard path != "-" else { return .done }
@@ -27,9 +38,20 @@ enum ParcelCommands {
         return .done
     }
 
-    static func take(_ options: Options, from path: String, fromInput: Bool) throws(Failure) -> ExitStatus {
+    static func take(_ options: Options, from path: String, openedBy seal: Seal) throws(Failure) -> ExitStatus {
         let bytes = try read(path)
-        let params = ImportParams(bytes: bytes, passphrase: try passphrase(options, fromInput, isNew: false))
+        let params: ImportParams
+        switch seal {
+        case .identities(let files):
+            params = ImportParams(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: mostBytes))
+        case .passphrase, .recipients:
+            guard !isAge(bytes) else {
+                throw .usage("\(path) is sealed to a recipient of age", hint: "name the file of yours: --identity FILE")
+            }
+            var fromInput = false
+            if case .passphrase(true) = seal { fromInput = true }
+            params = ImportParams(bytes: bytes, passphrase: try passphrase(options, fromInput, isNew: false))
+        }
         let (result, json) = try options.connect().call(.sessionImport(params), ImportResult.init)
         if options.json {
             try Output.json(json)
@@ -42,6 +64,11 @@ enum ParcelCommands {
     private static func passphrase(_ options: Options, _ fromInput: Bool, isNew: Bool) throws(Failure) -> String {
         if fromInput { return try Passphrase.fromInput() }
         return try Passphrase.ask("Passphrase for the export", isNew: isNew, options)
+    }
+
+    /// By what such a file begins with (age-encryption.org/v1).
+    private static func isAge(_ bytes: [UInt8]) -> Bool {
+        ["age-encryption.org/", "-----BEGIN AGE ENCRYPTED FILE-----"].contains { bytes.starts(with: $0.utf8) }
     }
 
     private static func read(_ path: String) throws(Failure) -> [UInt8] {

@@ -9,16 +9,18 @@ extension StoreDesk {
         let records = try await records(params.session)
         let list = JSON.array(records.compactMap { try? JSON(parsing: $0.encoded().revealBytes()) })
         let content = Secret(bytes: JSON.object(["sessions": list]).serialized())
-        let sealed: [UInt8]
-        do throws(SealRefusal) {
-            sealed = try await surroundings.parcels.close(content, with: Secret(params.passphrase))
-        } catch {
-            throw AgentError(error)
+        var bytes = params.passphrase == nil ? content.revealBytes() : []
+        if let passphrase = params.passphrase {
+            do throws(SealRefusal) {
+                bytes = try await surroundings.parcels.close(content, with: Secret(passphrase))
+            } catch {
+                throw AgentError(error)
+            }
         }
-        guard sealed.count <= Self.mostBytes else {
+        guard bytes.count <= Self.mostBytes else {
             throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
         }
-        return ExportResult(bytes: sealed, sessions: records.map(\.session))
+        return ExportResult(bytes: bytes, sessions: records.map(\.session))
     }
 
     private func records(_ session: SessionName?) async throws(AgentError) -> [SessionRecord] {
@@ -32,11 +34,13 @@ extension StoreDesk {
 
     /// Takes all of them, or none.
     package func take(_ params: ImportParams) async throws(AgentError) -> ImportResult {
-        let content: Secret
-        do throws(SealRefusal) {
-            content = try await surroundings.parcels.open(params.bytes, with: Secret(params.passphrase))
-        } catch {
-            throw AgentError(error)
+        var content = Secret(bytes: params.bytes)
+        if let passphrase = params.passphrase {
+            do throws(SealRefusal) {
+                content = try await surroundings.parcels.open(params.bytes, with: Secret(passphrase))
+            } catch {
+                throw AgentError(error)
+            }
         }
         let records = try Self.records(in: content)
         guard table.isLoaded else { throw .storeNotRead(table.board.store) }

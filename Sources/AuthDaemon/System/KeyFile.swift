@@ -36,13 +36,20 @@ package enum KeyFile {
         try bytes(of: path, isOurs: true)
     }
 
-    private static func bytes(of path: String, isOurs: Bool) throws(StoreError) -> Secret {
-        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else { throw failure("open the key \(path)") }
+    /// Of a file that is no secret, beside one that is.
+    static func readPublic(_ path: String) throws(StoreError) -> String {
+        try bytes(of: path, kind: "the file", isOurs: false, follows: true).reveal()
+    }
+
+    private static func bytes(
+        of path: String, kind: String = "the key", isOurs: Bool, follows: Bool = false
+    ) throws(StoreError) -> Secret {
+        let descriptor = unsafe open(path, O_RDONLY | (follows ? 0 : O_NOFOLLOW) | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw failure("open \(kind) \(path)") }
         defer { close(descriptor) }
         var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("look at the key \(path)") }
-        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "the key \(path) is no file") }
+        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("look at \(kind) \(path)") }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "\(kind) \(path) is no file") }
         if isOurs {
             guard found.st_uid == geteuid() else {
                 throw .failed(reason: "the key \(path) belongs to user \(found.st_uid), and not to \(geteuid())")
@@ -53,7 +60,7 @@ package enum KeyFile {
         }
         var bytes = [UInt8](repeating: 0, count: mostBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw failure("read the key \(path)") }
+        guard count >= 0 else { throw failure("read \(kind) \(path)") }
         return Secret(bytes: bytes[..<count])
     }
 

@@ -26,10 +26,10 @@ public struct MigrateParams: Sendable, Equatable, HoldsSecrets {
 public struct ExportParams: Sendable, Equatable, HoldsSecrets {
     /// `nil`: all of them.
     public var session: SessionName?
-    /// Secret.
-    public var passphrase: String
+    /// What seals them; `nil`: nothing does, and the caller has that done by another program at once. Secret.
+    public var passphrase: String?
 
-    public init(session: SessionName? = nil, passphrase: String) {
+    public init(session: SessionName? = nil, passphrase: String?) {
         self.session = session
         self.passphrase = passphrase
     }
@@ -37,11 +37,12 @@ public struct ExportParams: Sendable, Equatable, HoldsSecrets {
     public init(_ object: JSONObject) throws(AgentError) {
         let members = Members(object, in: .params)
         session = try members.optional("session", .sessionName)
-        passphrase = try members.required("passphrase", .string)
+        passphrase = try members.optional("passphrase", .string)
     }
 
     public var json: JSON {
-        var object: JSONObject = ["passphrase": .string(passphrase)]
+        var object = JSONObject()
+        object["passphrase"] = passphrase.map(JSON.string)
         object["session"] = session.map { .string($0.text) }
         return .object(object)
     }
@@ -50,21 +51,23 @@ public struct ExportParams: Sendable, Equatable, HoldsSecrets {
 /// Of `session.import`: what `session.export` gave.
 public struct ImportParams: Sendable, Equatable, HoldsSecrets {
     public var bytes: [UInt8]
-    /// Secret.
-    public var passphrase: String
+    /// What has sealed them; `nil`: nothing, another program has opened them. Secret.
+    public var passphrase: String?
 
-    public init(bytes: [UInt8], passphrase: String) {
+    public init(bytes: [UInt8], passphrase: String? = nil) {
         self.bytes = bytes
         self.passphrase = passphrase
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
         let members = Members(object, in: .params)
-        bytes = try members.required("sealed_base64", .base64)
-        passphrase = try members.required("passphrase", .string)
+        bytes = try members.required("parcel_base64", .base64)
+        passphrase = try members.optional("passphrase", .string)
     }
 
     public var json: JSON {
-        ["sealed_base64": .string(Base64.encode(bytes)), "passphrase": .string(passphrase)]
+        var object: JSONObject = ["parcel_base64": .string(Base64.encode(bytes))]
+        object["passphrase"] = passphrase.map(JSON.string)
+        return .object(object)
     }
 }

@@ -1,4 +1,4 @@
-/// Of `session.export`: sealed, and of no use without its passphrase.
+/// Of `session.export`: sealed, and of no use without its passphrase; or as it is, where none was given.
 public struct ExportResult: Sendable, Equatable {
     public var bytes: [UInt8]
     public var sessions: [SessionName]
@@ -10,12 +10,12 @@ public struct ExportResult: Sendable, Equatable {
 
     public init(_ json: JSON) throws(AgentError) {
         let members = try Members(result: json)
-        bytes = try members.required("sealed_base64", .base64)
+        bytes = try members.required("parcel_base64", .base64)
         sessions = try members.required("sessions", .sessionNames)
     }
 
     public var json: JSON {
-        ["sealed_base64": .string(Base64.encode(bytes)), "sessions": .strings(sessions.map(\.text))]
+        ["parcel_base64": .string(Base64.encode(bytes)), "sessions": .strings(sessions.map(\.text))]
     }
 }
 

@@ -91,8 +91,11 @@ struct Store: ParsableCommand {
 
 struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Write sessions to a file that a passphrase seals, for another machine.",
-        discussion: "All of them, or the one that -s names.")
+        abstract: "Write sessions to a sealed file, for another machine.",
+        discussion: """
+            All of them, or the one that -s names. A passphrase seals the file, which is asked for; or the program age, to \
+            recipients.
+            """)
 
     @OptionGroup var common: CommonOptions
 
@@ -102,10 +105,29 @@ struct Export: ParsableCommand {
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try ParcelCommands.export(options, to: file, fromInput: passphraseStdin)
+    @Option(
+        name: [.customShort("r"), .long],
+        help: ArgumentHelp("Seal to this recipient of age, age1… or an SSH public key.", valueName: "recipient"))
+    var recipient: [String] = []
+
+    @Option(
+        name: [.customShort("R"), .long],
+        help: ArgumentHelp("Seal to the recipients in this file, one a line.", valueName: "file"))
+    var recipientsFile: [String] = []
+
+    func validate() throws {
+        guard !passphraseStdin || recipient.isEmpty && recipientsFile.isEmpty else {
+            throw ValidationError("Seal to recipients or by a passphrase, not both.")
         }
+        guard !recipientsFile.contains("-") else { throw ValidationError("Name a file: --recipients-file FILE.") }
+    }
+
+    func run() throws {
+        let isSealedToSomebody = !recipient.isEmpty || !recipientsFile.isEmpty
+        let seal: ParcelCommands.Seal =
+            isSealedToSomebody
+            ? .recipients(recipient, files: recipientsFile) : .passphrase(fromInput: passphraseStdin)
+        try common.run { options throws(Failure) in try ParcelCommands.export(options, to: file, sealedBy: seal) }
     }
 }
 
@@ -120,9 +142,21 @@ struct Import: ParsableCommand {
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try ParcelCommands.take(options, from: file, fromInput: passphraseStdin)
+    @Option(
+        name: [.customShort("i"), .long],
+        help: ArgumentHelp("Open it with this identity of age, or SSH private key.", valueName: "file"))
+    var identity: [String] = []
+
+    func validate() throws {
+        guard !passphraseStdin || identity.isEmpty else {
+            throw ValidationError("Open it with an identity or a passphrase, not both.")
         }
+        guard !identity.contains("-") else { throw ValidationError("Name a file: --identity FILE.") }
+    }
+
+    func run() throws {
+        let seal: ParcelCommands.Seal =
+            identity.isEmpty ? .passphrase(fromInput: passphraseStdin) : .identities(identity)
+        try common.run { options throws(Failure) in try ParcelCommands.take(options, from: file, openedBy: seal) }
     }
 }

@@ -2,7 +2,7 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Where `--output` puts an answer: under its final name only when it is whole.
+/// Where `--output` and `export` put what came: under its final name only when it is whole.
 final class AnswerFile {
     private let name: String
     private let file: Descriptor
@@ -12,7 +12,10 @@ final class AnswerFile {
     private let path: String
 
     /// - Parameter name: as typed; `-` is stdout.
-    init(_ name: String) throws(Failure) {
+    convenience init(_ name: String) throws(Failure) { try self.init(name, isPrivate: false) }
+
+    /// - Parameter isPrivate: a file is for its owner alone, whoever could read the one of that name before.
+    init(_ name: String, isPrivate: Bool) throws(Failure) {
         self.name = name
         // A file that may not grow further is an error to tell, not the end of the program (setrlimit(2)).
         signal(SIGXFSZ, SIG_IGN)
@@ -26,12 +29,12 @@ final class AnswerFile {
         let isPlain = !exists || about.st_mode & S_IFMT == S_IFREG
         let target = isPlain ? Self.temporaryName(beside: path) : path
         let flags = O_WRONLY | O_CLOEXEC | (isPlain ? O_CREAT | O_EXCL : 0)
-        let number = unsafe open(target, flags, 0o666)
+        let number = unsafe open(target, flags, isPrivate ? 0o600 : 0o666)
         guard number >= 0 else { throw .usage("cannot write \(name): \(Self.words(errno))") }
         file = Descriptor(number)
         if isPlain {
             temporary = target
-            if exists { fchmod(number, about.st_mode & 0o7777) }
+            if exists, !isPrivate { fchmod(number, about.st_mode & 0o7777) }
         }
     }
 

@@ -1,0 +1,147 @@
+import AuthClient
+import Glibc
+
+/// The program `age` (age-encryption.org), which seals bytes to recipients and opens them by identities. What is sealed goes
+/// through pipes alone.
+enum AgeProgram {
+    /// Of its words on standard error.
+    private static let mostWords = 4096
+
+    enum Work {
+        /// To recipients, and to those that files name, one a line.
+        case seal(recipients: [String], files: [String])
+        /// By identities in files. It asks at the terminal itself where one has a passphrase.
+        case open(identities: [String])
+
+        fileprivate var arguments: [String] {
+            switch self {
+            case .seal(let recipients, let files):
+                ["--encrypt"] + recipients.flatMap { ["--recipient", $0] }
+                    + files.flatMap { ["--recipients-file", $0] }
+            case .open(let identities): ["--decrypt"] + identities.flatMap { ["--identity", $0] }
+            }
+        }
+
+        fileprivate var failure: String {
+            switch self {
+            case .seal: "age has sealed nothing"
+            case .open: "age cannot open it"
+            }
+        }
+    }
+
+    /// - Throws: when it is not there, or does not end well: then nothing of what it wrote counts.
+    static func run(_ work: Work, on bytes: [UInt8], atMost limit: Int) throws(Failure) -> [UInt8] {
+        let (input, output, words) = (try Pipe(), try Pipe(atMost: limit), try Pipe(atMost: mostWords))
+        let child = try spawn(work.arguments, input, output, words)
+        input.keep(.writing)
+        output.keep(.reading)
+        words.keep(.reading)
+        // It may end before it has read everything; then its own words tell why.
+        let former = signal(SIGPIPE, SIG_IGN)
+        exchange(bytes, input, [output, words])
+        signal(SIGPIPE, former)
+        var status: Int32 = 0
+        while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
+        guard status == 0 else {
+            throw Failure(
+                status: .refusedData, kind: "age", message: "\(work.failure): \(reason(words.bytes, status))",
+                hint: "nothing was written or taken")
+        }
+        guard output.isWhole else { throw .usage("what age wrote is longer than \(limit) bytes") }
+        return output.bytes
+    }
+
+    /// Its first line without what it begins with; age(1) has no exit statuses of its own.
+    private static func reason(_ words: [UInt8], _ status: Int32) -> String {
+        let line = String(decoding: words.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        for start in ["age: error: ", "age: "] where line.hasPrefix(start) {
+            return String(line.dropFirst(start.count))
+        }
+        return line.isEmpty ? "it ended with status \(status >> 8 & 0xff)" : line
+    }
+
+    // MARK: The process
+
+    private static func spawn(
+        _ arguments: [String], _ input: Pipe, _ output: Pipe, _ words: Pipe
+    ) throws(Failure) -> pid_t {
+        var actions = unsafe posix_spawn_file_actions_t()
+        guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        let places = [(input.ends.reading, STDIN_FILENO), (output.ends.writing, STDOUT_FILENO)]
+        for (end, number) in places + [(words.ends.writing, STDERR_FILENO)] {
+            unsafe posix_spawn_file_actions_adddup2(&actions, end?.number ?? -1, number)
+        }
+        let command = ["age"] + arguments
+        var copies = unsafe command.map { unsafe strdup($0) } + [nil]
+        defer { for index in command.indices { unsafe free(copies[index]) } }
+        var child: pid_t = 0
+        let code = unsafe posix_spawnp(&child, command[0], &actions, nil, &copies, environ)
+        guard code == 0 else {
+            guard code == ENOENT else { throw .internalError("cannot start age (\(SystemError.text(code)))") }
+            throw .usage(
+                "this needs the program age, and there is none on the PATH",
+                hint: "install it (`apt install age`), or use a passphrase: leave --recipient and --identity away")
+        }
+        return child
+    }
+
+    /// Writes and reads at the same time, as age does, until it has nothing more to say.
+    private static func exchange(_ bytes: [UInt8], _ input: Pipe, _ outputs: [Pipe]) {
+        var rest = bytes[...]
+        while !rest.isEmpty || outputs.contains(where: { $0.ends.reading != nil }) {
+            if rest.isEmpty { input.ends.writing = nil }
+            let writing = input.ends.writing?.number ?? -1
+            var waited = [pollfd(fd: writing, events: Int16(POLLOUT), revents: 0)]
+            waited += outputs.map { pollfd(fd: $0.ends.reading?.number ?? -1, events: Int16(POLLIN), revents: 0) }
+            guard unsafe poll(&waited, nfds_t(waited.count), -1) >= 0 || errno == EINTR else { return }
+            if waited[0].revents != 0 {
+                let count = unsafe rest.withUnsafeBytes { unsafe write(writing, $0.baseAddress, $0.count) }
+                rest = count > 0 ? rest.dropFirst(count) : errno == EINTR || errno == EAGAIN ? rest : []
+            }
+            for (output, found) in zip(outputs, waited.dropFirst()) where found.revents != 0 { output.read() }
+        }
+    }
+
+    private final class Pipe {
+        var ends: (reading: Descriptor?, writing: Descriptor?)
+        private(set) var bytes: [UInt8] = []
+        /// Nothing came that there was no room for.
+        private(set) var isWhole = true
+        private let limit: Int
+
+        init(atMost limit: Int = 0) throws(Failure) {
+            self.limit = limit
+            var numbers: [Int32] = [-1, -1]
+            guard unsafe pipe(&numbers) == 0 else {
+                throw .internalError("cannot make a pipe (\(SystemError.text(errno)))")
+            }
+            for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
+            ends = (Descriptor(numbers[0]), Descriptor(numbers[1]))
+        }
+
+        enum End {
+            case reading, writing
+        }
+
+        /// The other end is the child's alone from here; this one never makes us wait.
+        func keep(_ end: End) {
+            if end == .reading { ends.writing = nil } else { ends.reading = nil }
+            guard let kept = ends.reading ?? ends.writing else { return }
+            _ = fcntl(kept.number, F_SETFL, O_NONBLOCK)
+        }
+
+        /// What is too much is read all the same, and dropped.
+        func read() {
+            guard let reading = ends.reading else { return }
+            var part = [UInt8](repeating: 0, count: 16 << 10)
+            let count = unsafe Glibc.read(reading.number, &part, part.count)
+            if count == 0 || count < 0 && errno != EINTR && errno != EAGAIN { ends.reading = nil }
+            guard count > 0 else { return }
+            let taken = min(count, limit - bytes.count)
+            bytes += part[..<taken]
+            if taken < count { isWhole = false }
+        }
+    }
+}
