@@ -7,8 +7,9 @@ import Testing
 /// The real agent against an OpenID provider that nobody here wrote.
 @Suite("glewlwyd", .serialized, .timeLimit(.minutes(4)))
 struct GlewlwydTests {
+    /// - Parameter client: `nil`: nobody has registered us.
     private func play(
-        _ client: String, _ oauth: String = "", _ test: @escaping @Sendable (Scene, Glewlwyd) async throws -> Void
+        _ client: String?, _ oauth: String = "", _ test: @escaping @Sendable (Scene, Glewlwyd) async throws -> Void
     ) async throws {
         try await Scene.play { scene in
             let redirect = "http://127.0.0.1:\(try FreePort.find())/callback"
@@ -18,7 +19,7 @@ struct GlewlwydTests {
                     name = "\(OAuthScene.provider)"
                     title = "glewlwyd"
                     issuer = "\(server.issuer)"
-                    client_id = "\(client)"
+                    \(client.map { "client_id = \"\($0)\"" } ?? "registration = true")
                     scopes = ["openid", "scope1"]
                     [oauth]
                     redirect = "\(redirect)"
@@ -69,6 +70,20 @@ struct GlewlwydTests {
             }
             #expect(tokens.count == 101)
             #expect(try await scene.agent.status(OAuthScene.provider).user?.id == subject)
+        }
+    }
+
+    @Test("a client that nobody registered, though it wants a grant that is called otherwise there, and renews by it")
+    func registered() async throws {
+        try await play(nil, "client_auth = \"basic\"") { scene, server in
+            let (login, url) = try await scene.beginInBrowser()
+            let client = try #require(url.firstMatch(of: /client_id=([^&]+)/)?.1)
+            try await server.grant(client: String(client))
+            #expect(try await server.visit(url).contains("Signed in to glewlwyd"))
+            let output = await login.output()
+            #expect(output.status == 0, "\(output.err)")
+            #expect(try await scene.agent.authc("refresh").status == 0)
+            #expect(try await scene.agent.authc("logout").status == 0)
         }
     }
 

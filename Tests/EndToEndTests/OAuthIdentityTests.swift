@@ -27,6 +27,17 @@ struct OAuthIdentityTests {
         }
     }
 
+    @Test("an ID token is dated by its server's clock, which its answers tell", arguments: [7200.0, -7200.0])
+    func otherClock(seconds: Double) async throws {
+        var configuration = OAuthStandIn.Configuration()
+        configuration.clockAhead = .seconds(seconds)
+        try await OAuthScene.play(configuration) { scene, _ in
+            let login = try await scene.loginByBrowser()
+            #expect(login.status == 0, "\(login.err)")
+            #expect(try await scene.agent.status(OAuthScene.provider).user?.email == "janedoe@example.com")
+        }
+    }
+
     @Test("keys that rolled over are asked for anew, and known ones are not")
     func rollover() async throws {
         try await OAuthScene.play { scene, server in

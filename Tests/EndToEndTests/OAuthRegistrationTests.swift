@@ -54,6 +54,40 @@ struct OAuthRegistrationTests {
         }
     }
 
+    @Test("two first sign-ins at once are one registration")
+    func atOnce() async throws {
+        try await OAuthScene.play(Self.registering) { scene, server in
+            server.holdRegistrations(true)
+            var logins: [Child] = []
+            for name in ["one", "two"] {
+                logins.append(
+                    try await Child(
+                        [Programs.authc, "login", OAuthScene.provider, "--method", "device", "-s", name],
+                        environment: scene.desktop.environment))
+            }
+            let watch = try await Child([Programs.authc, "watch", "--json"], environment: scene.desktop.environment)
+            for name in ["one", "two"] { await watch.out.wait(for: "\"session\":\"\(name)\"") }
+            await watch.end()
+            try await server.waitForCounts { $0.registrationRequests >= 1 }
+            server.holdRegistrations(false)
+            for login in logins { #expect(try await scene.giveCode(of: login, to: server).status == 0) }
+            #expect(server.counts.registrations == 1)
+            for name in ["one", "two"] { #expect(try await scene.authc(["refresh", "-s", name]).status == 0) }
+        }
+    }
+
+    @Test("a provider that does not give tokens for all that we want is asked once more, for what it says it has")
+    func fewerGrants() async throws {
+        var configuration = Self.registering
+        configuration.grantTypes = ["authorization_code", "refresh_token", "implicit"]
+        try await OAuthScene.play(configuration) { scene, server in
+            let login = try await scene.loginByBrowser()
+            #expect(login.status == 0, "\(login.err)")
+            #expect(server.counts.registrationRequests == 2 && server.counts.registrations == 1)
+            #expect(try await scene.authc(["refresh"]).status == 0)
+        }
+    }
+
     @Test("a provider that registers nobody says so")
     func unsupported() async throws {
         try await OAuthScene.play { scene, server in

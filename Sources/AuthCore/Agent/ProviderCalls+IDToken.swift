@@ -14,12 +14,15 @@ extension ProviderCalls {
             // Only the device grant, which is no part of OpenID Connect, may do without.
             return nonce == nil ? .success(grant) : .failure(.distrusted(profile, "there is no ID token in it"))
         }
+        // Its dates are by the clock of the place that it came from.
+        let endpoint = (try? await server(of: profile, at: now).get())?.endpoints.token
+        let time = await signer.time(at: endpoint ?? issuer)
         do throws(IDTokenError) {
             let token = try IDToken(text)
             try token.check(
                 IDToken.Expectation(
                     issuer: issuer, clientID: oauth.clientID, nonce: nonce, accessToken: grant.accessToken),
-                now: now.wall, cryptography: cryptography)
+                now: time, cryptography: cryptography)
             if let failure = await checkSignature(token, profile, cryptography, now) { return .failure(failure) }
             var grant = grant
             grant.rawUser = token.claims

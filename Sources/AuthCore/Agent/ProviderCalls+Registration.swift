@@ -2,8 +2,22 @@ import AuthWire
 
 /// Being registered at providers (RFC 7591, RFC 7592).
 extension ProviderCalls {
+    /// One that refuses us for something that we would have tokens for is asked once more for less: for what it says it
+    /// has; where that is all of it, without the device grant, which some register under a name of their own.
     func register(
         at profile: ProviderProfile, server: OAuthServer, sentAt: Moment
+    ) async -> Result<RegisteredClient, ProviderFailure> {
+        let wanted = OAuthProfile.wantedGrants
+        let first = await register(at: profile, server: server, grants: wanted, sentAt: sentAt)
+        guard case .failure(let failure) = first, failure.error.cause == "invalid_client_metadata" else { return first }
+        let listed = server.grantTypes ?? wanted
+        let offered = wanted.filter { listed.contains($0) || $0 == OAuthProfile.renewingGrant }
+        let less = offered.count < wanted.count ? offered : Array(wanted.dropLast())
+        return await register(at: profile, server: server, grants: less, sentAt: sentAt)
+    }
+
+    private func register(
+        at profile: ProviderProfile, server: OAuthServer, grants: [String], sentAt: Moment
     ) async -> Result<RegisteredClient, ProviderFailure> {
         let errors = registrationErrors(profile, sentAt)
         return await send { () throws(AgentError) in
@@ -16,7 +30,7 @@ extension ProviderCalls {
             var request = HTTPRequest(
                 method: "POST", url: url,
                 headers: [HTTPField("Content-Type", "application/json"), HTTPField("Accept", "application/json")],
-                body: Secret(bytes: oauth.registrationRequest.serialized()))
+                body: Secret(bytes: oauth.registrationRequest(grants: grants).serialized()))
             request.followsRedirects = false
             return request
         } read: { reply in

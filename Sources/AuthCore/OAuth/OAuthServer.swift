@@ -12,10 +12,12 @@ package struct OAuthServer: Sendable, Equatable {
     package var proofAlgorithms: [String]?
     /// It takes no request for authorization that was not pushed before (RFC 9126 §5).
     package var wantsPushedRequests: Bool
+    /// What it gives tokens for (RFC 8414 §2); `nil`: it does not say.
+    package var grantTypes: [String]?
 
     package init(
         issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil,
-        proofAlgorithms: [String]? = nil, wantsPushedRequests: Bool = false
+        proofAlgorithms: [String]? = nil, wantsPushedRequests: Bool = false, grantTypes: [String]? = nil
     ) {
         self.issuer = issuer
         self.endpoints = endpoints
@@ -23,6 +25,7 @@ package struct OAuthServer: Sendable, Equatable {
         self.challengeMethods = challengeMethods
         self.proofAlgorithms = proofAlgorithms
         self.wantsPushedRequests = wantsPushedRequests
+        self.grantTypes = grantTypes
     }
 
     /// Reads metadata (RFC 8414 §3.2).
@@ -47,7 +50,8 @@ package struct OAuthServer: Sendable, Equatable {
             namesItself: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
             challengeMethods: Self.texts(metadata["code_challenge_methods_supported"]),
             proofAlgorithms: Self.texts(metadata["dpop_signing_alg_values_supported"]),
-            wantsPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false)
+            wantsPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false,
+            grantTypes: Self.texts(metadata["grant_types_supported"]))
     }
 
     private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }

@@ -84,8 +84,16 @@ extension RegisteredClient {
 }
 
 extension OAuthProfile {
+    /// Without it no session could be renewed; servers that give it often do not list it.
+    package static let renewingGrant = "refresh_token"
+    /// All that a session may be had and renewed by.
+    package static let wantedGrants = [
+        "authorization_code", renewingGrant, "urn:ietf:params:oauth:grant-type:device_code",
+    ]
+
     /// What we say of ourselves, to be registered (RFC 7591 §2).
-    package var registrationRequest: JSON {
+    /// - Parameter grants: what we want to have tokens for.
+    package func registrationRequest(grants: [String] = Self.wantedGrants) -> JSON {
         let authentication =
             switch clientAuthentication {
             case .none, .privateKey: "none"
@@ -94,10 +102,8 @@ extension OAuthProfile {
             }
         var object: JSONObject = [
             "client_name": "authd", "application_type": "native",
-            "redirect_uris": [.string(redirect.uri(port: nil))], "response_types": ["code"],
-            "grant_types": [
-                "authorization_code", "refresh_token", "urn:ietf:params:oauth:grant-type:device_code",
-            ],
+            "redirect_uris": [.string(redirect.uri)], "response_types": ["code"],
+            "grant_types": .array(grants.map(JSON.string)),
             "token_endpoint_auth_method": .string(authentication),
         ]
         if !scopes.isEmpty { object["scope"] = .string(scopes.joined(separator: " ")) }

@@ -11,8 +11,13 @@ extension LoginDesk {
         let now = table.clock.now()
         let server = try await table.provider.server(of: profile, at: now).mapError(\.error).get()
         let issuer = server.issuer ?? ""
+        // What another sign-in has us registered as meanwhile is good for this one too.
+        let refused = anew ? try await kept(profile, tools)?.id : nil
+        try await waitForRegistration(at: profile.name)
+        registering[profile.name] = []
+        defer { for waiting in registering.removeValue(forKey: profile.name) ?? [] { waiting.finish() } }
         var login = login
-        if !anew, let kept = try await kept(profile, tools), kept.isGood(at: issuer, now.wall),
+        if let kept = try await kept(profile, tools), kept.id != refused, kept.isGood(at: issuer, now.wall),
             await table.provider.knows(kept, at: profile)
         {
             login.registration = kept
@@ -33,6 +38,15 @@ extension LoginDesk {
         else { return }
         // A registration that cannot be forgotten now is refused again, and then forgotten.
         try? await tools.keys.keep(Secret(""), for: .client(provider: login.authority.name))
+    }
+
+    private func waitForRegistration(at provider: String) async throws(AgentError) {
+        while registering[provider] != nil {
+            let (over, continuation) = AsyncStream<Never>.makeStream()
+            registering[provider]?.append(continuation)
+            for await _ in over {}
+            guard !Task.isCancelled else { throw .cancelledLogin }
+        }
     }
 
     private func kept(_ profile: ProviderProfile, _ tools: SignInTools) async throws(AgentError) -> RegisteredClient? {

@@ -1,10 +1,14 @@
 /// Clients that nobody has registered by hand (RFC 7591, RFC 7592).
 extension OAuthServing {
-    func register(_ call: Call) throws(Refusal) -> Answer {
+    func register(_ call: Call) async throws(Refusal) -> Answer {
+        book.note { $0.registrationRequests += 1 }
+        try? await book.holdsRegistrations.wait { !$0 }
         guard book.configuration.registersClients, call.header("content-type") == "application/json",
             let asked = try? JSONValue(parsing: call.body), asked["client_name"]?.string?.isEmpty == false,
             asked["redirect_uris"]?.array?.compactMap(\.string) == ["http://127.0.0.1/callback"],
-            asked["response_types"] == ["code"], asked["grant_types"]?.array?.contains("authorization_code") == true,
+            asked["response_types"] == ["code"], let grants = asked["grant_types"]?.array?.compactMap(\.string),
+            grants.contains("authorization_code"),
+            book.configuration.grantTypes.map({ taken in grants.allSatisfy(taken.contains) }) ?? true,
             asked["dpop_bound_access_tokens"]?.bool ?? false == book.configuration.demandsProofs,
             let method = asked["token_endpoint_auth_method"]?.string,
             ["none", "client_secret_basic", "client_secret_post"].contains(method)

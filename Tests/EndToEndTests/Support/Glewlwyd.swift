@@ -51,6 +51,11 @@ final class Glewlwyd: Sendable {
         try await send("PUT", "/auth/grant/\(client)", #"{"scope":"openid scope1"}"#, by: "alice")
     }
 
+    /// Alice's browser goes where a sign-in sends it, and back; its last page.
+    func visit(_ url: String) async throws -> String {
+        try await curl(["--location", url + "&g_continue"], by: "alice")
+    }
+
     /// Alice gives a code.
     func give(userCode: String) async throws {
         _ = try await curl(["\(api)/oidc/device?code=\(userCode)&g_continue"], by: "alice")
@@ -122,6 +127,8 @@ final class Glewlwyd: Sendable {
             "address-claim": ["type": "no"], "name-claim": "on-demand", "email-claim": "on-demand",
             "scope-claim": "no", "session-management-allowed": false, "oauth-dpop-allowed": true,
             "oauth-dpop-iat-duration": 60, "oauth-dpop-nonce-mandatory": true, "oauth-dpop-nonce-counter": 16,
+            "register-client-allowed": true, "register-client-auth-scope": [String](),
+            "register-client-credentials-scope": [String](), "register-client-management-allowed": true,
             "oauth-par-allowed": true, "oauth-par-duration": 90,
             "oauth-par-request_uri-prefix": "urn:ietf:params:oauth:request_uri:",
         ]
