@@ -23,6 +23,8 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-asn1.git", from: "1.7.0"),
+        .package(url: "https://github.com/apple/swift-certificates.git", from: "1.19.0"),
         .package(url: "https://github.com/apple/swift-crypto.git", from: "4.5.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
@@ -92,6 +94,8 @@ let package = Package(
                 "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
+                .product(name: "SwiftASN1", package: "swift-asn1"),
+                .product(name: "X509", package: "swift-certificates"),
             ],
             swiftSettings: strict
         ),
@@ -131,6 +135,7 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
@@ -179,8 +184,9 @@ let package = Package(
 
         // What several suites need: folders, child processes, a raw client of the socket.
         .target(
-            name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport", swiftSettings: checked
-        ),
+            name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport",
+            // Keyring services of several kinds, and the person who is asked for a password.
+            exclude: ["kwallet", "person.py", "secret-service.py"], swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthCore", "AuthWire"], path: "Tests/Simulation",
@@ -210,8 +216,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
-            // The keyring service that misbehaves on order.
-            exclude: ["secret-service.py"], swiftSettings: checked),
+            swiftSettings: checked),
         .testTarget(
             name: "AuthNetworkTests",
             dependencies: [

@@ -19,6 +19,7 @@ struct SignIn {
     private let signals: Signals
     private let goal: SignInGoal
     private let replaces: Bool
+    private let wayBack = WayBack()
 
     /// - Parameter replaces: ends another sign-in to the session that is under way, without asking.
     static func run(
@@ -38,6 +39,7 @@ struct SignIn {
     }
 
     private func run(_ given: GivenFields) throws(Failure) {
+        defer { wayBack.end() }
         let session = try options.namedSession()
         let fields =
             given.needsMethod
@@ -123,7 +125,7 @@ struct SignIn {
                 Visible.line(
                     "Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? "")))
         case .browser:
-            openBrowser(step)
+            try openBrowser(step)
             guard step.fields != nil else { break }
             guard case .fields(let fields) = try questions.answers(to: step) else { return nil }
             return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
@@ -133,9 +135,19 @@ struct SignIn {
     }
 
     /// The address is told in any case: what was opened may be on another screen, or nowhere.
-    private func openBrowser(_ step: Step) {
+    private func openBrowser(_ step: Step) throws(Failure) {
         // Asked for again, it is open already.
         guard step.message == nil, let url = step.url else { return }
+        if let scheme = step.redirectScheme {
+            try wayBack.begin(scheme: scheme, socket: options.socketPath())
+            Output.note("When the browser asks whether it may open authd, let it.")
+        }
+        if let fingerprint = step.certificateSHA256 {
+            Output.note(
+                Visible.line(
+                    "The browser will warn of the page that it comes back to: authd has made its certificate for this "
+                        + "sign-in alone. Go on there if this is its SHA-256: \(fingerprint)"))
+        }
         let isOpened = WebBrowser.isHere && WebBrowser.open(url)
         let words = isOpened ? "Your browser was opened. If it shows nothing, open this" : "Open this in a browser"
         Output.note(Visible.line("\(words): \(url)"))
@@ -174,5 +186,20 @@ struct SignIn {
         }
         if options.json { return try Output.json(status.json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
+    }
+}
+
+/// What the desktop does for a sign-in that is under way.
+private final class WayBack {
+    private var handler: SchemeHandler?
+
+    func begin(scheme: String, socket: String) throws(Failure) {
+        guard handler == nil else { return }
+        handler = try SchemeHandler(scheme: scheme, socket: socket)
+    }
+
+    func end() {
+        handler?.remove()
+        handler = nil
     }
 }

@@ -1,6 +1,7 @@
 import AuthCore
 import AuthDaemon
 import AuthWire
+import Foundation
 import NIOCore
 import NIOPosix
 import TestSupport
@@ -9,14 +10,14 @@ import Testing
 @Suite("The listener that a browser comes back to", .timeLimit(.minutes(1)))
 struct LoopbackRedirectTests {
     private func listening(
-        _ text: String, _ test: (any RedirectListener, String) async throws -> Void
+        _ text: String, as identity: PageIdentity? = nil, _ test: (any RedirectListener, String) async throws -> Void
     ) async throws {
         let redirect = try #require(LoopbackRedirect(text))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let listener = try await LoopbackRedirects(loop: group.next()).listen(at: redirect)
+        let listener = try await LoopbackRedirects(loop: group.next()).listen(at: redirect, as: identity)
         let result: Result<Void, any Error>
         do {
-            try await test(listener, redirect.uri(port: listener.port))
+            try await test(listener, listener.redirectURI)
             result = .success(())
         } catch {
             result = .failure(error)
@@ -80,10 +81,11 @@ struct LoopbackRedirectTests {
 
     @Test("[::1] is listened on where the profile says so, and both for localhost", arguments: ["[::1]", "localhost"])
     func addresses(host: String) async throws {
-        try await listening("http://\(host)/callback") { listener, _ in
+        try await listening("http://\(host)/callback") { listener, uri in
+            let port = try #require(uri.firstMatch(of: /:(\d+)\/callback/)?.1)
             let hosts = host == "localhost" ? ["127.0.0.1", "[::1]"] : [host]
             for host in hosts {
-                async let shown = get("http://\(host):\(listener.port)/callback?a", "--globoff")
+                async let shown = get("http://\(host):\(port)/callback?a", "--globoff")
                 for await visit in listener.visits {
                     visit.show(.done("Example"))
                     break
@@ -94,13 +96,46 @@ struct LoopbackRedirectTests {
         }
     }
 
+    @Test("by TLS of today its page is had by whoever trusts its certificate, and by nobody else")
+    func secure() async throws {
+        let folder = try TemporaryFolder()
+        let (key, certificate) = (folder.path + "/key", folder.path + "/certificate")
+        let made = try await Child(
+            [
+                "openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-noenc", "-keyout",
+                key, "-out", certificate, "-subj", "/CN=page", "-addext", "subjectAltName=IP:127.0.0.1",
+            ], environment: ["PATH": "/usr/bin:/bin"]
+        ).output()
+        #expect(made.status == 0, "\(made.err)")
+        let identity = PageIdentity(
+            certificates: try String(contentsOfFile: certificate, encoding: .utf8),
+            key: Secret(try String(contentsOfFile: key, encoding: .utf8)), fingerprint: "")
+        try await listening("https://127.0.0.1/callback", as: identity) { listener, uri in
+            #expect(uri.hasPrefix("https://127.0.0.1:"))
+            let unknown = try await get(uri)
+            #expect(unknown.status == 60, "\(unknown.out)\(unknown.err)")
+            let old = try await get(uri, "--cacert", certificate, "--tlsv1.0", "--tls-max", "1.1")
+            #expect(old.status == 35, "\(old.out)\(old.err)")
+            let plain = try await get(uri.replacing("https:", with: "http:"))
+            #expect(!plain.out.contains("HTTP/1.1 "), "\(plain.out)")
+            async let shown = get(uri + "?code=a", "--cacert", certificate)
+            for await visit in listener.visits {
+                #expect(visit.query == "code=a")
+                visit.show(.done("Example"))
+                break
+            }
+            let page = try await shown
+            #expect(page.out.contains("Signed in to Example"), "\(page.out)\(page.err)")
+        }
+    }
+
     @Test("a port of the profile's own that is taken is told, with what to do")
     func taken() async throws {
         try await listening("http://127.0.0.1/callback") { listener, uri in
             let fixed = try #require(LoopbackRedirect(uri))
             let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
             do throws(AgentError) {
-                _ = try await LoopbackRedirects(loop: group.next()).listen(at: fixed)
+                _ = try await LoopbackRedirects(loop: group.next()).listen(at: fixed, as: nil)
                 Issue.record("two listen on one port")
             } catch {
                 #expect(error.kind == .conflict)

@@ -117,6 +117,40 @@ struct OAuthProfileTests {
         #expect(problems(Self.five + more).contains { $0.contains(expected) }, "\(problems(Self.five + more))")
     }
 
+    @Test("the browser comes back to this machine, by TLS if need be, or by a scheme of our own")
+    func redirect() throws {
+        func read(_ oauth: String) throws -> OAuthProfile? {
+            try ProfileReader.read(Self.five + "[oauth]\n" + oauth, source: "mine.toml").get().oauth
+        }
+        let made = try #require(try read(#"redirect = "https://127.0.0.1/callback""#))
+        #expect(made.redirect.isSecurePage && made.pageIdentity == nil)
+        let own = try read(
+            """
+            redirect = "https://localhost:8443/"
+            redirect_certificate = "/a.pem"
+            redirect_key = "/b.pem"
+            """)
+        #expect(own?.pageIdentity == PageIdentityFiles(certificate: "/a.pem", key: "/b.pem"))
+        let scheme = try read(#"redirect = "com.example.app:/callback""#)
+        #expect(scheme?.redirect.uri == "com.example.app:/callback")
+    }
+
+    @Test(
+        "a redirect that leads elsewhere, and files that belong to none, are told",
+        arguments: [
+            (#"redirect = "myapp:/callback""#, "oauth.redirect: expected an address of this machine"),
+            (#"redirect_certificate = "/a.pem""#, "oauth.redirect_certificate: expected none"),
+            ("redirect = \"https://localhost/\"\nredirect_key = \"/b\"", "oauth.redirect_certificate: expected a file"),
+            (
+                "redirect = \"https://localhost/\"\nredirect_key = \"b\"\nredirect_certificate = \"/a\"",
+                "oauth.redirect_key: expected an absolute path"
+            ),
+        ])
+    func wrongRedirect(oauth: String, expected: String) {
+        let text = Self.five + "[oauth]\n" + oauth
+        #expect(problems(text).contains { $0.contains(expected) }, "\(problems(text))")
+    }
+
     @Test("a scope is one word")
     func scope() {
         let text = Self.five.replacing("offline_access", with: "a b")

@@ -22,12 +22,13 @@ struct RequestTests {
         let required: [MethodName: JSON] = [
             .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .loginStart: ["provider": "p"],
             .loginAnswer: ["login": "l", "fields": [:]], .loginWait: ["login": "l"], .loginCancel: ["login": "l"],
-            .loginResend: ["login": "l"], .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
+            .loginResend: ["login": "l"], .loginRedirect: ["address": "a:/"],
+            .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
             .tokenReject: ["access_token": "t"], .tokenProof: ["method": "GET", "url": "https://a.example/"],
             .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
             .apiWrite: ["stream": "s", "offset": 0], .apiRead: ["stream": "s"], .apiClose: ["stream": "s"],
-            .storeMigrate: ["to": "sealed-file"], .sessionExport: ["passphrase": "p"],
-            .sessionImport: ["sealed_base64": "", "passphrase": "p"],
+            .storeMigrate: ["to": "sealed-file"], .sessionExport: [:],
+            .sessionImport: ["parcel_base64": ""],
         ]
         let params = required[name]
         let request = try AgentRequest(method: name.rawValue, params: params)

@@ -93,7 +93,11 @@ struct ResultTests {
             Step(
                 login: "l", kind: .device, expiresAt: 1, verificationURI: "u", verificationURIComplete: "uc",
                 userCode: "AB-CD"),
-            Step(login: "l", kind: .browser, url: "https://x"), Step(login: "l", kind: .done, status: status),
+            Step(login: "l", kind: .browser, url: "https://x"),
+            Step(
+                login: "l", kind: .browser, url: "https://x", redirectScheme: "com.example.app",
+                certificateSHA256: "AA:BB"),
+            Step(login: "l", kind: .done, status: status),
             Step(login: "l", kind: .failed, error: AgentError(.refused, "No.", providerMessage: "Wrong password")),
         ]
         for step in steps { try check(step, \.json, Step.init) }

@@ -23,6 +23,7 @@ enum Samples {
             .loginAnswer(LoginAnswerParams(login: "l1", fields: ["code": secret])),
             .loginWait(LoginParams(login: "l1")), .loginCancel(LoginParams(login: "l1")),
             .loginResend(LoginParams(login: "l1")),
+            .loginRedirect(LoginRedirectParams(address: "com.example.app:/callback?code=\(secret)")),
             .sessionList, .sessionStatus(SessionParams(session: session)),
             .sessionUse(SessionUseParams(session: session)),
             .sessionRefresh(SessionParams(session: session)), .sessionValidate(SessionParams(session: session)),

@@ -7,31 +7,10 @@ import Testing
 /// Authorization code with PKCE: the real programs, and curl or a real Chromium as the person's browser.
 @Suite("OAuth: in the browser", .serialized, .timeLimit(.minutes(3)))
 struct OAuthBrowserTests {
-    /// Begins `authc login`, and gives the address that it tells.
-    private func begin(_ scene: Scene, _ arguments: [String] = []) async throws -> (login: Child, url: String) {
-        let login = try await Child(
-            [Programs.authc, "login", OAuthScene.provider, "--method", "browser"] + arguments,
-            environment: scene.desktop.environment)
-        guard await login.err.wait(for: "browser: http"), await login.err.wait(for: "\n"),
-            let url = login.err.text.firstMatch(of: /browser: (\S+)/)?.1
-        else { throw Failure("no address was told: \(await login.err.all())") }
-        return (login, String(url))
-    }
-
-    /// The person says yes, as a browser sends it; the pages that come of it.
-    private func consent(_ scene: Scene, _ url: String, follow: Bool = true) async throws -> String {
-        let parts = url.split(separator: "?", maxSplits: 1)
-        let command = [
-            "curl", "--silent", "--include", "--noproxy", "*", "--max-time", "30", "--data", String(parts[1]),
-        ]
-        let done = try await scene.desktop.run(command + (follow ? ["--location"] : []) + [String(parts[0])])
-        return done.out
-    }
-
     @Test("a sign-in from the first page to the last, in a real Chromium")
     func chromium() async throws {
         try await OAuthScene.play { scene, server in
-            let (login, url) = try await begin(scene)
+            let (login, url) = try await scene.beginInBrowser()
             try await Chromium.running(in: scene.desktop) { browser in
                 try await browser.open(url)
                 try await browser.type("Jane", into: "#name")
@@ -53,10 +32,9 @@ struct OAuthBrowserTests {
     @Test("the listener is closed after the one answer, and a second visit finds nobody")
     func oneAnswer() async throws {
         try await OAuthScene.play { scene, server in
-            let (login, url) = try await begin(scene)
-            let redirect = try #require(
-                try await consent(scene, url, follow: false).firstMatch(of: /location: (\S+)/)?.1)
-            let command = ["curl", "--silent", "--show-error", "--noproxy", "*", String(redirect)]
+            let (login, url) = try await scene.beginInBrowser()
+            let redirect = try await scene.redirect(of: url)
+            let command = ["curl", "--silent", "--show-error", "--noproxy", "*", redirect]
             let first = try await scene.desktop.run(command)
             #expect(first.out.contains("Signed in to"), "\(first.out) \(first.err)")
             #expect(await login.ended() == 0)
@@ -70,13 +48,13 @@ struct OAuthBrowserTests {
     @Test("a visit with another state is turned away, and the sign-in goes on")
     func wrongState() async throws {
         try await OAuthScene.play { scene, _ in
-            let (login, url) = try await begin(scene)
+            let (login, url) = try await scene.beginInBrowser()
             let redirect = try #require(url.firstMatch(of: /redirect_uri=([^&]+)/)?.1.removingPercentEncoding)
             let guess = try await scene.desktop.run([
                 "curl", "--silent", "--noproxy", "*", redirect + "?code=guessed&state=guessed",
             ])
             #expect(guess.out.contains("Not from this sign-in"))
-            #expect(try await consent(scene, url).contains("Signed in to"))
+            #expect(try await scene.consent(url).contains("Signed in to"))
             #expect(await login.ended() == 0)
         }
     }
@@ -90,8 +68,8 @@ struct OAuthBrowserTests {
     func refused(fault: OAuthStandIn.Fault, status: Int32, words: String) async throws {
         try await OAuthScene.play { scene, server in
             server.misbehave(fault)
-            let (login, url) = try await begin(scene)
-            let page = try await consent(scene, url)
+            let (login, url) = try await scene.beginInBrowser()
+            let page = try await scene.consent(url)
             #expect(page.contains("Not signed in"), "\(page)")
             let output = await login.output()
             #expect(output.status == status, "\(output.err)")
@@ -107,9 +85,9 @@ struct OAuthBrowserTests {
         let port = try FreePort.find()
         let more = "[oauth]\nredirect = \"http://localhost:\(port)/signed-in\""
         try await OAuthScene.play(profile: more) { scene, _ in
-            let (login, url) = try await begin(scene)
+            let (login, url) = try await scene.beginInBrowser()
             #expect(url.contains("localhost%3A\(port)%2Fsigned-in"), "\(url)")
-            #expect(try await consent(scene, url).contains("Signed in to"))
+            #expect(try await scene.consent(url).contains("Signed in to"))
             #expect(await login.ended() == 0)
         }
     }
@@ -125,8 +103,7 @@ struct OAuthBrowserTests {
             terminal.type("http://127.0.0.1/callback?code=a&state=b\n")
             await terminal.waits(for: "ended at: ")
             #expect(terminal.text.contains("not the address"), "\(terminal.text)")
-            let answer = try await consent(scene, String(url), follow: false)
-            terminal.type(String(try #require(answer.firstMatch(of: /location: (\S+)/)?.1)) + "\n")
+            terminal.type(try await scene.redirect(of: String(url)) + "\n")
             await terminal.waits(for: "exit ")
             await terminal.ends()
             #expect(terminal.text.contains("exit 0"), "\(terminal.text)")
@@ -166,7 +143,7 @@ struct OAuthBrowserTests {
             await login.err.wait(for: "open this: http")
             await login.err.wait(for: "\n")
             let url = try #require(login.err.text.firstMatch(of: /open this: (\S+)/)?.1)
-            #expect(try await consent(scene, String(url)).contains("Signed in to"))
+            #expect(try await scene.consent(String(url)).contains("Signed in to"))
             #expect(await login.ended() == 0)
             #expect(try String(contentsOfFile: log, encoding: .utf8) == url + "\n")
         }

@@ -33,7 +33,9 @@ struct TargetRules: Sendable {
                 "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(
-            imports: standard.union(["AuthCore", "AuthWire", "Crypto", "CryptoExtras", "JWTKit"])),
+            imports: standard.union([
+                "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "JWTKit", "SwiftASN1", "X509",
+            ])),
         "AuthSealedFile": TargetRules(
             imports: standard.union([
                 "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore", "NIOPosix",
@@ -44,7 +46,7 @@ struct TargetRules: Sendable {
         "AuthDaemon": TargetRules(
             imports: standard.union([
                 "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Logging", "NIOCore", "NIOHTTP1",
-                "NIOPosix",
+                "NIOPosix", "NIOSSL",
                 "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(

@@ -9,7 +9,9 @@ package struct OAuthProfile: Sendable, Equatable {
     package var registers: Bool
     package var scopes: [String]
     package var clientAuthentication: ClientAuthentication
-    package var redirect: LoopbackRedirect
+    package var redirect: RedirectTarget
+    /// By what its page is known, where it is reached by TLS; `nil`: by what the agent makes for each sign-in.
+    package var pageIdentity: PageIdentityFiles?
     /// What the profile says of them goes before what is discovered.
     package var endpoints: OAuthEndpoints
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
@@ -26,7 +28,8 @@ package struct OAuthProfile: Sendable, Equatable {
 
     package init(
         issuer: String?, clientID: String, registers: Bool = false, scopes: [String] = [],
-        clientAuthentication: ClientAuthentication = .none, redirect: LoopbackRedirect = .usual,
+        clientAuthentication: ClientAuthentication = .none, redirect: RedirectTarget = .loopback(.usual),
+        pageIdentity: PageIdentityFiles? = nil,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
         parameters: [FormField] = [], audienceBy: AudienceWay = .resource, bindsTokens: Bool = false,
         assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
@@ -38,6 +41,7 @@ package struct OAuthProfile: Sendable, Equatable {
         self.scopes = scopes
         self.clientAuthentication = clientAuthentication
         self.redirect = redirect
+        self.pageIdentity = pageIdentity
         self.endpoints = endpoints
         self.parameters = parameters
         self.audienceBy = audienceBy

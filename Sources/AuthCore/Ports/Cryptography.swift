@@ -17,6 +17,16 @@ package protocol Cryptography: Sendable {
     /// A signature as JSON Web Signatures have it (RFC 7518 §3.3, §3.4), by the algorithm that goes with the key; `nil`
     /// where there is no ``publicKey(of:)``.
     func signature(of bytes: [UInt8], by key: Secret) -> [UInt8]?
+
+    /// A certificate that vouches for itself, and for this machine alone, with a key that nobody else has.
+    /// - Parameter host: `127.0.0.1`, `::1` or `localhost`.
+    /// - Returns: `nil` where none can be made.
+    func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> PageIdentity?
+
+    /// A person's own, if the key is the certificate's, and that is good now and for that host.
+    func pageIdentity(
+        certificates: String, key: Secret, for host: String, at now: WallTime
+    ) throws(PageIdentityError) -> PageIdentity
 }
 
 /// The half of a key that is no secret.

@@ -2,13 +2,20 @@ package import AuthWire
 
 /// Takes the person's browser back from an authorization server (RFC 8252 §7.3), on this machine alone.
 package protocol RedirectListening: Sendable {
+    /// - Parameter identity: by what the page is known, where it is reached by TLS.
     /// - Throws: `conflict` where the profile's own port is somebody else's.
-    func listen(at redirect: LoopbackRedirect) async throws(AgentError) -> any RedirectListener
+    func listen(
+        at redirect: LoopbackRedirect, as identity: PageIdentity?
+    ) async throws(AgentError) -> any RedirectListener
+
+    /// A person's own certificate and key, as they are at this moment.
+    func read(_ files: PageIdentityFiles) throws(PageIdentityError) -> (certificates: String, key: Secret)
 }
 
-/// One sign-in's listener.
+/// Where one sign-in's person comes back to.
 package protocol RedirectListener: Sendable {
-    var port: Int { get }
+    /// As the provider gets it.
+    var redirectURI: String { get }
 
     /// Visits to the redirect's path, until it is closed or the waiting task is cancelled.
     var visits: AsyncStream<RedirectVisit> { get }

@@ -35,7 +35,10 @@ extension Login {
         if case .away(let journey, let endsAt) = stage {
             var step = Step(login: id, kind: .browser)
             switch journey {
-            case .browser(let url): step.url = url
+            case .browser(let trip):
+                step.url = trip.url
+                step.redirectScheme = trip.scheme
+                step.certificateSHA256 = trip.fingerprint
             case .device(let device):
                 step.kind = .device
                 step.verificationURI = device.verificationURI

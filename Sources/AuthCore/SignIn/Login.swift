@@ -28,7 +28,16 @@ package struct Login: Sendable {
     /// Where a person is meanwhile.
     package enum Journey: Sendable {
         case device(DeviceAuthorization)
-        case browser(url: String)
+        case browser(BrowserTrip)
+    }
+
+    /// There, and what brings them back.
+    package struct BrowserTrip: Sendable {
+        package var url: String
+        /// The client has the desktop hand addresses of this scheme to us meanwhile.
+        package var scheme: String?
+        /// Of a certificate that no browser knows.
+        package var fingerprint: String?
     }
 
     package struct Question: Sendable {

@@ -94,14 +94,19 @@ extension LoginDesk {
 
     private func openBrowser(_ login: Login) async throws(AgentError) -> Login {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
-        let listener = try await tools.redirects.listen(at: oauth.redirect)
+        let (listener, fingerprint) = try await listen(oauth, tools)
         do throws(AgentError) {
-            let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: listener.port))
+            let attempt = try await attempt(login, tools, oauth, redirectURI: listener.redirectURI)
             guard isUnderWay(login.id) else { throw .cancelledLogin }
             let now = table.clock.now()
             let end = now.boot + AuthorizationAttempt.patience
+            var trip = Login.BrowserTrip(url: attempt.url, fingerprint: fingerprint)
+            if let mailbox = listener as? SchemeMailbox, case .scheme(let redirect) = oauth.redirect {
+                mailboxes[login.id] = (attempt, mailbox)
+                trip.scheme = redirect.scheme
+            }
             var login = login
-            login.sendAway(.browser(url: attempt.url), until: end, at: now)
+            login.sendAway(.browser(trip), until: end, at: now)
             let waiting = login
             work(for: login.id) {
                 await withTaskGroup(of: Void.self) { group in
@@ -154,7 +159,7 @@ extension LoginDesk {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         var login = login
         guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
-            let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri(port: nil))
+            let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri)
             login.askForAddress(of: attempt, at: table.clock.now())
             return login
         }

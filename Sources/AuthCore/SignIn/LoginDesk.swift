@@ -18,6 +18,10 @@ package actor LoginDesk {
     private var watches: [String: AsyncStream<Never>.Continuation] = [:]
     /// Ends what is done for each while its person is away.
     private var journeys: [String: AsyncStream<Never>.Continuation] = [:]
+    /// Those that wait for another one to have us registered, by the provider.
+    var registering: [String: [AsyncStream<Never>.Continuation]] = [:]
+    /// Of those whose person comes back by a scheme of ours.
+    var mailboxes: [String: (attempt: AuthorizationAttempt, mailbox: SchemeMailbox)] = [:]
 
     /// - Parameter tools: what signing in by a browser needs; without them it is unsupported.
     package init(table: SessionTable, tools: SignInTools? = nil) {
@@ -181,6 +185,7 @@ package actor LoginDesk {
         }
         watches.removeValue(forKey: id)?.finish()
         journeys.removeValue(forKey: id)?.finish()
+        mailboxes[id] = nil
         tell(id, step)
         return step
     }

@@ -81,6 +81,11 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await desk.cancel(params).json }
         case .loginResend(let params):
             return later { () async throws(AgentError) in try await desk.resend(params).json }
+        case .loginRedirect(let params):
+            return later { () async throws(AgentError) in
+                try await desk.redirect(params)
+                return .object([:])
+            }
         case .passwordSet(let params):
             return later { () async throws(AgentError) in try await desk.start(.set, params).json }
         case .passwordChange(let params):

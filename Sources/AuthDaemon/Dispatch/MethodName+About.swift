@@ -21,7 +21,7 @@ extension MethodName {
         case .providerShow: MethodAbout("One provider.", [.needs("provider")], gives: "provider")
         case .providerCheck:
             MethodAbout("Checks a profile's text.", [.needs("text"), .takes("file")], gives: "problems")
-        case .loginStart, .loginAnswer, .loginWait, .loginCancel, .loginResend: aboutLogin
+        case .loginStart, .loginAnswer, .loginWait, .loginCancel, .loginResend, .loginRedirect: aboutLogin
         case .sessionList, .sessionStatus, .sessionUse, .sessionRefresh, .sessionValidate, .sessionLogout, .sessionWait:
             aboutSession
         case .passwordSet: MethodAbout("Sets a first password.", passwordParams, gives: "step")
@@ -72,10 +72,12 @@ extension MethodName {
                 "Moves every session to another store.", [.needs("to"), .takes("passphrase")], gives: "message")
         case .sessionExport:
             MethodAbout(
-                "Gives sessions, sealed by a passphrase.", [Self.session, .needs("passphrase")], gives: "parcel")
+                "Gives sessions, sealed where a passphrase is given.", [Self.session, .takes("passphrase")],
+                gives: "parcel")
         case .sessionImport:
             MethodAbout(
-                "Takes what an export gave.", [.needs("sealed_base64"), .needs("passphrase")], gives: "sessions")
+                "Takes what an export gave, with the passphrase that sealed it.",
+                [.needs("parcel_base64"), .takes("passphrase")], gives: "sessions")
         case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
         }
     }
@@ -93,6 +95,10 @@ extension MethodName {
             MethodAbout("Gives what the step asks for.", [.needs("login"), .needs("fields", .object)], gives: "step")
         case .loginCancel: MethodAbout("Ends the sign-in.", [.needs("login")], gives: "step")
         case .loginResend: MethodAbout("Asks for another code.", [.needs("login")], gives: "step")
+        case .loginRedirect:
+            MethodAbout(
+                "Hands an address of a scheme of ours to the sign-in that it ends.", [.needs("address")],
+                gives: "nothing")
         default: MethodAbout("Waits for the step to change.", [.needs("login")], gives: "step")
         }
     }

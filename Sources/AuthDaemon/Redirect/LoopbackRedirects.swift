@@ -3,6 +3,7 @@ package import AuthWire
 package import NIOCore
 import NIOHTTP1
 import NIOPosix
+import NIOSSL
 
 /// Listens on this machine's own addresses for browsers that come back from a sign-in (RFC 8252 §7.3).
 package struct LoopbackRedirects: RedirectListening {
@@ -15,11 +16,14 @@ package struct LoopbackRedirects: RedirectListening {
         self.loop = loop
     }
 
-    package func listen(at redirect: LoopbackRedirect) async throws(AgentError) -> any RedirectListener {
+    package func listen(
+        at redirect: LoopbackRedirect, as identity: PageIdentity?
+    ) async throws(AgentError) -> any RedirectListener {
+        let tls = try identity.map { identity throws(AgentError) in try Self.tls(identity, redirect) }
         var lastError: (any Error)?
         for _ in 0..<(redirect.port == nil ? Self.tries : 1) {
             do {
-                return try await open(redirect)
+                return try await open(redirect, tls)
             } catch {
                 lastError = error
             }
@@ -31,15 +35,25 @@ package struct LoopbackRedirects: RedirectListening {
                 + "End what listens there, or sign in with --paste.", cause: "redirect_port")
     }
 
+    package func read(_ files: PageIdentityFiles) throws(PageIdentityError) -> (certificates: String, key: Secret) {
+        do throws(StoreError) {
+            // A certificate is nobody's secret; its key is ours alone, as any key.
+            return (try KeyFile.readPublic(files.certificate), try KeyFile.read(files.key))
+        } catch {
+            if case .failed(let reason) = error { throw PageIdentityError(reason) }
+            throw PageIdentityError("\(files.key) cannot be read")
+        }
+    }
+
     /// `localhost` is whichever of both a browser takes: then both are ours, or somebody else would be sent the code.
-    private func open(_ redirect: LoopbackRedirect) async throws -> any RedirectListener {
+    private func open(_ redirect: LoopbackRedirect, _ tls: NIOSSLContext?) async throws -> any RedirectListener {
         let hosts = redirect.host == "localhost" ? ["127.0.0.1", "::1"] : [redirect.host]
         let (visits, arrivals) = AsyncStream<RedirectVisit>.makeStream()
         var channels: [any Channel] = []
         var port = redirect.port ?? 0
         do {
             for host in hosts {
-                let channel = try await bootstrap(redirect, arrivals).bind(host: host, port: port).get()
+                let channel = try await bootstrap(redirect, tls, arrivals).bind(host: host, port: port).get()
                 channels.append(channel)
                 port = channel.localAddress?.port ?? port
             }
@@ -49,36 +63,56 @@ package struct LoopbackRedirects: RedirectListening {
             for channel in channels { channel.close(promise: nil) }
             throw error
         }
-        return OpenRedirect(port: port, visits: visits, arrivals: arrivals, channels: channels)
+        return OpenRedirect(
+            redirectURI: redirect.uri(port: port), visits: visits, arrivals: arrivals, channels: channels)
     }
 
     private func bootstrap(
-        _ redirect: LoopbackRedirect, _ arrivals: AsyncStream<RedirectVisit>.Continuation
+        _ redirect: LoopbackRedirect, _ tls: NIOSSLContext?, _ arrivals: AsyncStream<RedirectVisit>.Continuation
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.maxMessagesPerRead, value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    try channel.pipeline.syncOperations.addHandler(
-                        RedirectHandler(path: redirect.path, arrivals: arrivals))
+                    let pipeline = channel.pipeline.syncOperations
+                    if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    try pipeline.addHandler(RedirectHandler(path: redirect.path, arrivals: arrivals))
                 }
             }
+    }
+
+    private static func tls(
+        _ identity: PageIdentity, _ redirect: LoopbackRedirect
+    ) throws(AgentError) -> NIOSSLContext {
+        do {
+            let chain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificates.utf8))
+            let key = try NIOSSLPrivateKey(bytes: identity.key.revealBytes(), format: .pem)
+            var configuration = TLSConfiguration.makeServerConfiguration(
+                certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
+            // No browser of today speaks less (RFC 8996).
+            configuration.minimumTLSVersion = .tlsv12
+            return try NIOSSLContext(configuration: configuration)
+        } catch {
+            throw AgentError(
+                .validation, "The page at \(redirect.uri(port: nil)) cannot be reached by TLS: \(error).",
+                cause: "redirect_certificate")
+        }
     }
 }
 
 private final class OpenRedirect: RedirectListener {
-    let port: Int
+    let redirectURI: String
     let visits: AsyncStream<RedirectVisit>
     private let arrivals: AsyncStream<RedirectVisit>.Continuation
     private let channels: [any Channel]
 
     init(
-        port: Int, visits: AsyncStream<RedirectVisit>, arrivals: AsyncStream<RedirectVisit>.Continuation,
+        redirectURI: String, visits: AsyncStream<RedirectVisit>, arrivals: AsyncStream<RedirectVisit>.Continuation,
         channels: [any Channel]
     ) {
-        self.port = port
+        self.redirectURI = redirectURI
         self.visits = visits
         self.arrivals = arrivals
         self.channels = channels

@@ -46,7 +46,7 @@ extension ProfileReader {
         section?.allow(
             [
                 "assertion_audience", "audience_by", "client_auth", "client_key_id", "dpop", "parameters", "redirect",
-                "require_pushed_authorization_requests",
+                "redirect_certificate", "redirect_key", "require_pushed_authorization_requests",
             ] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
@@ -68,19 +68,43 @@ extension ProfileReader {
         let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
         let assertionAudience = section?.word("assertion_audience", of: AssertionAudience.allCases.map(\.rawValue))
         let audienceBy = section?.word("audience_by", of: AudienceWay.allCases.map(\.rawValue))
-        let redirect = section?.string("redirect")
-        if let redirect, LoopbackRedirect(redirect) == nil {
-            root.problems.add("oauth.redirect", expected: LoopbackRedirect.expected, found: redirect)
-        }
+        let redirect = section.flatMap(redirect) ?? .loopback(.usual)
         return OAuthProfile(
             issuer: issuer, clientID: clientID, registers: registers, scopes: scopes,
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
-            redirect: redirect.flatMap(LoopbackRedirect.init) ?? .usual, endpoints: endpoints,
+            redirect: redirect, pageIdentity: section.flatMap { pageIdentity($0, redirect) }, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
             audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource, bindsTokens: section?.bool("dpop") ?? false,
             assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
             keyID: section?.string("client_key_id"),
             demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
+    }
+
+    private static func redirect(_ section: TOMLSection) -> RedirectTarget? {
+        guard let text = section.string("redirect") else { return nil }
+        if let redirect = RedirectTarget(text) { return redirect }
+        section.problems.add(section.path("redirect"), expected: RedirectTarget.expected, found: text)
+        return nil
+    }
+
+    /// By what the page is known, where it is reached by TLS: both files, or what the agent makes itself.
+    private static func pageIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> PageIdentityFiles? {
+        let keys = ["redirect_certificate", "redirect_key"]
+        let paths = keys.map { key -> String? in
+            guard let path = section.string(key) else { return nil }
+            if !redirect.isSecurePage {
+                section.problems.add(
+                    section.path(key), expected: "none, as the redirect is no https address", found: "one")
+            } else if !path.hasPrefix("/") {
+                section.problems.add(section.path(key), expected: "an absolute path", found: path)
+            }
+            return path
+        }
+        for (index, key) in keys.enumerated() where paths[index] == nil && paths[1 - index] != nil {
+            section.problems.add(section.path(key), expected: "a file, beside \(keys[1 - index])", found: "nothing")
+        }
+        guard let certificate = paths[0], let key = paths[1] else { return nil }
+        return PageIdentityFiles(certificate: certificate, key: key)
     }
 
     /// Empty where the provider is to give one; `nil` where it has to be there and is not.

@@ -32,6 +32,7 @@ extension AgentRequest {
         case .loginWait: .loginWait(try LoginParams(object))
         case .loginCancel: .loginCancel(try LoginParams(object))
         case .loginResend: .loginResend(try LoginParams(object))
+        case .loginRedirect: .loginRedirect(try LoginRedirectParams(object))
         case .sessionList: .sessionList
         case .sessionStatus: .sessionStatus(try SessionParams(object))
         case .sessionUse: .sessionUse(try SessionUseParams(object))

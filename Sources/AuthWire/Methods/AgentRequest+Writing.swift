@@ -16,6 +16,7 @@ extension AgentRequest {
         case .loginWait: .loginWait
         case .loginCancel: .loginCancel
         case .loginResend: .loginResend
+        case .loginRedirect: .loginRedirect
         case .sessionList: .sessionList
         case .sessionStatus: .sessionStatus
         case .sessionUse: .sessionUse
@@ -62,6 +63,7 @@ extension AgentRequest {
         case .loginStart(let params): params.json
         case .loginAnswer(let params): params.json
         case .loginWait(let params), .loginCancel(let params), .loginResend(let params): params.json
+        case .loginRedirect(let params): params.json
         case .sessionStatus(let params), .sessionRefresh(let params), .sessionValidate(let params): params.json
         case .sessionUse(let params): params.json
         case .sessionLogout(let params): params.json

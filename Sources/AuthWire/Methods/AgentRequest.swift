@@ -15,6 +15,7 @@ public enum AgentRequest: Sendable, Equatable {
     case loginWait(LoginParams)
     case loginCancel(LoginParams)
     case loginResend(LoginParams)
+    case loginRedirect(LoginRedirectParams)
     case sessionList
     case sessionStatus(SessionParams)
     case sessionUse(SessionUseParams)

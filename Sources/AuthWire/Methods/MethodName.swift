@@ -15,6 +15,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case loginWait = "login.wait"
     case loginCancel = "login.cancel"
     case loginResend = "login.resend"
+    case loginRedirect = "login.redirect"
     case sessionList = "session.list"
     case sessionStatus = "session.status"
     case sessionUse = "session.use"

@@ -85,3 +85,19 @@ public struct LoginParams: Sendable, Equatable {
 
     public var json: JSON { ["login": .string(login)] }
 }
+
+/// Of `login.redirect`.
+public struct LoginRedirectParams: Sendable, Equatable, HoldsSecrets {
+    /// What the desktop was given to open. Secret.
+    public var address: String
+
+    public init(address: String) {
+        self.address = address
+    }
+
+    public init(_ object: JSONObject) throws(AgentError) {
+        address = try Members(object, in: .params).required("address", .string)
+    }
+
+    public var json: JSON { ["address": .string(address)] }
+}

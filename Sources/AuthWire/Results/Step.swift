@@ -27,6 +27,11 @@ public struct Step: Sendable, Equatable {
     public var verificationURIComplete: String?
     public var userCode: String?
     public var url: String?
+    /// The browser comes back by an address of this scheme, which the client has the desktop hand to `login.redirect`.
+    public var redirectScheme: String?
+    /// SHA-256 of the certificate of the page that the browser comes back to, which was made for this sign-in: the
+    /// browser will warn of it.
+    public var certificateSHA256: String?
     public var status: SessionStatus?
     public var error: AgentError?
 
@@ -34,7 +39,8 @@ public struct Step: Sendable, Equatable {
         login: String, kind: StepKind, fields: [StepField]? = nil, message: String? = nil, sentTo: String? = nil,
         expiresAt: Double? = nil, resendAt: Double? = nil, verificationURI: String? = nil,
         verificationURIComplete: String? = nil, userCode: String? = nil, url: String? = nil,
-        status: SessionStatus? = nil, error: AgentError? = nil
+        redirectScheme: String? = nil, certificateSHA256: String? = nil, status: SessionStatus? = nil,
+        error: AgentError? = nil
     ) {
         self.login = login
         self.kind = kind
@@ -47,6 +53,8 @@ public struct Step: Sendable, Equatable {
         self.verificationURIComplete = verificationURIComplete
         self.userCode = userCode
         self.url = url
+        self.redirectScheme = redirectScheme
+        self.certificateSHA256 = certificateSHA256
         self.status = status
         self.error = error
     }
@@ -64,6 +72,8 @@ public struct Step: Sendable, Equatable {
         verificationURIComplete = try members.optional("verification_uri_complete", .string)
         userCode = try members.optional("user_code", .string)
         url = try members.optional("url", .string)
+        redirectScheme = try members.optional("redirect_scheme", .string)
+        certificateSHA256 = try members.optional("certificate_sha256", .string)
         status = try members.nested("status", SessionStatus.init)
         error = try members.optional("error", .any).map(AgentError.init(json:))
     }
@@ -79,6 +89,8 @@ public struct Step: Sendable, Equatable {
         object["verification_uri_complete"] = verificationURIComplete.map(JSON.string)
         object["user_code"] = userCode.map(JSON.string)
         object["url"] = url.map(JSON.string)
+        object["redirect_scheme"] = redirectScheme.map(JSON.string)
+        object["certificate_sha256"] = certificateSHA256.map(JSON.string)
         object["status"] = status?.json
         object["error"] = error?.json
         return .object(object)

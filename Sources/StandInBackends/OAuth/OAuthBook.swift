@@ -58,6 +58,7 @@ final class OAuthBook: Sendable {
     let configuration: OAuthStandIn.Configuration
     let secrets = SecretLog()
     let counts = Watched(OAuthStandIn.Counts())
+    let holdsRegistrations = Watched(false)
     private let clock = ServerClock()
     private let state: Mutex<State>
 

@@ -58,6 +58,12 @@ extension OAuthServing {
         return try checked(fields)
     }
 
+    /// What leads to this machine, or to a program on it.
+    private static let redirects = [
+        "http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:", "https://127.0.0.1:",
+        "https://localhost:", "com.example.authd:/",
+    ]
+
     /// RFC 6749 §4.1.1, RFC 7636 §4.3: what has to be there is there, and the redirect leads to this machine.
     func checked(_ fields: [String: String]) throws(Refusal) -> [String: String] {
         let known = [
@@ -68,9 +74,7 @@ extension OAuthServing {
             fields["code_challenge_method"] == "S256", fields["code_challenge"]?.count == 43,
             (fields["state"]?.count ?? 0) >= 22,
             fields["dpop_jkt"]?.count == (book.configuration.demandsProofs ? 43 : nil),
-            ["http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:"].contains(where: {
-                fields["redirect_uri"]?.hasPrefix($0) == true
-            })
+            Self.redirects.contains(where: { fields["redirect_uri"]?.hasPrefix($0) == true })
         else { throw .oauth("invalid_request", "the request for authorization is not as it should be") }
         return fields.filter { known.contains($0.key) }
     }

@@ -65,6 +65,9 @@ struct OAuthServing: Shape {
             members["require_pushed_authorization_requests"] = .bool(book.configuration.demandsPushedRequests)
         }
         if book.configuration.registersClients { members["registration_endpoint"] = .string(issuer + "/register") }
+        if let grants = book.configuration.grantTypes {
+            members["grant_types_supported"] = .array(grants.map(JSONValue.string))
+        }
         if book.configuration.demandsProofs {
             members["dpop_signing_alg_values_supported"] = book.takes(.otherProofAlgorithms) ? ["EdDSA"] : ["ES256"]
         }

@@ -7,6 +7,8 @@ package final class OAuthStandIn: Sendable {
         package var clientSecret: String?
         /// It knows no client but one that has it register itself (RFC 7591).
         package var registersClients = false
+        /// What it gives tokens for, and registers clients for; `nil`: whatever there is, and metadata does not tell.
+        package var grantTypes: [String]?
         /// The public half, in PEM, of the key that the client proves by who it is (RFC 7523); it has no secret then.
         package var clientKey: String?
         package var assertionAudience = AssertionAudience.issuer
@@ -57,6 +59,8 @@ package final class OAuthStandIn: Sendable {
         package var userInfos = 0
         package var services = 0
         package var registrations = 0
+        /// With those that were refused.
+        package var registrationRequests = 0
         package var pushes = 0
         package var proofs = 0
         /// Why proofs were refused.
@@ -148,6 +152,9 @@ package final class OAuthStandIn: Sendable {
 
     /// The client proves from now on by this key who it is: its public half, in PEM.
     package func use(clientKey: String) { book.use(clientKey: clientKey) }
+
+    /// Who wants to be registered gets no answer meanwhile.
+    package func holdRegistrations(_ holds: Bool) { book.holdsRegistrations.update { $0 = holds } }
 
     /// As an administrator can who removes a client.
     package func forgetClient() { book.forgetClient() }

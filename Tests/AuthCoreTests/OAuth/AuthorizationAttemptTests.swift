@@ -152,20 +152,52 @@ struct AuthorizationAttemptTests {
             ("http://127.0.0.1/callback", "http://127.0.0.1:7/callback", false),
             ("http://[::1]:8765/cb", "http://[::1]:8765/cb", true),
             ("http://localhost", "http://localhost:7/", false),
+            ("https://localhost/callback", "https://localhost:7/callback", false),
+            ("https://127.0.0.1:8443/cb", "https://127.0.0.1:8443/cb", true),
         ])
     func redirect(text: String, uri: String, isFixed: Bool) throws {
         let redirect = try #require(LoopbackRedirect(text))
         #expect(redirect.uri(port: isFixed ? nil : 7) == uri)
         #expect((redirect.port != nil) == isFixed)
+        #expect(redirect.isSecure == text.hasPrefix("https"))
+        #expect(RedirectTarget(text) == .loopback(redirect))
     }
 
     @Test(
         "what leads elsewhere is no redirect",
         arguments: [
-            "https://127.0.0.1/", "http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1/?a=b",
+            "https://example.org/", "http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1/?a=b",
             "http://127.0.0.2/", "authd://callback",
         ])
     func elsewhere(text: String) {
         #expect(LoopbackRedirect(text) == nil)
+        #expect(RedirectTarget(text) == nil)
+    }
+
+    @Test(
+        "a scheme of our own is a domain turned round (RFC 8252 §7.1)",
+        arguments: [
+            "com.example.app:/callback", "com.googleusercontent.apps.123-abc:/oauth2redirect", "org.example:/",
+            "com.example.app://signed-in/here",
+        ])
+    func scheme(text: String) throws {
+        let redirect = try #require(SchemeRedirect(text))
+        #expect(redirect.uri == text)
+        #expect(text.hasPrefix(redirect.scheme + ":"))
+        #expect(RedirectTarget(text)?.uri == text)
+    }
+
+    @Test(
+        "what may be somebody else's scheme, or is none, is no redirect",
+        arguments: [
+            "javascript:/alert(1)", "file:/etc/passwd", "mailto:/a", "myapp:/callback", "Com.Example.App:/callback",
+            "com.example.app:callback", "com.example.app:", "com..app:/callback", ".com.app:/callback",
+            "com.example.app.:/callback", "com.example_app:/callback", "com.example+app:/callback", "c.example:/cb",
+            "3com.example:/cb", "soap.beep:/cb", "z39.50:/cb", "com.example.app:/callback?a=b",
+            "com.example.app:/callback#a", "com.example.app:/a b", "com.example.app:/../etc", "com.-app:/callback",
+            "com.example.app/callback", "",
+        ])
+    func strangeScheme(text: String) {
+        #expect(RedirectTarget(text) == nil)
     }
 }

@@ -55,7 +55,8 @@ struct Rig: Sendable {
                     table: table, store: store,
                     surroundings: StoreDesk.Surroundings(
                         readKey: { (path) throws(StoreError) in try KeyFile.read(path) },
-                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, parcels: PassphraseParcels())),
+                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
+                        parcels: PassphraseParcels())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
             clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },

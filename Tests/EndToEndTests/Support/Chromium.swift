@@ -7,15 +7,24 @@ struct Chromium: Sendable {
     private let desktop: Desktop
 
     /// Runs one for as long as the test.
+    /// - Parameters:
+    ///   - schemes: by the origin of a page, what it may have the desktop open without asking the person each time.
+    ///   - variables: of the environment, besides the desktop's.
     static func running(
-        in desktop: Desktop, _ test: @Sendable (Chromium) async throws -> Void
+        in desktop: Desktop, arguments: [String] = [], schemes: [String: String] = [:],
+        with variables: [String: String] = [:], _ test: @Sendable (Chromium) async throws -> Void
     ) async throws {
-        let driver = try await Child(["chromedriver", "--port=0"], environment: desktop.environment)
+        let driver = try await Child(
+            ["chromedriver", "--port=0"], environment: desktop.environment.merging(variables) { $1 })
         guard await driver.out.wait(for: "successfully on port"), await driver.out.wait(for: ".\n"),
             let port = driver.out.text.firstMatch(of: /successfully on port (\d+)/)?.1
         else { throw Failure("no chromedriver: \(driver.out.text)\(driver.err.text)") }
         let options: [String: Any] = [
-            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server"]
+            "args": [
+                "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--no-proxy-server",
+            ] + arguments,
+            // As the tick under the browser's own question writes it.
+            "prefs": ["protocol_handler.allowed_origin_protocol_pairs": schemes.mapValues { [$0: true] }],
         ]
         let wanted = ["capabilities": ["alwaysMatch": ["goog:chromeOptions": options]]]
         let root = "http://127.0.0.1:\(port)/session"

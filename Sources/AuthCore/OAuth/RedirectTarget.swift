@@ -1,0 +1,35 @@
+/// Where a browser is sent back to at the end (RFC 8252 §7).
+package enum RedirectTarget: Sendable, Equatable {
+    /// A page that the agent serves on this machine.
+    case loopback(LoopbackRedirect)
+    /// A program that the desktop calls.
+    case scheme(SchemeRedirect)
+
+    /// What it looks like, for a person whose profile says something else.
+    package static let expected =
+        "an address of this machine, such as http://127.0.0.1/callback, with a port or by https, or one of a scheme "
+        + "that is a domain turned round, such as com.example.app:/callback"
+
+    package init?(_ text: String) {
+        if let redirect = LoopbackRedirect(text) {
+            self = .loopback(redirect)
+        } else if let redirect = SchemeRedirect(text) {
+            self = .scheme(redirect)
+        } else {
+            return nil
+        }
+    }
+
+    /// As the provider knows it: without a port where that is whichever is free.
+    package var uri: String {
+        switch self {
+        case .loopback(let redirect): redirect.uri(port: nil)
+        case .scheme(let redirect): redirect.uri
+        }
+    }
+
+    /// Whether the page is reached by TLS.
+    package var isSecurePage: Bool {
+        if case .loopback(let redirect) = self { redirect.isSecure } else { false }
+    }
+}

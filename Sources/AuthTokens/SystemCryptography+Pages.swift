@@ -1,0 +1,75 @@
+package import AuthCore
+import Crypto
+import FoundationEssentials
+import SwiftASN1
+import X509
+
+/// The certificates by which a page on this machine is known, by swift-certificates.
+extension SystemCryptography {
+    package func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> PageIdentity? {
+        let key = P256.Signing.PrivateKey()
+        guard let certificate = try? Self.certificate(for: host, key, from: start.date, until: end.date),
+            let pem = try? certificate.serializeAsPEM().pemString
+        else { return nil }
+        return PageIdentity(
+            certificates: pem, key: Secret(key.pemRepresentation), fingerprint: Self.fingerprint(certificate))
+    }
+
+    package func pageIdentity(
+        certificates: String, key: Secret, for host: String, at now: WallTime
+    ) throws(PageIdentityError) -> PageIdentity {
+        guard let document = try? PEMDocument.parseMultiple(pemString: certificates).first,
+            let certificate = try? Certificate(pemDocument: document)
+        else { throw PageIdentityError("its certificate is none that can be read (PEM)") }
+        guard let ownKey = try? Certificate.PrivateKey(pemEncoded: key.reveal()) else {
+            throw PageIdentityError("the key of its certificate is none that can be read (PEM, without a passphrase)")
+        }
+        guard ownKey.publicKey == certificate.publicKey else {
+            throw PageIdentityError("the key is not that of its certificate")
+        }
+        guard now.date < certificate.notValidAfter else { throw PageIdentityError("its certificate has ended") }
+        guard certificate.notValidBefore <= now.date else {
+            throw PageIdentityError("its certificate is good only later; check this machine's clock")
+        }
+        let names = (try? certificate.extensions.subjectAlternativeNames).map { Array($0) } ?? []
+        guard names.contains(Self.name(host)) else { throw PageIdentityError("its certificate is not for \(host)") }
+        return PageIdentity(certificates: certificates, key: key, fingerprint: Self.fingerprint(certificate))
+    }
+
+    /// It vouches for itself, and for no other: whoever trusts it trusts this machine's own page for these minutes.
+    private static func certificate(
+        for host: String, _ key: P256.Signing.PrivateKey, from start: Date, until end: Date
+    ) throws -> Certificate {
+        let key = Certificate.PrivateKey(key)
+        let name = try DistinguishedName { CommonName("authd, for one sign-in") }
+        return try Certificate(
+            version: .v3, serialNumber: Certificate.SerialNumber(), publicKey: key.publicKey, notValidBefore: start,
+            notValidAfter: end, issuer: name, subject: name, signatureAlgorithm: .ecdsaWithSHA256,
+            extensions: Certificate.Extensions {
+                Critical(BasicConstraints.notCertificateAuthority)
+                Critical(KeyUsage(digitalSignature: true))
+                try ExtendedKeyUsage([.serverAuth])
+                SubjectAlternativeNames([Self.name(host)])
+            }, issuerPrivateKey: key)
+    }
+
+    private static func name(_ host: String) -> GeneralName {
+        switch host {
+        case "127.0.0.1": .ipAddress(ASN1OctetString(contentBytes: [127, 0, 0, 1]))
+        case "::1": .ipAddress(ASN1OctetString(contentBytes: [UInt8](repeating: 0, count: 15) + [1]))
+        default: .dnsName(host)
+        }
+    }
+
+    private static func fingerprint(_ certificate: Certificate) -> String {
+        guard let bytes = try? certificate.serializeAsPEM().derBytes else { return "" }
+        return SHA256.hash(data: bytes).map { byte in
+            let digits = String(byte, radix: 16, uppercase: true)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined(separator: ":")
+    }
+}
+
+extension WallTime {
+    fileprivate var date: Date { Date(timeIntervalSince1970: unixSeconds) }
+}

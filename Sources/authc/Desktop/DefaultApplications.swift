@@ -1,0 +1,58 @@
+/// What a `mimeapps.list` says of who opens what, changed in one line and otherwise left as it is.
+struct DefaultApplications {
+    private static let group = "[Default Applications]"
+
+    private var lines: [String]
+
+    init(_ text: String) {
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    var text: String { lines.joined(separator: "\n") }
+
+    /// Others that open the type stay, after this one.
+    mutating func put(_ entry: String, firstFor type: String) {
+        remove(entry, from: type)
+        if let place = place(of: type) {
+            lines[place] = "\(type)=\(entry);\(Self.value(lines[place]))"
+        } else if let group = lines.firstIndex(where: Self.isGroup) {
+            lines.insert("\(type)=\(entry);", at: group + 1)
+        } else {
+            if lines.last == "" { lines.removeLast() }
+            lines += [Self.group, "\(type)=\(entry);", ""]
+        }
+    }
+
+    mutating func remove(_ entry: String, from type: String) {
+        guard let place = place(of: type) else { return }
+        let entries = Self.value(lines[place]).split(separator: ";", omittingEmptySubsequences: false)
+        let others = entries.filter { $0 != entry }
+        guard others.count < entries.count else { return }
+        if others.allSatisfy(\.isEmpty) {
+            lines.remove(at: place)
+            // The group too, where it was made for that line alone.
+            let isLast = lines[place...].allSatisfy(\.isEmpty)
+            if isLast, Self.isGroup(lines[place - 1]) { lines.remove(at: place - 1) }
+        } else {
+            lines[place] = type + "=" + others.joined(separator: ";")
+        }
+    }
+
+    private func place(of type: String) -> Int? {
+        guard let group = lines.firstIndex(where: Self.isGroup) else { return nil }
+        let end = lines[(group + 1)...].firstIndex { $0.hasPrefix("[") } ?? lines.endIndex
+        return lines[(group + 1)..<end].firstIndex { line in
+            line.contains("=") && Self.trimmed(line.prefix { $0 != "=" }) == type
+        }
+    }
+
+    private static func isGroup(_ line: String) -> Bool { trimmed(line[...]) == group }
+
+    private static func value(_ line: String) -> Substring { line.drop { $0 != "=" }.dropFirst() }
+
+    private static func trimmed(_ text: Substring) -> String {
+        var text = text.drop { $0.isWhitespace }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        return String(text)
+    }
+}

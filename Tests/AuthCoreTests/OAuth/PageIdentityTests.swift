@@ -1,0 +1,51 @@
+import AuthCore
+import AuthTokens
+import AuthWire
+import Testing
+
+@Suite("By what a page on this machine is known")
+struct PageIdentityTests {
+    private static let now = WallTime(unixSeconds: 1_800_000_000)
+
+    private func make(for host: String = "127.0.0.1") throws -> PageIdentity {
+        try #require(
+            SystemCryptography().makePageIdentity(for: host, from: Self.now, until: Self.now + .seconds(60)))
+    }
+
+    private func problem(
+        _ identity: PageIdentity, key: Secret? = nil, for host: String = "127.0.0.1", after time: Duration = .zero
+    ) -> String? {
+        do throws(PageIdentityError) {
+            _ = try SystemCryptography().pageIdentity(
+                certificates: identity.certificates, key: key ?? identity.key, for: host, at: Self.now + time)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test("what is made is good for its host and its time, and no two are the same")
+    func made() throws {
+        let identity = try make()
+        #expect(identity.fingerprint.utf8.count == 95)
+        #expect(try make().fingerprint != identity.fingerprint)
+        let read = try SystemCryptography().pageIdentity(
+            certificates: identity.certificates, key: identity.key, for: "127.0.0.1", at: Self.now)
+        #expect(read.fingerprint == identity.fingerprint)
+        for host in ["::1", "localhost"] {
+            #expect(problem(try make(for: host), for: host) == nil)
+            #expect(problem(identity, for: host)?.contains("not for \(host)") == true)
+        }
+    }
+
+    @Test("one that has ended or has yet to begin, another's key and what is none are told apart")
+    func wrong() throws {
+        let identity = try make()
+        #expect(problem(identity, after: .seconds(61)) == "its certificate has ended")
+        #expect(problem(identity, after: .seconds(-61))?.contains("good only later") == true)
+        #expect(problem(identity, key: try make().key) == "the key is not that of its certificate")
+        #expect(problem(identity, key: Secret("none"))?.contains("the key of its certificate is none") == true)
+        let none = PageIdentity(certificates: "none", key: identity.key, fingerprint: "")
+        #expect(problem(none)?.contains("its certificate is none") == true)
+    }
+}
