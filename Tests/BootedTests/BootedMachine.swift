@@ -13,8 +13,8 @@ final class BootedMachine: Sendable {
     private let keyrings = Mutex<[Child]>([])
     private let first: String
     private static let script = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "boot").path
-    private static let units = URL(filePath: #filePath)
-        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "systemd")
+    private static let root = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     /// Boots it, plays the test and ends everything. An ordinary user is refused, and that is then what is shown.
     static func play(_ test: @escaping @Sendable (BootedMachine) async throws -> Void) async throws {
@@ -62,8 +62,8 @@ final class BootedMachine: Sendable {
     /// The units as they are installed, and settings that put the stand-ins into the bundled profiles.
     private func prepare() async throws {
         for name in ["authd.socket", "authd.service"] {
-            let unit = try String(contentsOf: Self.units.appending(path: name), encoding: .utf8)
-                .replacing("/usr/bin/authd", with: "/usr/lib/authd-built/authd")
+            let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
+                .replacing(Self.installed, with: Self.built)
             try await write(unit, to: ".config/systemd/user/\(name)")
         }
         let environments = Backend.allCases.map { backend in
@@ -73,6 +73,22 @@ final class BootedMachine: Sendable {
         try await person("systemctl", "--user", "daemon-reload")
         try await person("systemctl", "--user", "enable", "--now", "authd.socket")
         try await startKeyring()
+    }
+
+    private static let (installed, built) = ("/usr/bin/authd", "/usr/lib/authd-built/authd")
+
+    /// What a page of decisions has a person do in a shell, with this machine's authd.
+    static func samples(of page: String) throws -> [String] {
+        let text = try String(contentsOf: root.appending(path: "Docs/decisions/\(page)"), encoding: .utf8)
+        return text.split(separator: "```sh\n").dropFirst().compactMap { rest in
+            rest.firstRange(of: "```").map { String(rest[..<$0.lowerBound].replacing(installed, with: built)) }
+        }
+    }
+
+    /// The manager of the person, and all that it started, as after a new login.
+    func startAnew() async throws {
+        let started = try await asRoot("sh", "-c", "systemctl daemon-reload && systemctl restart user@1000.service")
+        guard started.status == 0 else { throw Failure("no manager: \(started.err)") }
     }
 
     /// One that is open, in place of the one that runs; it lives as long as the machine.

@@ -87,4 +87,39 @@ struct UnitTests {
             #expect(try await machine.journal(until: "authd.toml:1") != nil)
         }
     }
+
+    @Test("the key of sealed files comes by LoadCredentialEncrypted=, as their page shows it, and never without it")
+    func sealedCredential() async throws {
+        try await BootedMachine.play { machine in
+            let samples = try BootedMachine.samples(of: "sealed-file.md")
+            let asRoot = try #require(samples.first { $0.contains("systemd-creds") })
+            let asPerson = try #require(samples.first { $0.contains("CREDENTIALS_DIRECTORY") })
+            let sealed = try await machine.asRoot("bash", "-euc", asRoot)
+            #expect(sealed.status == 0, "\(sealed.err)")
+            try await machine.startAnew()
+            try await machine.person("bash", "-euc", asPerson)
+
+            try await machine.signIn()
+            let token = try await machine.authc("token").out
+            let files = "/people/ada/.local/state/authd/sessions"
+            #expect(try await machine.person("ls", files) == "app-template.session\nindex\nkey\n")
+            // A stop hands nothing over: the next start has only the files and the key.
+            for _ in 1...2 {
+                try await machine.person("systemctl", "--user", "stop", "authd.service")
+                #expect(try await machine.authc("token").out == token)
+            }
+            #expect(try await machine.authc("refresh").status == 0)
+            let newer = try await machine.authc("token").out
+
+            try await machine.person("systemctl", "--user", "stop", "authd.service")
+            let unit = "/etc/systemd/system/user@1000.service.d/authd.conf"
+            #expect(try await machine.asRoot("mv", unit, "/tmp/kept").status == 0)
+            try await machine.startAnew()
+            let locked = try await machine.authc("token")
+            #expect(locked.status == 4 && locked.err.contains("sealed with a key, and none is given"), "\(locked.err)")
+            #expect(try await machine.asRoot("mv", "/tmp/kept", unit).status == 0)
+            try await machine.startAnew()
+            #expect(try await machine.authc("token").out == newer)
+        }
+    }
 }
