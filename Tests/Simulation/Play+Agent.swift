@@ -131,7 +131,9 @@ extension Play {
     }
 
     private func settle(_ record: SessionRecord, _ session: Int) {
-        seats[session]?.settled.insert(record.tokens.accessToken.reveal())
+        let token = record.tokens.accessToken.reveal()
+        seats[session]?.settled.insert(token)
+        if seats[session]?.measured[token] == record.tokens.issuedAt { seats[session]?.doubtful[token] = nil }
     }
 
     /// What the store holds of another writer is settled, and read under the clock of now: its dates may have been made
@@ -217,14 +219,23 @@ extension Play {
         begin(session)
     }
 
-    /// Tokens that were read, and whose dates are wrong by the clock of now: nobody can tell their ends better than that.
+    /// What the clock of now says of tokens that were read. Where it is the one that they were dated under, their age is known,
+    /// and stays so for one that can be renewed; else nobody can tell more than that they end a whole life from now.
     func doubt(_ session: Int) {
-        for (token, dated) in seats[session]?.read ?? [:] {
+        guard let seat = seats[session] else { return }
+        let inUse = seat.machine.record.tokens
+        for (token, asRead) in seat.read {
             guard let facts = provider.issued[token] else { continue }
+            let dated = inUse.accessToken.reveal() == token ? inUse.issuedAt : asRead
             let error = dated - WallTime(unixSeconds: Self.begin) - facts.sentAt
-            guard abs((error - clockError).seconds) > 0.001 else { continue }
-            let end = facts.life.map { now + $0 } ?? .seconds(1 << 40)
-            seats[session]?.doubtful[token] = min(seats[session]?.doubtful[token] ?? end, end)
+            if abs((error - clockError).seconds) <= 0.001 {
+                seat.known.insert(token)
+                seat.doubtful[token] = nil
+            } else if !seat.known.contains(token) || !setting.canRenew || !renewable {
+                let end = facts.life.map { now + $0 } ?? .seconds(1 << 40)
+                seat.known.remove(token)
+                seat.doubtful[token] = min(seat.doubtful[token] ?? end, end)
+            }
         }
     }
 

@@ -119,9 +119,9 @@ extension Play {
         }
         if case .success(let grant) = result, grant.accessToken == nil {
             provider.prolong(request.tokens, grant, sentAt: request.sent)
-            // What was measured in this run is beyond doubt.
+            // What was measured in this run is beyond doubt, as soon as it is in the store.
             seat.read[request.tokens.accessToken.reveal()] = nil
-            seat.doubtful[request.tokens.accessToken.reveal()] = nil
+            seat.measured[request.tokens.accessToken.reveal()] = grant.issuedAt
         }
         tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))
     }

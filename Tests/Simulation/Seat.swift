@@ -21,8 +21,12 @@ final class Seat {
     var rejected: Set<String> = []
     /// Tokens that were read in this process, and since when they are valid, as it was read.
     var read: [String: WallTime] = [:]
+    /// Those of them that the clock has said the truth of.
+    var known: Set<String> = []
     /// Of a token that was read, and has its dates from another clock than that of now: when it is over at the latest.
     var doubtful: [String: Duration] = [:]
+    /// Tokens that an answer has left as they are, and since when they are valid by that.
+    var measured: [String: WallTime] = [:]
     /// Tokens that the store has, or has refused.
     var settled: Set<String> = []
     /// What the next process would be handed: the newest that there is.

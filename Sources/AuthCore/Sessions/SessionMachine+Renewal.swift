@@ -171,15 +171,17 @@ extension SessionMachine {
 
     /// What was measured in this run stands, whatever date it is now; what was read is read again.
     mutating func clockSet(_ now: Moment) {
-        if readAt != nil {
-            let waiting = backoff.failures > 0 ? plan : nil
-            takeLifetime(sentAt: now, knownEnd: end, now: now)
+        let isSaving = if case .saving = flight?.stage { true } else { false }
+        if let readAt {
+            let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
+            takeLifetime(sentAt: now, former: former, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
+            // Where the clock before is believed, callers and the next run are to hear the same.
+            if canRenew, !isSaving, obtained == former, obtained < readAt { redate(now) }
             return
         }
         // The dates of an answer on its way to the store belong to when it was asked for: they follow with it.
-        if case .saving = flight?.stage { return }
-        redate(now)
+        if !isSaving { redate(now) }
     }
 
     /// Brings the dates of a measured life in line with the clock as it is now, for people and for the next run.
@@ -196,23 +198,23 @@ extension SessionMachine {
 
     /// Turns the record's dates into deadlines, and plans the renewal.
     ///
-    /// - Parameter knownEnd: what the same dates said under another clock.
-    mutating func takeLifetime(sentAt: Moment, knownEnd: BootInstant? = nil, now: Moment) {
+    /// - Parameter former: since when it was valid by the same dates under another clock.
+    mutating func takeLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
         life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
         // Dates that were made under another clock than this one may say that it is yet to be issued. How old it is cannot
         // be told then: it had no more than its whole life left when it was read.
         let isFromTheFuture = readAt != nil && obtained > now.boot + RenewalPolicy.clockTolerance
         if let readAt { obtained = min(obtained, readAt) }
+        // Which of two clocks they were made under cannot be told either. A token that can be renewed is as old as the one
+        // says that makes it older; one that cannot is not given up for a clock that was ahead.
+        if let former, canRenew || isFromTheFuture { obtained = min(obtained, former) }
         guard let life else {
             end = nil
             plan = nil
             return
         }
-        var ends = obtained + life
-        // Which of the clocks they were made under cannot be told. A token that can be renewed ends when the first of them
-        // says so; one that cannot be lives by the clock of now, unless by that one it is yet to be issued.
-        if let knownEnd, canRenew || isFromTheFuture { ends = min(ends, knownEnd) }
+        let ends = obtained + life
         end = ends
         var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: ends, using: &random)
         // An answer that brought no later end: not again at once, nor ever faster as the end comes near.

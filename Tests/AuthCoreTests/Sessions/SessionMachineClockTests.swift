@@ -77,10 +77,16 @@ struct SessionMachineClockTests {
     @Test(
         "the clock is set back: a token that was read lives no longer if it can be renewed, or would be of the future",
         arguments: [(true, -7200), (true, -300), (false, -7200)])
-    func setBack(canRenew: Bool, jump: Int) {
+    func setBack(canRenew: Bool, jump: Int) throws {
         // Dated and read under the same clock, when it was 600 of its 1000 seconds old.
         var bench = MachineBench(canRenew: canRenew, clockOff: .seconds(600))
         bench.setClock(by: .seconds(jump))
+        if canRenew {
+            // Callers hear of that end, and the next run reads it.
+            let end = bench.now.wall + .seconds(400)
+            #expect(bench.snapshot?.status.expiresAt == end.unixSeconds)
+            #expect(try #require(bench.saves.last).tokens.expiresAt == end)
+        }
         bench.advance(.seconds(401))
         bench.send(.wake)
         #expect(bench.snapshot?.token == nil)
