@@ -94,7 +94,7 @@ extension SessionMachine {
         }
         wasKept = true
         let isSame = stored.tokens.areSame(as: latest.tokens)
-        if case .saving = flight?.stage, !isSame {
+        if case .saving = flight?.stage, !isSame || stored.revision > latestRevision {
             // The provider has just given what is on its way: nobody has anything newer.
             raise(above: stored.revision)
             return writer.holds(stored.revision)

@@ -55,6 +55,26 @@ struct SessionMachineComparisonTests {
         #expect(bench.saves.map(\.revision) == [2])
     }
 
+    @Test("that was prolonged here, and elsewhere with the same token, is written over that, and so is the next one")
+    func prolongedTwice() throws {
+        var bench = handedOver(record("token-1", revision: 1))
+        for (caller, foreign) in [(UInt64(1), UInt64(3)), (2, 7)] {
+            if caller == 2 { bench.send(.storeChanged) }
+            bench.send(.renewalWanted(CallerID(caller)))
+            let grant = Grant(issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(1000))
+            bench.send(.flightEnded(try #require(bench.flights.last), .success(grant), sentAt: bench.now))
+            bench.send(.compared(.success(record("token-1", revision: foreign))))
+            #expect(bench.saves.last?.revision == foreign + 1)
+            try bench.storeTakesIt()
+            if case .done? = bench.answer(to: caller) {} else { Issue.record("caller \(caller) waits") }
+            bench.advance(.seconds(300))
+        }
+        bench.send(.renewalWanted(CallerID(3)))
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-2"))
+    }
+
     @Test("is renewed while the store is locked: what that brings is told, and handed over before it is written")
     func renewedWhileLocked() throws {
         var bench = handedOver(record("token-2", revision: 2))
