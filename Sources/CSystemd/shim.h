@@ -3,6 +3,8 @@
 #pragma once
 #define SD_JOURNAL_SUPPRESS_LOCATION
 #include <stdint.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -43,3 +45,12 @@ static inline int authd_memfd(const char *name) {
 // has mapped it before.
 static const int authd_add_seals = 1033, authd_get_seals = 1034;
 static const int authd_seals = 0x1 | 0x2 | 0x4 | 0x10;
+
+// Declared by sys/socket.h for programs built with _GNU_SOURCE only.
+int accept4(int listener, struct sockaddr *address, socklen_t *length, int flags);
+
+// accept(2): closed on exec, and never blocking. The descriptor, or -1 with errno set.
+static inline int authd_accept(int listener) { return accept4(listener, 0, 0, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+// PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
+static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -167,7 +167,7 @@ struct BadClientTests {
                     if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
                 }
                 #expect(rig.counters.refusals == 1)
-                // Its end is a matter of the event loop's next rounds, and each ping is one.
+                // Its end is a matter of the loop's next rounds, and each ping is one.
                 for _ in 1...1000 where rig.counters.connections > 1 { _ = try other.ask("agent.ping") }
                 #expect(rig.counters.connections == 1)
             }

@@ -115,6 +115,26 @@ struct ProgramTests {
         #expect(refusal.errorKind == "keyring_unavailable")
     }
 
+    @Test("with no descriptor left for another client it serves those it has, says so once, and takes the others later")
+    func shortOfDescriptors() async throws {
+        let authd = try await Program(
+            home, ["--store", "memory"], program: "/bin/sh",
+            first: ["-c", "ulimit -n 64; exec \"$@\"", "sh", Programs.authd])
+        try await authd.ready()
+        let socket = home.socket
+        try await onThread {
+            // All are connected by the kernel; the last of them nobody has taken in yet.
+            var clients = try (0..<100).map { _ in try RawClient(socket) }
+            #expect(try clients[0].ask("agent.ping")["result"] != nil)
+            try clients[99].send(RawClient.request("agent.ping", [:], id: 1))
+            clients.removeSubrange(1..<99)
+            #expect(try clients[1].json()["result"] != nil)
+        }
+        #expect(await authd.end() == 0)
+        let log = await authd.errors()
+        #expect(log.components(separatedBy: "Clients wait: ").count == 2, "\(log)")
+    }
+
     @Test("started by systemd's socket it serves who was there first, and leaves the socket to systemd")
     func socketActivation() async throws {
         try FileManager.default.createDirectory(

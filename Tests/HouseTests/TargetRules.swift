@@ -45,9 +45,8 @@ struct TargetRules: Sendable {
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Logging", "NIOCore", "NIOHTTP1",
-                "NIOPosix", "NIOSSL",
-                "ServiceLifecycle", "UnixSignals",
+                "ArgumentParser", "AuthCore", "AuthWire", "CIdle", "CSystemd", "Dispatch", "Logging", "NIOCore",
+                "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([

@@ -1,7 +1,6 @@
 package import AuthCore
 import AuthWire
 import Logging
-package import NIOCore
 import ServiceLifecycle
 import UnixSignals
 
@@ -16,7 +15,7 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreDesk.Surroundings,
-        ports: AgentPorts, socket: SocketFile, loop: any EventLoop, log: AgentLog, fixedLevel: Bool,
+        ports: AgentPorts, socket: SocketFile, loop: SocketLoop, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         let logger = log.logger()

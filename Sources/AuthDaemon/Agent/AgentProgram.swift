@@ -54,11 +54,12 @@ package struct AgentProgram: Sendable {
         defer { withExtendedLifetime(locks) { socket.removeIfOurs() } }
         let log = AgentLog(level: arguments.logLevel ?? configuration.settings.level ?? .info)
         // Providers have a loop of their own: a long answer that is unpacked there keeps no client here waiting.
-        let (inside, outside) = (MultiThreadedEventLoopGroup.one(), MultiThreadedEventLoopGroup.one())
+        let inside = try Self.translated { () throws(SystemFailure) in try SocketLoop() }
+        let outside = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
         let stores = Stores(
-            parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: inside.next())
+            parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: inside)
         let store = try Self.store(kind, of: stores)
         let moved = LocksTaken()
         defer { withExtendedLifetime(moved) {} }
@@ -82,7 +83,7 @@ package struct AgentProgram: Sendable {
             handover: DescriptorStore.systemd(inherited: kept, logger: log.logger()))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
-            storeSurroundings: surroundings, ports: ports, socket: socket, loop: inside.next(), log: log,
+            storeSurroundings: surroundings, ports: ports, socket: socket, loop: inside, log: log,
             fixedLevel: arguments.logLevel != nil, notifier: .systemd)
         let failure = await agent.serve()
         await transport.close()
@@ -185,8 +186,4 @@ package struct AgentProgram: Sendable {
 
 extension Settings {
     fileprivate var level: Logger.Level? { logLevel.flatMap(Logger.Level.init(rawValue:)) }
-}
-
-extension MultiThreadedEventLoopGroup {
-    fileprivate static func one() -> MultiThreadedEventLoopGroup { MultiThreadedEventLoopGroup(numberOfThreads: 1) }
 }

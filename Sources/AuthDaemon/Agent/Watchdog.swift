@@ -1,7 +1,7 @@
 package import NIOCore
 import ServiceLifecycle
 
-/// Shows the service manager that the event loop turns: it is the loop that speaks, at half the time that is allowed.
+/// Shows the service manager that the loop of the clients turns: it is the loop that speaks, at half the time that is allowed.
 package struct Watchdog: Service {
     private let loop: any EventLoop
     private let interval: Duration

@@ -3,7 +3,7 @@ import AuthWire
 
 /// How a request is answered.
 enum Answer {
-    /// From memory, on the event loop.
+    /// From memory, on the loop.
     case now(Result<JSON, AgentError>)
     /// From memory, where the result is kept as JSON text.
     case rendered([UInt8])

@@ -1,7 +1,7 @@
 package import AuthWire
 package import NIOCore
 
-/// Takes events from any thread to everyone who follows them; the followers live on the event loop.
+/// Takes events from any thread to everyone who follows them; the followers live on the loop.
 package final class EventOutlet: Sendable {
     private let loop: any EventLoop
     private let followers: NIOLoopBoundBox<[ObjectIdentifier: Connection]?>

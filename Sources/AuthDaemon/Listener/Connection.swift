@@ -5,12 +5,9 @@ import NIOCore
 
 /// One client: its lines in, its answers out, in the order in which they are ready.
 ///
-/// It lives on the event loop. Invariants: at most `limits.requestsPerConnection` jobs run; no line is taken while more
+/// It lives on the loop. Invariants: at most `limits.requestsPerConnection` jobs run; no line is taken while more
 /// than `limits.pauseAbove` bytes of answers wait for the client; after `phase` has left `.open` no line is taken at all.
-final class Connection: ChannelInboundHandler {
-    typealias InboundIn = ByteBuffer
-    typealias OutboundOut = ByteBuffer
-
+final class Connection: SocketUser {
     private enum Phase {
         case open
         /// Its requests under way are answered, then it ends.
@@ -20,13 +17,14 @@ final class Connection: ChannelInboundHandler {
         case closed
     }
 
-    /// Handed to the channel in one piece, so that a burst of requests is one write.
+    /// Handed to the socket in one piece, so that a burst of requests is one write.
     private static let writeChunk = 64 << 10
     /// Of the buffer that an idle connection keeps for its next answer.
     private static let keptBuffer = 4 << 10
 
     let peer: PeerCredentials
     private(set) var subscriptions: Subscriptions
+    private let socket: ClientSocket
     private let reception: Reception
     private var phase = Phase.open
     private var framer: LineFramer
@@ -34,44 +32,59 @@ final class Connection: ChannelInboundHandler {
     /// By the client's names for them.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var jobs: AsyncStream<Job>.Continuation?
-    private var context: ChannelHandlerContext?
     private var outgoing = ByteBuffer()
     private var firstLine: Scheduled<Void>?
-    private var inputEnded = false
+    private var hasInputEnded = false
     private var unsent = 0
-    /// Whether the client has taken enough of its answers for another request to be read.
-    private var hasRoom = true
-    private var autoRead = true
-    private var isReading = false
     private var lingers = false
 
-    init(peer: PeerCredentials, reception: Reception) {
+    init(peer: PeerCredentials, socket: ClientSocket, reception: Reception) {
         self.peer = peer
+        self.socket = socket
         self.reception = reception
         framer = LineFramer(limit: reception.limits.lineBytes)
         desk = AnswerDesk(limit: reception.limits.requestsPerConnection)
         subscriptions = Subscriptions(limit: reception.limits.subscriptions)
     }
 
-    // MARK: The channel's events
+    // MARK: The socket's events
 
-    func channelActive(context: ChannelHandlerContext) {
-        self.context = context
+    func begin() {
         do throws(AgentError) {
             try reception.enter(self)
         } catch {
             return refuse(error)
         }
         let limit = reception.limits.firstLine
-        let loop = context.eventLoop.assumeIsolated()
-        firstLine = loop.scheduleTask(in: TimeAmount(limit)) { [weak self] in
+        firstLine = socket.loop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [weak self] in
             self?.refuse(AgentError(.timeout, "No whole line came within \(limit) of connecting."))
         }
     }
 
-    func channelInactive(context: ChannelHandlerContext) {
+    func received(_ bytes: ByteBuffer) {
+        guard phase == .open else { return }
+        framer.append(bytes)
+        takeLines()
+        framer.keepRest()
+        flush()
+    }
+
+    func roomReturned() {
+        count(unsent: 0)
+        takeLines()
+        flush()
+    }
+
+    func inputEnded() {
+        hasInputEnded = true
+        endIfDone()
+    }
+
+    func closed(_ failure: SystemFailure?) {
+        if let failure {
+            reception.logger.debug("A connection ended: \(failure)", metadata: ["peer_pid": "\(peer.processID)"])
+        }
         phase = .closed
-        self.context = nil
         firstLine?.cancel()
         firstLine = nil
         jobs?.finish()
@@ -82,45 +95,10 @@ final class Connection: ChannelInboundHandler {
         reception.leave(self)
     }
 
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard phase == .open else { return }
-        framer.append(unwrapInboundIn(data))
-        takeLines()
-    }
-
-    func channelReadComplete(context: ChannelHandlerContext) {
-        flush()
-    }
-
-    func channelWritabilityChanged(context: ChannelHandlerContext) {
-        hasRoom = context.channel.isWritable
-        guard hasRoom else { return }
-        count(unsent: 0)
-        takeLines()
-        flush()
-    }
-
-    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
-        guard let event = event as? ChannelEvent, event == .inputClosed else {
-            return context.fireUserInboundEventTriggered(event)
-        }
-        inputEnded = true
-        endIfDone()
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        reception.logger.debug("A connection ended: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
-        context.close(promise: nil)
-    }
-
     // MARK: Lines
 
     private func takeLines() {
-        // Flushing may tell us that the channel is writable again while we are here.
-        guard !isReading else { return }
-        isReading = true
-        defer { isReading = false }
-        while phase == .open, hasRoom, let piece = framer.next() {
+        while phase == .open, socket.isOpen, socket.hasRoom, let piece = framer.next() {
             switch piece {
             case .line(let line): take(line)
             case .tooLong:
@@ -129,8 +107,7 @@ final class Connection: ChannelInboundHandler {
                         .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
             }
         }
-        if phase == .open { setAutoRead(hasRoom) }
-        endIfDone()
+        if phase == .open { socket.setReading(socket.hasRoom) }
     }
 
     private func take(_ line: ByteBuffer) {
@@ -227,7 +204,7 @@ final class Connection: ChannelInboundHandler {
 
     /// A call with a stream beside it, which counts as under way until the stream has ended.
     private func open(_ opening: StreamOpening, for place: AnswerDesk.Place) {
-        guard let loop = context?.eventLoop else { return }
+        let loop = socket.loop
         do throws(AgentError) {
             guard streams[opening.name] == nil else { throw .streamNameTaken }
             guard streams.count < reception.limits.streamsPerConnection else {
@@ -257,7 +234,7 @@ final class Connection: ChannelInboundHandler {
     private func openCrew() -> AsyncStream<Job>.Continuation {
         let (stream, continuation) = AsyncStream<Job>.makeStream()
         jobs = continuation
-        guard let loop = context?.eventLoop else { return continuation }
+        let loop = socket.loop
         let here = NIOLoopBound(self, eventLoop: loop)
         reception.start(
             Crew(
@@ -302,7 +279,7 @@ final class Connection: ChannelInboundHandler {
     }
 
     private func write(_ line: [UInt8]) {
-        guard context != nil else { return }
+        guard socket.isOpen else { return }
         outgoing.writeBytes(line)
         outgoing.writeInteger(UInt8(ascii: "\n"))
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
@@ -313,24 +290,23 @@ final class Connection: ChannelInboundHandler {
         endIfDone()
     }
 
-    /// To the channel, which counts what the client has not taken.
+    /// To the socket, which counts what the client has not taken.
     private func handOver() {
-        guard let context, outgoing.readableBytes > 0 else { return }
-        if !hasRoom, !mayWait(in: context) {
+        guard socket.isOpen, outgoing.readableBytes > 0 else { return }
+        if !socket.hasRoom, !mayWait() {
             reception.counters.refusal()
             reception.logger.warning(
                 "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
             return close()
         }
-        context.writeAndFlush(wrapOutboundOut(outgoing), promise: nil)
-        // Where the channel has sent it all, the storage is used again.
+        socket.send(outgoing)
+        // Where all of it was sent at once, the storage is used again.
         if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
     /// Whether more may be kept for a client that has not taken what it was sent.
-    private func mayWait(in context: ChannelHandlerContext) -> Bool {
-        let waiting = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-        return count(unsent: waiting + outgoing.readableBytes) && waiting <= reception.limits.closeAbove
+    private func mayWait() -> Bool {
+        count(unsent: socket.waiting + outgoing.readableBytes) && socket.waiting <= reception.limits.closeAbove
     }
 
     @discardableResult
@@ -339,45 +315,39 @@ final class Connection: ChannelInboundHandler {
         return reception.mayKeep(bytes, insteadOf: unsent)
     }
 
-    private func setAutoRead(_ on: Bool) {
-        guard autoRead != on else { return }
-        autoRead = on
-        try? context?.channel.syncOptions?.setOption(.autoRead, value: on)
-    }
-
     // MARK: The end
 
     /// Answers what is under way, then ends.
     func finish() {
         guard phase == .open else { return }
         phase = .finishing
-        setAutoRead(false)
+        socket.setReading(false)
         subscriptions.remove(SubscribeParams())
         endIfDone()
     }
 
     func close() {
         phase = .closed
-        context?.close(promise: nil)
+        // At once: what others may leave lying is counted with it.
+        count(unsent: 0)
+        socket.close()
     }
 
     private func endIfDone() {
-        if phase == .open, !inputEnded { return }
-        let finished = phase == .finishing || (phase == .lingering && inputEnded)
+        if phase == .open, !hasInputEnded { return }
+        let finished = phase == .finishing || (phase == .lingering && hasInputEnded)
         // Lines that wait for room are still to be answered.
-        let left = phase == .open && inputEnded && subscriptions.isEmpty && !isReading && hasRoom
+        let left = phase == .open && hasInputEnded && subscriptions.isEmpty && socket.hasRoom
         guard finished || left, desk.isIdle || phase == .lingering else { return }
-        guard let context, outgoing.readableBytes == 0 else { return }
+        guard socket.isOpen, outgoing.readableBytes == 0 else { return }
         phase = .closed
         // Behind the last answer, however slowly the client takes it.
-        context.writeAndFlush(wrapOutboundOut(ByteBuffer())).assumeIsolated().whenComplete { _ in
-            context.close(promise: nil)
-        }
+        socket.closeWhenSent()
     }
 
     /// Says why, takes nothing more, and ends.
     private func refuse(_ error: AgentError) {
-        guard phase == .open, let context else { return }
+        guard phase == .open, socket.isOpen else { return }
         reception.counters.refusal()
         reception.logger.info(
             "A connection is ended: \(error.message)",
@@ -387,9 +357,9 @@ final class Connection: ChannelInboundHandler {
         handOver()
         guard reception.mayLinger() else { return close() }
         lingers = true
-        setAutoRead(true)
-        context.close(mode: .output, promise: nil)
+        socket.setReading(true)
+        socket.endOutputWhenSent()
         let linger = TimeAmount(reception.limits.linger)
-        context.eventLoop.assumeIsolated().scheduleTask(in: linger) { [weak self] in self?.close() }
+        socket.loop.assumeIsolated().scheduleTask(in: linger) { [weak self] in self?.close() }
     }
 }

@@ -14,6 +14,8 @@ package struct LineFramer {
 
     private let limit: Int
     private var kept = ByteBuffer()
+    /// `kept` is where somebody else will read into again.
+    private var isBorrowed = false
     private var searched = 0
 
     /// - Parameter limit: in bytes, the line feed not counted.
@@ -21,13 +23,22 @@ package struct LineFramer {
         self.limit = limit
     }
 
+    /// - Parameter bytes: good until ``keepRest()``.
     package mutating func append(_ bytes: ByteBuffer) {
         if kept.readableBytes == 0 {
             kept = bytes
+            isBorrowed = true
         } else {
             kept.discardReadBytes()
             kept.writeImmutableBuffer(bytes)
         }
+    }
+
+    /// Copies what was not taken yet.
+    package mutating func keepRest() {
+        guard isBorrowed else { return }
+        isBorrowed = false
+        kept = kept.readableBytes > 0 ? ByteBuffer(bytes: kept.readableBytesView) : ByteBuffer()
     }
 
     /// `nil` until more bytes come.

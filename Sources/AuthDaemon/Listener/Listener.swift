@@ -1,16 +1,15 @@
 package import AuthCore
 import AuthWire
 package import Logging
-package import NIOCore
-import NIOPosix
+import NIOCore
 import ServiceLifecycle
 
-/// The agent's socket: accepts clients on one event loop and answers them until it is told to stop.
+/// The agent's socket: takes clients in on one loop and answers them until it is told to stop.
 ///
 /// Every request that waits runs in a task below ``run()``; none is left when it returns.
 package final class Listener: Service {
     private let socket: SocketFile
-    private let loop: any EventLoop
+    private let loop: SocketLoop
     private let reception: NIOLoopBound<Reception>
     private let crews: AsyncStream<Crew>
     private let newCrews: AsyncStream<Crew>.Continuation
@@ -25,7 +24,7 @@ package final class Listener: Service {
     ///   - accepting: called once clients are served.
     ///   - stopping: called when they no longer are.
     package init(
-        socket: SocketFile, loop: any EventLoop, dispatcher: Dispatcher, board: StateBoard,
+        socket: SocketFile, loop: SocketLoop, dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, pages: IdlePages = IdlePages(), clock: any SystemClock,
         logger: Logger, opening: @escaping @Sendable () async -> Void = {},
@@ -53,7 +52,7 @@ package final class Listener: Service {
 
     package func run() async throws {
         await opening()
-        let channel = try await accept()
+        let door = try await open()
         await withDiscardingTaskGroup { group in
             group.addTask { [crews] in
                 await withDiscardingTaskGroup { group in
@@ -63,7 +62,7 @@ package final class Listener: Service {
             accepting()
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
-            try? await channel.close().get()
+            try? await loop.submit { door.value.close() }.get()
             await letFinish(within: graceful ? limits.stopGrace : .zero)
             newCrews.finish()
             group.cancelAll()
@@ -72,27 +71,28 @@ package final class Listener: Service {
         try? await loop.submit { [reception] in reception.value.closeAll() }.get()
     }
 
-    private func accept() async throws -> any Channel {
-        let limits = limits
-        let channel = try await ServerBootstrap(group: loop)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            .childChannelOption(
-                .writeBufferWaterMark, value: .init(low: limits.pauseAbove / 4, high: limits.pauseAbove)
-            )
-            .childChannelInitializer { [reception] channel in
-                channel.eventLoop.makeCompletedFuture {
-                    let pipeline = channel.pipeline.syncOperations
-                    let peer = try pipeline.withUnsafeTransportIfAvailable(of: NIOBSDSocket.Handle.self) { descriptor in
-                        PeerCredentials(descriptor: descriptor)
-                    }
-                    // Who cannot be told is nobody's user: the policy refuses it.
-                    let known = (peer ?? nil) ?? PeerCredentials(processID: 0, userID: .max)
-                    try pipeline.addHandler(Connection(peer: known, reception: reception.value))
-                }
+    private func open() async throws -> NIOLoopBound<Door> {
+        try await loop.submit { [self] in
+            let logger = reception.value.logger
+            let door = try Door(socket.descriptor, on: loop, logger: logger) { [weak self] descriptor in
+                self?.welcome(descriptor)
             }
-            .withBoundSocket(socket.descriptor).get()
-        socket.restoreBacklog()
-        return channel
+            return NIOLoopBound(door, eventLoop: loop)
+        }.get()
+    }
+
+    private func welcome(_ descriptor: CInt) {
+        // Who cannot be told is nobody's user: the policy refuses it.
+        let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
+        let socket = ClientSocket(descriptor, on: loop, marks: limits.pauseAbove / 4...limits.pauseAbove)
+        let connection = Connection(peer: peer, socket: socket, reception: reception.value)
+        do throws(SystemFailure) {
+            try socket.open(for: connection)
+            connection.begin()
+        } catch {
+            reception.value.logger.error(
+                "A client is not served: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
+        }
     }
 
     private func letFinish(within grace: Duration) async {

@@ -3,7 +3,7 @@ import AuthWire
 import Logging
 import NIOCore
 
-/// Everyone who is connected. It lives on the event loop and is touched nowhere else.
+/// Everyone who is connected. It lives on the loop and is touched nowhere else.
 package final class Reception {
     let dispatcher: Dispatcher
     let limits: ConnectionLimits

@@ -1,3 +1,4 @@
+import CSystemd
 import Glibc
 
 /// A listening Unix socket, and whose it is to remove.
@@ -21,7 +22,7 @@ package struct SocketFile: Sendable {
         }
     }
 
-    /// Room for a burst of clients before the event loop gets to accept them; connect(2) does not wait there.
+    /// Room for a burst of clients before the loop gets to accept them; connect(2) does not wait there.
     static let backlog: CInt = 1024
 
     package let descriptor: CInt
@@ -52,11 +53,6 @@ package struct SocketFile: Sendable {
     /// A socket that systemd bound and handed over (sd_listen_fds(3)).
     package static func inherited(descriptor: CInt, path: String) -> SocketFile {
         SocketFile(descriptor: descriptor, path: path, identity: nil)
-    }
-
-    /// NIO listens anew with a backlog of its own, and a shorter one.
-    func restoreBacklog() {
-        listen(descriptor, Self.backlog)
     }
 
     /// Removes the file if it is still the one that ``bind(path:)`` made.

@@ -6,7 +6,6 @@ import AuthWire
 import Foundation
 import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 import TestSupport
 
@@ -30,11 +29,11 @@ struct Rig: Sendable {
     ) async throws {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
-        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = try SocketLoop()
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
-        let outlet = EventOutlet(loop: group.next())
+        let outlet = EventOutlet(loop: loop)
         let table = SessionTable(
             store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
             seed: 1, publish: outlet.publish)
@@ -45,7 +44,7 @@ struct Rig: Sendable {
         let started = AsyncStream<Void>.makeStream()
         let api = APIDesk(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
         let listener = try await Listener(
-            socket: socket, loop: group.next(),
+            socket: socket, loop: loop,
             dispatcher: Dispatcher(
                 table: table, desk: LoginDesk(table: table), api: api,
                 outbox: OutboxDesk(
@@ -84,7 +83,7 @@ struct Rig: Sendable {
                 if case .failure(let error) = result, !(error is CancellationError) { throw error }
             }
         }
-        try await group.shutdownGracefully()
+        try await loop.shutdownGracefully()
     }
 
     private static func record(at now: WallTime) throws -> SessionRecord {

@@ -1,0 +1,25 @@
+import CSystemd
+import Glibc
+
+/// Wakes the loop from any thread (eventfd(2)).
+final class Bell: Watcher, Sendable {
+    let descriptor: CInt
+
+    init() throws(SystemFailure) {
+        descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw SystemFailure("make an eventfd") }
+    }
+
+    deinit { close(descriptor) }
+
+    func ring() {
+        var one: UInt64 = 1
+        _ = unsafe write(descriptor, &one, MemoryLayout<UInt64>.size)
+    }
+
+    func ready(for readiness: Readiness) {
+        var rings: UInt64 = 0
+        _ = unsafe read(descriptor, &rings, MemoryLayout<UInt64>.size)
+    }
+    func loopEnds() {}
+}

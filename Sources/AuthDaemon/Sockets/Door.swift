@@ -1,0 +1,70 @@
+import CSystemd
+import Glibc
+import Logging
+import NIOCore
+
+/// The listening socket: takes clients in, and rests for a moment when the system has no room for another one.
+final class Door: Watcher {
+    /// In one turn of the loop: those who are in are not kept waiting by those who come.
+    private static let mostAtOnce = 16
+    private static let rest = TimeAmount.milliseconds(100)
+
+    private let loop: SocketLoop
+    private let descriptor: CInt
+    private let logger: Logger
+    private let welcome: (CInt) -> Void
+    private var isOpen = true
+    private var isShort = false
+
+    /// - Parameter welcome: takes the descriptor of a client over.
+    init(
+        _ descriptor: CInt, on loop: SocketLoop, logger: Logger, welcome: @escaping (CInt) -> Void
+    ) throws(SystemFailure) {
+        self.descriptor = descriptor
+        self.loop = loop
+        self.logger = logger
+        self.welcome = welcome
+        guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
+            throw SystemFailure("listen without blocking")
+        }
+        try loop.watch(descriptor, for: .input, self)
+    }
+
+    func ready(for readiness: Readiness) {
+        for _ in 0..<Self.mostAtOnce {
+            let client = authd_accept(descriptor)
+            if client >= 0 {
+                // Behind what those who have just left still have to be told.
+                loop.assumeIsolated().execute { [welcome] in welcome(client) }
+                continue
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN:
+                isShort = false
+                return
+            default: return pause(SystemFailure("take a client in"))
+            }
+        }
+    }
+
+    /// Without descriptors or memory, asking again at once would only keep a processor busy.
+    private func pause(_ failure: SystemFailure) {
+        if !isShort { logger.error("Clients wait: \(failure).") }
+        isShort = true
+        loop.change(descriptor, to: [])
+        loop.assumeIsolated().scheduleTask(in: Self.rest) { [weak self] in
+            guard let self, isOpen else { return }
+            loop.change(descriptor, to: .input)
+        }
+    }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        loop.unwatch(descriptor)
+        Glibc.close(descriptor)
+    }
+
+    func loopEnds() { close() }
+}

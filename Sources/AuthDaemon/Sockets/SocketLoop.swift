@@ -1,0 +1,215 @@
+import CSystemd
+package import Dispatch
+import Glibc
+package import NIOCore
+import Synchronization
+
+/// The thread on which all clients are served: an event loop that knows sockets of this machine alone, and nothing between
+/// epoll(7) and a connection (Docs/decisions/socket-server.md). To everything else it is an event loop as NIO's own are.
+///
+/// Invariant: what is executed runs here, one after the other, in the order in which it was given, until
+/// ``shutdownGracefully(queue:_:)`` has ended.
+// @unchecked Sendable: `poller`, `timetable` and `input` are touched on the thread only, and `inbox` is behind its mutex.
+package final class SocketLoop: EventLoop, @unchecked Sendable {
+    // @unchecked Sendable: made wherever it may be, it is done on the thread.
+    private struct Work: @unchecked Sendable {
+        let body: () -> Void
+    }
+
+    private struct Inbox {
+        var work: [Work] = []
+        var phase = Phase.open
+        var whenClosed: @Sendable () -> Void = {}
+    }
+
+    private enum Phase {
+        case open, closing, closed
+    }
+
+    /// What a client says in one piece; longer ones come in several.
+    private static let mostInput = 64 << 10
+
+    private let bell: Bell
+    private var poller: Poller
+    private var timetable = Timetable()
+    private let inbox = Mutex(Inbox())
+    private let thread = Atomic<pthread_t>(0)
+    private let lastNumber = Atomic<UInt64>(0)
+    /// Of all sockets: each reads into it in turn, and leaves nothing in it.
+    private var input = ByteBuffer()
+
+    package init() throws(SystemFailure) {
+        bell = try Bell()
+        poller = try Poller()
+        try poller.watch(bell.descriptor, for: .input, bell)
+        var made = pthread_t()
+        let failure = unsafe pthread_create(
+            &made, nil,
+            { loop in
+                // The thread keeps its loop until it ends.
+                if let loop = unsafe loop { unsafe Unmanaged<SocketLoop>.fromOpaque(loop).takeRetainedValue().run() }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        guard failure == 0 else {
+            unsafe Unmanaged.passUnretained(self).release()
+            throw SystemFailure("start a thread", number: failure)
+        }
+        pthread_detach(made)
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        thread.store(pthread_self(), ordering: .relaxed)
+        unsafe authd_name_thread("sockets")
+        while turn() {}
+        thread.store(0, ordering: .relaxed)
+        inbox.withLock { $0.whenClosed }()
+    }
+
+    /// - Returns: whether there is another one.
+    private func turn() -> Bool {
+        let (work, phase) = inbox.withLock { inbox in
+            defer { inbox.work = [] }
+            return (inbox.work, inbox.phase)
+        }
+        for piece in work { piece.body() }
+        guard phase == .open else { return letGo() }
+        let hasDone = doWhatIsDue() || !work.isEmpty
+        // What others give from now on rings the bell; only what was done here may have left more without.
+        let ready = poller.wait(milliseconds: hasDone && hasWork ? 0 : untilNextDeadline())
+        for index in 0..<ready {
+            if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
+        }
+        return true
+    }
+
+    /// Ends what is left, until nothing more comes of that.
+    private func letGo() -> Bool {
+        for watcher in poller.watchers { watcher.loopEnds() }
+        for entry in timetable.takeAll() { entry.fail(EventLoopError.cancelled) }
+        return inbox.withLock { inbox in
+            if inbox.work.isEmpty { inbox.phase = .closed }
+            return !inbox.work.isEmpty
+        }
+    }
+
+    private var hasWork: Bool { inbox.withLock { !$0.work.isEmpty } }
+
+    private func doWhatIsDue() -> Bool {
+        guard timetable.next != nil else { return false }
+        let now = NIODeadline.now()
+        var hasDone = false
+        while let entry = timetable.takeDue(at: now) {
+            entry.work()
+            hasDone = true
+        }
+        return hasDone
+    }
+
+    /// In whole milliseconds, not before it; -1 where there is none.
+    private func untilNextDeadline() -> CInt {
+        guard let next = timetable.next else { return -1 }
+        let left = (next - .now()).nanoseconds
+        return CInt(clamping: max(0, (left + 999_999) / 1_000_000))
+    }
+
+    // MARK: Sockets
+
+    func watch(_ descriptor: CInt, for readiness: Readiness, _ watcher: any Watcher) throws(SystemFailure) {
+        assertInEventLoop()
+        try poller.watch(descriptor, for: readiness, watcher)
+    }
+
+    func change(_ descriptor: CInt, to readiness: Readiness) {
+        assertInEventLoop()
+        poller.change(descriptor, to: readiness)
+    }
+
+    func unwatch(_ descriptor: CInt) {
+        assertInEventLoop()
+        poller.unwatch(descriptor)
+    }
+
+    /// Hands over what there is to read, and wipes it.
+    ///
+    /// - Returns: how many bytes there were, 0 at the end of the input, and -1 with errno set.
+    func read(_ descriptor: CInt, _ body: (ByteBuffer) -> Void) -> Int {
+        assertInEventLoop()
+        var count = 0
+        unsafe input.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.mostInput) { room in
+            repeat {
+                count = unsafe recv(descriptor, room.baseAddress, Self.mostInput, 0)
+            } while count < 0 && errno == EINTR
+            return max(0, count)
+        }
+        guard count > 0 else { return count }
+        body(input)
+        input.clear()
+        unsafe input.withUnsafeMutableWritableBytes { room in
+            if let start = room.baseAddress { unsafe explicit_bzero(start, count) }
+        }
+        return count
+    }
+
+    // MARK: As NIO has it
+
+    package var inEventLoop: Bool { thread.load(ordering: .relaxed) == pthread_self() }
+
+    package func execute(_ task: @escaping @Sendable () -> Void) { give(task) }
+
+    package func _executeIsolatedUnsafeUnchecked(_ task: @escaping () -> Void) { give(task) }
+
+    private func give(_ task: @escaping () -> Void) {
+        let work = Work(body: task)
+        let isFirst = inbox.withLock { inbox in
+            guard inbox.phase != .closed else { return false }
+            inbox.work.append(work)
+            return inbox.work.count == 1
+        }
+        if isFirst, !inEventLoop { bell.ring() }
+    }
+
+    @discardableResult
+    package func scheduleTask<T>(
+        deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T
+    ) -> Scheduled<T> {
+        let promise = makePromise(of: T.self)
+        let number = lastNumber.add(1, ordering: .relaxed).newValue
+        let entry = Timetable.Entry(
+            deadline: deadline, number: number,
+            work: { promise.assumeIsolatedUnsafeUnchecked().completeWith(Result { try task() }) },
+            fail: { promise.fail($0) })
+        if inEventLoop { timetable.add(entry) } else { give { self.timetable.add(entry) } }
+        return Scheduled(promise: promise) {
+            if self.inEventLoop {
+                self.timetable.remove(number, at: deadline)
+            } else {
+                self.give { self.timetable.remove(number, at: deadline) }
+            }
+        }
+    }
+
+    @discardableResult
+    package func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
+        scheduleTask(deadline: .now() + delay, task)
+    }
+
+    package func next() -> any EventLoop { self }
+
+    package func makeIterator() -> EventLoopIterator { EventLoopIterator([self]) }
+
+    /// What was given is still done; clients are let go of, and what was to be done later fails.
+    package func shutdownGracefully(
+        queue: DispatchQueue, _ callback: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        let isFirst = inbox.withLock { inbox in
+            guard inbox.phase == .open else { return false }
+            inbox.phase = .closing
+            inbox.whenClosed = { queue.async { callback(nil) } }
+            return true
+        }
+        guard isFirst else { return queue.async { callback(EventLoopError.shutdown) } }
+        bell.ring()
+    }
+}

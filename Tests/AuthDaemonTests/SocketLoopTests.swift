@@ -1,0 +1,76 @@
+import AuthDaemon
+import NIOCore
+import Synchronization
+import Testing
+
+@Suite("The loop that clients are served on", .timeLimit(.minutes(1)))
+struct SocketLoopTests {
+    @Test("what many threads give it is all done, on one thread, and what one of them gives in its order")
+    func order() async throws {
+        let loop = try SocketLoop()
+        let done = Done()
+        await withTaskGroup(of: Void.self) { group in
+            for giver in 0..<8 {
+                group.addTask {
+                    for number in 0..<500 {
+                        loop.execute { if loop.inEventLoop { done.add(number, by: giver) } }
+                    }
+                }
+            }
+        }
+        try await loop.shutdownGracefully()
+        #expect(done.all.count == 8 && done.all.values.allSatisfy { $0 == Array(0..<500) })
+        #expect(!loop.inEventLoop)
+    }
+
+    private final class Done: Sendable {
+        private let numbers = Mutex<[Int: [Int]]>([:])
+
+        var all: [Int: [Int]] { numbers.withLock { $0 } }
+
+        func add(_ number: Int, by giver: Int = 0) { numbers.withLock { $0[giver, default: []].append(number) } }
+    }
+
+    @Test("what it gives itself is done without anybody waking it")
+    func own() async throws {
+        let loop = try SocketLoop()
+        let end = loop.makePromise(of: Int.self)
+        @Sendable func again(_ left: Int) {
+            if left == 0 { end.succeed(7) } else { loop.execute { again(left - 1) } }
+        }
+        loop.execute { again(1000) }
+        #expect(try await end.futureResult.get() == 7)
+        try await loop.shutdownGracefully()
+    }
+
+    @Test("what is to be done later is done in the order of its time, and what was cancelled is not")
+    func later() async throws {
+        let loop = try SocketLoop()
+        let done = Done()
+        let now = NIODeadline.now()
+        let planned = try await loop.submit {
+            [30, 10, 20, 10, 40].enumerated().map { index, milliseconds in
+                loop.scheduleTask(deadline: now + .milliseconds(Int64(milliseconds))) { done.add(index) }
+            }
+        }.get()
+        planned[2].cancel()
+        try await planned[4].futureResult.get()
+        #expect(done.all[0] == [1, 3, 0, 4])
+        #expect(NIODeadline.now() - now >= .milliseconds(40))
+        await #expect(throws: EventLoopError.cancelled) { try await planned[2].futureResult.get() }
+        try await loop.shutdownGracefully()
+    }
+
+    @Test("at its end what was given is done, and what was to be done later has failed")
+    func end() async throws {
+        let loop = try SocketLoop()
+        let done = Done()
+        loop.scheduleTask(in: .hours(1)) { done.add(1) }.futureResult.whenFailure { error in
+            if error as? EventLoopError == .cancelled { done.add(2) }
+        }
+        loop.execute { loop.execute { done.add(3) } }
+        try await loop.shutdownGracefully()
+        #expect(done.all[0]?.sorted() == [2, 3])
+        await #expect(throws: EventLoopError.shutdown) { try await loop.shutdownGracefully() }
+    }
+}
