@@ -12,6 +12,7 @@ struct LineFramerTests {
         for start in stride(from: 0, to: text.count, by: size) {
             framer.append(ByteBuffer(bytes: text[start..<min(start + size, text.count)]))
             while case .line(let line) = framer.next() { lines.append(String(buffer: line)) }
+            framer.keepRest()
         }
         #expect(lines == ["one", "", "two and a half\r", "three"])
         #expect(framer.rest == 4)

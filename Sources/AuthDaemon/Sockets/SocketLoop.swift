@@ -9,9 +9,11 @@ import Synchronization
 ///
 /// Invariant: what is executed runs here, one after the other, in the order in which it was given, until
 /// ``shutdownGracefully(queue:_:)`` has ended.
-// @unchecked Sendable: `poller`, `timetable` and `input` are touched on the thread only, and `inbox` is behind its mutex.
+// @unchecked Sendable: `poller`, `timetable` and `input` are touched on the thread only once it runs, `inbox` is behind its
+// mutex, and the rest is Sendable by itself.
 package final class SocketLoop: EventLoop, @unchecked Sendable {
-    // @unchecked Sendable: made wherever it may be, it is done on the thread.
+    // @unchecked Sendable: it is done on the thread, or by nobody. What it holds that is not Sendable comes from there too, or
+    // is handed over with it and used nowhere else.
     private struct Work: @unchecked Sendable {
         let body: () -> Void
     }
