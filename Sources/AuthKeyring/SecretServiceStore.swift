@@ -301,8 +301,8 @@ extension SecretServiceStore {
         return values
     }
 
-    /// Reads back what was written first by way of a session. KWallet sees another key than its caller in one session of
-    /// 256; what it cannot decrypt by that it refuses, but one time in 256 there is something to decrypt.
+    /// Reads back what was written first by way of a session. KWallet sees another key than its caller in about one session of
+    /// a hundred; what it cannot decrypt by that it refuses, but one time in 256 there is something to decrypt.
     func prove(
         _ keyring: SecretServiceProxy, _ path: String, holds value: Secret, _ deadline: Deadline
     ) async throws(StoreError) {
