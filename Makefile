@@ -23,7 +23,8 @@ SIMULATION := .build/simulation
 # The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
 # access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
-SCRIPTS := .ci/run Tests/install-packages $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
+SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
+    $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
     Tests/run-suites Tests/BootedTests/boot Tests/TestSupport/kwallet
 SWIFT_SOURCES := Package.swift Sources Tests
 
@@ -42,7 +43,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages
+.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages peers
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
@@ -64,6 +65,10 @@ packages:
 	@Tests/install-packages
 	@command -v $(SWIFT) >/dev/null || { echo 'No swift on the PATH: get Swift 6.2 or newer from https://swift.org/install' >&2; exit 1; }
 
+# If every peer of Tests/python-packages.txt is installed, this needs no network.
+peers: packages
+	@Tests/install-peers
+
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc
@@ -73,7 +78,7 @@ demo: packages build
 	Tests/Demo/demo $(RELEASE)
 
 # The suites start real daemons, keyrings and servers: one after the other, so that two cores are enough for each.
-test: packages
+test: packages peers
 	$(SWIFT) build --build-tests
 	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
 

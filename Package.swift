@@ -185,8 +185,8 @@ let package = Package(
         // What several suites need: folders, child processes, a raw client of the socket.
         .target(
             name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport",
-            // Keyring services of several kinds, and the person who is asked for a password.
-            exclude: ["kwallet", "person.py", "secret-service.py"], swiftSettings: checked),
+            // Keyring services of several kinds, the user who is asked for a password, and the programs of servers from PyPI.
+            exclude: ["kwallet", "peers", "person.py", "secret-service.py"], swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthCore", "AuthWire"], path: "Tests/Simulation",

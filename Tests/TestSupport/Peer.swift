@@ -1,0 +1,65 @@
+import Foundation
+
+/// A server from PyPI, for the time of one test: software that nobody here wrote, set up by a small program in `peers`.
+///
+/// `Tests/install-peers` installs what the program needs. The program listens on a port of the system's choice and prints
+/// `port N` as its first line.
+package final class Peer: Sendable {
+    /// A program, and the environment of `Tests/python-packages.txt` that it runs in.
+    package struct Program: Sendable {
+        let packages: String
+        let file: String
+
+        package init(_ file: String, with packages: String) {
+            self.file = file
+            self.packages = packages
+        }
+
+        /// An authorization server and API of django-oauth-toolkit.
+        package static let django = Program("django-server.py", with: "django-oauth-toolkit")
+    }
+
+    package let port: Int
+    package var url: String { "http://127.0.0.1:\(port)" }
+    /// What it has printed.
+    package var output: Gathered { child.out }
+    private let child: Child
+
+    private init(_ child: Child, port: Int) {
+        self.child = child
+        self.port = port
+    }
+
+    package static func running(
+        _ program: Program, _ arguments: [String] = [], in desktop: Desktop,
+        _ test: @Sendable (Peer) async throws -> Void
+    ) async throws {
+        let here = URL(filePath: #filePath).deletingLastPathComponent()
+        let root = here.deletingLastPathComponent().deletingLastPathComponent()
+        let python = root.appending(path: ".build/peers/\(program.packages)/bin/python").path
+        guard FileManager.default.isExecutableFile(atPath: python) else {
+            throw Failure("\(program.packages) is not installed: run Tests/install-peers")
+        }
+        // Unbuffered, and nothing is written beside the sources.
+        let command = [python, "-u", "-B", here.appending(path: "peers/\(program.file)").path] + arguments
+        let child = try await Child(command, environment: desktop.environment, input: .held)
+        guard await child.out.wait(for: "\n"),
+            let port = child.out.text.firstMatch(of: /port ([0-9]+)/)?.1, let port = Int(port)
+        else {
+            await child.end(SIGKILL)
+            throw Failure("\(program.file) did not start: \(await child.err.all())")
+        }
+        let result: Result<Void, any Error>
+        do {
+            try await test(Peer(child, port: port))
+            result = .success(())
+        } catch {
+            result = .failure(error)
+        }
+        await child.end(SIGKILL)
+        try result.get()
+    }
+
+    /// The next line that a program on the other side of its pipes is to read.
+    package func tell(_ line: String) { child.tell(line) }
+}
