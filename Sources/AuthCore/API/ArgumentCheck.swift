@@ -11,7 +11,7 @@ struct ArgumentCheck {
         var problems: [String] = []
         var result = JSONObject()
         for argument in endpoint.arguments {
-            guard let given = args[argument.name], !given.isNull else {
+            guard let given = given(args, argument), !given.isNull else {
                 let isInBody = hasBody && !isInHead(argument)
                 if !argument.optional, argument.fallback == nil, !isInBody {
                     problems.append("\(argument.name) is needed: \(words(argument))")
@@ -29,6 +29,14 @@ struct ArgumentCheck {
         }
         guard problems.isEmpty else { throw refusal(problems) }
         return result
+    }
+
+    /// A text that has only space is not given, if its argument is trimmed.
+    private func given(_ args: JSONObject, _ argument: EndpointArgument) -> JSON? {
+        guard argument.trims, let text = args[argument.name]?.stringValue?.withoutSpaceAround else {
+            return args[argument.name]
+        }
+        return text.isEmpty ? nil : .string(text)
     }
 
     /// Of a name that an error repeats, in characters.

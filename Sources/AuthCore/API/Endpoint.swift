@@ -55,13 +55,16 @@ package struct EndpointArgument: Sendable, Equatable {
     package var about: String?
     /// Taken when none is given; its places are the session's.
     package var fallback: Template?
+    /// The space around a text is not sent.
+    package var trims: Bool
 
     package init(
         name: String, type: ArgumentType = .text, optional: Bool = false, secret: Bool = false, about: String? = nil,
-        fallback: Template? = nil
+        fallback: Template? = nil, trims: Bool = false
     ) {
         self.name = name
         self.type = type
+        self.trims = trims
         self.optional = optional
         self.secret = secret
         self.about = about

@@ -79,7 +79,7 @@ extension SessionTable {
         case nil: break
         case .success(let grant):
             if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
-        case .failure(let failure) where failure.error.httpStatus == 401:
+        case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
         case .failure(let failure): throw failure.error
         }

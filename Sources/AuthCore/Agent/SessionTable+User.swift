@@ -34,7 +34,8 @@ extension SessionTable {
 
     private func received(_ user: (raw: JSON, summary: UserSummary), of session: Session) async -> UserResult {
         await session.handle(.userReceived(user.summary, raw: user.raw))
-        return result(user.summary, user.raw, received: clock.now().wall)
+        let record = await session.record
+        return result(record.user ?? user.summary, record.rawUser ?? user.raw, received: clock.now().wall)
     }
 
     private func result(_ user: UserSummary, _ raw: JSON, received: WallTime) -> UserResult {
@@ -49,7 +50,7 @@ extension SessionTable {
     ) async throws(AgentError) -> Answer {
         let record = try await session.liveRecord()
         let first = await ask(record)
-        guard case .failure(let failure) = first, failure.error.httpStatus == 401 else {
+        guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
             return try first.mapError(\.error).get()
         }
         try await session.reject(record.tokens.accessToken)

@@ -50,7 +50,7 @@ extension OAuthProfile {
 
     /// Where an ID token and UserInfo keep the common user (OpenID Connect Core 1.0 §5.1).
     package static let user = UserMap(
-        id: claim("sub"), email: claim("email"),
+        id: [claim("sub")].compactMap(\.self), email: claim("email"),
         name: [[claim("name")], [claim("given_name"), claim("family_name")], [claim("preferred_username")]]
             .map { $0.compactMap(\.self) },
         verified: claim("email_verified"))

@@ -4,16 +4,17 @@ extension UserMap {
     /// The part of a user object that every provider has; a member that is not there, or is no text, stays `nil`.
     package func summary(of user: JSON) -> UserSummary {
         UserSummary(
-            id: id.flatMap { Self.identifier($0.find(in: user)) },
+            id: id.lazy.compactMap { Self.identifier($0.find(in: user)) }.first,
             email: email.flatMap { Self.text($0.find(in: user)) },
             name: name.lazy.compactMap { Self.joined($0, user) }.first, verified: verified?.find(in: user)?.boolValue)
     }
 
-    /// A text or a whole number. One that is not what it looks like is none: it goes back to the provider unchanged.
+    /// A text, without the space around it, or a whole number. A text that is not what it looks like is refused, because
+    /// the provider receives it again.
     private static func identifier(_ value: JSON?) -> String? {
         if let number = value?.integerValue { return String(number) }
         if case .unsigned(let number) = value { return String(number) }
-        guard let text = value?.stringValue, ProviderText.clean(text) == text else { return nil }
+        guard let text = value?.stringValue?.withoutSpaceAround, ProviderText.clean(text) == text else { return nil }
         return text
     }
 

@@ -248,9 +248,10 @@ extension SessionRecord {
             tokens.expiresAt = grant.expiresAt
         }
         take(refreshToken: grant.refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
-        user = grant.user ?? user
-        rawUser = grant.rawUser ?? rawUser
-        if grant.user != nil { userReceivedAt = grant.issuedAt }
+        if let user = grant.user {
+            merge(user: user, raw: grant.rawUser)
+            userReceivedAt = grant.issuedAt
+        }
         needsPassword = grant.needsPassword ?? needsPassword
     }
 }

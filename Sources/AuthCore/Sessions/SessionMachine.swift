@@ -31,6 +31,8 @@ package struct SessionMachine: Sendable {
     var readAt: BootInstant?
     /// Somebody got a 401 with the token in use.
     var rejected = false
+    /// When a 401 last led to a renewal.
+    var lastRejection: BootInstant?
     var plan: RenewalPlan?
     var backoff = Backoff()
     /// Since the last failed try; the next run goes on with it.
@@ -155,8 +157,7 @@ package struct SessionMachine: Sendable {
         case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, now, &actions)
         case .userReceived(let user, let raw):
             update {
-                $0.user = user
-                $0.rawUser = raw
+                $0.merge(user: user, raw: raw)
                 $0.userReceivedAt = now.wall
             }
         case .passwordSet(let password, let field):

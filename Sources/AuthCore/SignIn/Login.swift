@@ -165,7 +165,7 @@ package struct Login: Sendable {
             guard let value = given[field.name] else { continue }
             // What surrounds a pasted address or code is none of it; of a secret every character counts.
             let isPasted = !field.secret || field.name == OAuthField.address.name
-            let answer = isPasted ? Self.trimmed(value) : value
+            let answer = isPasted ? value.withoutSpaceAround : value
             self.fields[field.name] = answer.isEmpty ? nil : Secret(answer)
         }
         decide(at: now)
@@ -241,11 +241,5 @@ package struct Login: Sendable {
         profile.renewal.kind == .none
             ? "Nothing is remembered: no sign-in of \(profile.title) can be made again without you."
             : "Nothing is remembered: sessions of \(profile.title) are renewed without it."
-    }
-
-    private static func trimmed(_ text: String) -> String {
-        let rest = text.drop { $0.isWhitespace }
-        guard let last = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-        return String(rest[...last])
     }
 }

@@ -26,7 +26,7 @@ struct PlaceholderNames {
         var names = [TemplateValues.Name.accessToken, TemplateValues.Name.environment]
         if replies.contains(where: { $0.refreshToken != nil }) { names.append(TemplateValues.Name.refreshToken) }
         if replies.contains(where: { $0.user != nil }) {
-            if user.id != nil { names.append(TemplateValues.Name.userID) }
+            if !user.id.isEmpty { names.append(TemplateValues.Name.userID) }
             if user.email != nil { names.append(TemplateValues.Name.userEmail) }
             if !user.name.isEmpty { names.append(TemplateValues.Name.userName) }
         }

@@ -114,10 +114,14 @@ extension ProfileReader {
     private static func longArgument(
         _ name: String, _ section: TOMLSection, _ session: PlaceholderNames
     ) -> EndpointArgument {
-        section.allow("type", "optional", "about", "default")
+        section.allow("type", "optional", "about", "default", "trim")
         var argument = argument(
             name, section.word("type", of: types) ?? "text", optional: section.bool("optional") ?? false)
         argument.about = section.string("about")
+        argument.trims = section.bool("trim") ?? false
+        if argument.trims, argument.type != .text {
+            section.problems.add(section.path("trim"), expected: "no such key but for a text", found: "one")
+        }
         argument.fallback = section.string("default").flatMap {
             template($0, at: section.path("default"), session, section.problems)
         }

@@ -29,10 +29,24 @@ extension ProfileReader {
     }
 
     static func errorMap(_ section: TOMLSection) -> ErrorMap {
-        section.allow("message", "code", "details", "envelope")
+        section.allow("message", "code", "kinds", "details", "envelope")
         return ErrorMap(
-            message: pointers(section, "message"), code: pointer(section, "code"),
+            message: pointers(section, "message"), code: pointer(section, "code"), kinds: codeKinds(section),
             details: pointer(section, "details"), envelope: section.section("envelope").flatMap(envelope))
+    }
+
+    private static func codeKinds(_ section: TOMLSection) -> [String: ErrorKind] {
+        guard let table = section.section("kinds") else { return [:] }
+        if !section.has("code") {
+            section.problems.add(
+                section.path("code"), expected: "a JSON Pointer to the code, beside kinds", found: "nothing")
+        }
+        let words = ErrorMap.codeKinds.map(\.rawValue)
+        return Dictionary(
+            table.keysInOrder.compactMap { code in
+                table.word(code, of: words).flatMap(ErrorKind.init).map { (code, $0) }
+            }
+        ) { $1 }
     }
 
     private static func envelope(_ section: TOMLSection) -> ErrorMap.Envelope? {
@@ -56,7 +70,7 @@ extension ProfileReader {
     static func userMap(_ section: TOMLSection) -> UserMap {
         section.allow("id", "email", "name", "verified")
         return UserMap(
-            id: pointer(section, "id"), email: pointer(section, "email"), name: names(section),
+            id: pointers(section, "id"), email: pointer(section, "email"), name: names(section),
             verified: pointer(section, "verified"))
     }
 
@@ -81,7 +95,8 @@ extension ProfileReader {
         }
     }
 
-    private static func pointers(_ section: TOMLSection, _ key: String) -> [JSONPointer] {
+    /// A pointer, or a list of them of which the first that finds something is taken.
+    static func pointers(_ section: TOMLSection, _ key: String) -> [JSONPointer] {
         (section.strings(key) ?? []).enumerated().compactMap { index, text in
             pointer(text, at: TOMLPath.element(section.path(key), index), section.problems)
         }

@@ -155,14 +155,14 @@ package enum ProfileReader {
         if fields.isEmpty {
             section.problems.add(section.path("fields"), expected: "a list of what can be changed", found: "nothing")
         }
-        let user = pointer(section, "user")
+        let user = pointers(section, "user")
         return requiredRequest(section, names: names).map { UserUpdate(request: $0, fields: fields, user: user) }
     }
 
     static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {
         guard let section = root.section("user_request") else { return nil }
         section.allow("user", "request")
-        let user = pointer(section, "user") ?? .whole
+        let user = section.has("user") ? pointers(section, "user") : [.whole]
         return requiredRequest(section, names: names).map { UserRequest(request: $0, user: user) }
     }
 

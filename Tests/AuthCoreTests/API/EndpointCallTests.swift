@@ -56,6 +56,19 @@ struct EndpointCallTests {
         #expect(!request.headers.contains { $0.name == "Authorization" })
     }
 
+    @Test("an argument that is trimmed is sent without the space around it, and only space is none")
+    func trims() throws {
+        var endpoint = try endpoint()
+        endpoint.arguments[6].trims = true
+        let check = ArgumentCheck(endpoint: endpoint, providerTitle: "Example")
+        let args: JSONObject = ["id": " a ", "code": "007", "count": 3, "who": " u 8\n"]
+        let given = try check.checked(args, hasBody: false)
+        #expect(given["who"] == "u 8" && given["id"] == " a ")
+        var blank = args
+        blank["who"] = " "
+        #expect(try check.checked(blank, hasBody: false)["who"] == nil)
+    }
+
     @Test("what is left out is left out of the request")
     func leavesOut() throws {
         let request = try build(["id": "1", "code": "", "count": 3, "who": "me"])

@@ -119,7 +119,8 @@ struct ProvedCallTests {
         let answers = [challenge("n1"), ExampleProvider.json(200, #"{"id":"7"}"#)]
         let shown = try await play(answers) { profile in
             profile.userRequest = UserRequest(
-                request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true), user: .whole)
+                request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
+                user: [.whole])
         } _: { table, _, _ in
             let user = try await table.user(UserGetParams(fresh: true)).user
             #expect(user.id == "7")

@@ -21,12 +21,12 @@ enum Sample {
                 message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),
                 details: try JSONPointer("/errors")),
             user: UserMap(
-                id: try JSONPointer("/id"), email: try JSONPointer("/email"),
+                id: [try JSONPointer("/id")], email: try JSONPointer("/email"),
                 name: [[try JSONPointer("/first"), try JSONPointer("/last")], [try JSONPointer("/nick")]],
                 verified: try JSONPointer("/verified")),
             renewal: Renewal(kind: .refresh, request: try request("POST", "/refresh"), finalCodes: ["invalid_grant"]),
             validation: try request("GET", "/me"),
-            userRequest: UserRequest(request: try request("GET", "/users/{user.id}"), user: try JSONPointer("")))
+            userRequest: UserRequest(request: try request("GET", "/users/{user.id}"), user: [try JSONPointer("")]))
         try change(&profile)
         return profile
     }

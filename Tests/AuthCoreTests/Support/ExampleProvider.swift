@@ -65,7 +65,7 @@ struct ExampleProvider {
                 accessToken: try JSONPointer("/token"), expiresIn: try JSONPointer("/expires_in"),
                 user: try JSONPointer("/user")),
             errors: ErrorMap(message: [try JSONPointer("/message")]),
-            user: UserMap(id: try JSONPointer("/id"), email: try JSONPointer("/email")),
+            user: UserMap(id: [try JSONPointer("/id")], email: try JSONPointer("/email")),
             renewal: Renewal(kind: .refresh, request: try request("/refresh", bearer: true)))
     }
 

@@ -34,13 +34,7 @@ extension ProviderExchange {
     package func readUserUpdate(
         _ reply: HTTPReply
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .account, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
-            map: ReplyMap(user: profile.userUpdate?.user), needsToken: false)
-        return reader.read(reply).map { grant in
-            guard let raw = grant.rawUser, let user = grant.user else { return nil }
-            return (raw, user)
-        }
+        user(in: reply, at: profile.userUpdate?.user ?? [], purpose: .account)
     }
 
     /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
@@ -72,16 +66,33 @@ extension ProviderExchange {
 
     /// - Returns: the backend's own user object, and the part of it that every provider has.
     package func readUser(_ reply: HTTPReply) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
-        let errors = ErrorReader(profile: profile, purpose: .user, sentAt: nil)
-        let reader = GrantReader(
-            errors: errors, sentAt: WallTime(unixSeconds: 0), map: ReplyMap(user: profile.userRequest?.user),
-            needsToken: false)
-        return reader.read(reply).flatMap { grant in
-            guard let raw = grant.rawUser, let user = grant.user else {
-                return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
-            }
-            return .success((raw, user))
+        user(in: reply, at: profile.userRequest?.user ?? [], purpose: .user).flatMap { found in
+            if let found { return .success(found) }
+            let errors = ErrorReader(profile: profile, purpose: .user, sentAt: nil)
+            return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
         }
+    }
+
+    /// The user object at the first of these places that has one.
+    private func user(
+        in reply: HTTPReply, at places: [JSONPointer], purpose: ErrorReader.Purpose
+    ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
+        // Without a place the answer may still be an error.
+        for place in places.isEmpty ? [nil] : places.map(Optional.some) {
+            let reader = GrantReader(
+                errors: ErrorReader(profile: profile, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
+                map: ReplyMap(user: place), needsToken: false)
+            switch reader.read(reply) {
+            case .failure(let failure): return .failure(failure)
+            case .success(let grant):
+                guard let raw = grant.rawUser, let user = grant.user else { continue }
+                // The whole answer is an object in any case: it is the user only if it says who.
+                if places.count == 1 || user.id != nil || user.email != nil {
+                    return .success((raw: raw, summary: user))
+                }
+            }
+        }
+        return .success(nil)
     }
 
     /// For an answer whose content does not matter, such as that to a sign-out.

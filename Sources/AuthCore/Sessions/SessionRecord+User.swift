@@ -1,0 +1,27 @@
+package import AuthWire
+
+extension SessionRecord {
+    /// Members of one user object; a provider that sends new names each time does not make the record grow.
+    private static let mostMembers = 256
+
+    /// Adds what an answer reports of the user. A member that the answer lacks stays as it was, unless the answer is about
+    /// another user.
+    package mutating func merge(user new: UserSummary, raw newRaw: JSON?) {
+        guard let known = user, known.id == nil || new.id == nil || known.id == new.id else {
+            user = new
+            rawUser = newRaw ?? rawUser
+            return
+        }
+        let isSameAddress = new.email == nil || new.email == known.email
+        user = UserSummary(
+            id: new.id ?? known.id, email: new.email ?? known.email, name: new.name ?? known.name,
+            verified: new.verified ?? (isSameAddress ? known.verified : nil))
+        rawUser = Self.merged(rawUser, newRaw)
+    }
+
+    private static func merged(_ known: JSON?, _ new: JSON?) -> JSON? {
+        guard case .object(var object)? = known, case .object(let members)? = new else { return new ?? known }
+        for (key, value) in members { object[key] = value }
+        return object.count <= mostMembers ? .object(object) : new
+    }
+}

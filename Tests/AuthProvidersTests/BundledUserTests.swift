@@ -1,0 +1,45 @@
+import AuthCore
+import AuthProviders
+import AuthWire
+import Testing
+
+/// The user as each bundled profile reads it.
+@Suite("Users of the bundled profiles")
+struct BundledUserTests {
+    private func exchange(_ name: String) throws -> ProviderExchange {
+        let text = try #require(BundledProfiles.texts[name])
+        return ProviderExchange(profile: try ProfileReader.read(text, source: BundledProfiles.source).get())
+    }
+
+    private func reply(_ body: String) -> HTTPReply {
+        HTTPReply(status: 200, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
+    }
+
+    @Test(
+        "a user in its wrapping, a bare one, and one with _id are all read",
+        arguments: [
+            ("aws-lambda", "userId", ""), ("envelope", "userId", #""errorCode":0,"#), ("fork-in-the-road", "id", ""),
+            ("app-template", "id", ""),
+        ])
+    func shapes(name: String, id: String, envelope: String) throws {
+        let exchange = try exchange(name)
+        for (key, value) in [(id, "u-1"), ("_id", "u-1"), (id, " u-1\\n")] {
+            let user = #""\#(key)":"\#(value)","email":"ada@example.org""#
+            for body in ["{\(envelope)\"user\":{\(user)}}", "{\(envelope)\(user)}"] {
+                let read = try exchange.readUser(reply(body)).get().summary
+                #expect(read.id == "u-1" && read.email == "ada@example.org", "\(body)")
+            }
+        }
+        guard case .failure(let failure) = exchange.readUser(reply("{\(envelope)\"message\":\"ok\"}")) else {
+            Issue.record("an answer without a user was read as one")
+            return
+        }
+        #expect(failure.error.cause == "no_user")
+    }
+
+    @Test("the space around a userId is not sent")
+    func trimmedArgument() throws {
+        let arguments = try exchange("envelope").profile.endpoints.flatMap(\.arguments).filter { $0.name == "userId" }
+        #expect(arguments.count == 2 && arguments.allSatisfy(\.trims))
+    }
+}
