@@ -152,19 +152,19 @@ package final class APIDesk: Sendable {
         func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
             try await send(order, session, token: token, conditions)
         }
-        guard order.bearer else { return try Self.received(try await sent(nil), session.name) }
+        guard order.bearer else { return try await sent(nil).mapError(\.error).get() }
         // A body that can be read once only is not begun with a token that ends on the way.
         let token = try await session.token(minValid: order.stream == nil ? nil : Self.streamsStart).accessToken
         let first = try await sent(token)
         guard case .failure(let failure) = first, failure.rejectsToken else {
-            return try Self.received(first, session.name)
+            return try received(first, order, session.name)
         }
         try await session.reject(Secret(token))
         guard order.stream?.mayRepeat ?? true else { throw .bodyIsSpent(failure.error) }
         let renewed = try await session.token(minValid: nil).accessToken
-        // Too young to be renewed for its age: what was refused then is not the token's age.
-        guard renewed != token else { return try Self.received(first, session.name) }
-        return try Self.received(try await sent(renewed), session.name)
+        // It was renewed a moment ago, and refused all the same: another renewal would change nothing.
+        guard renewed != token else { return try received(first, order, session.name) }
+        return try received(try await sent(renewed), order, session.name)
     }
 
     private func send(
@@ -173,12 +173,16 @@ package final class APIDesk: Sendable {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         var isChallenged = false
         while true {
-            let record = await session.record
+            var record = await session.record
+            // A header of the profile may hold the token: it is the one that is waited for here.
+            if let token { record.tokens.accessToken = Secret(token) }
             if order.waits { try await networkWanted(record) }
             var request = try order.build(record)
             request.headers += conditions
             if let token = token.map({ Secret($0) }) {
-                request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))
+                if !request.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
+                    request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))
+                }
                 request.prove(token, with: record.tokens.proofKey)
                 request = try await table.provider.signer.proven(request)
             }
@@ -187,13 +191,15 @@ package final class APIDesk: Sendable {
             let sentAt = clock.now()
             do throws(TransportError) {
                 let reply = try await transport.send(request)
-                if table.provider.signer.heard(reply, to: request), !isChallenged {
+                let wantsNonce = table.provider.signer.heard(reply, to: request)
+                if wantsNonce, !isChallenged {
                     guard order.stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
                     isChallenged = true
                     continue
                 }
                 let reader = AnswerReader(
-                    profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages)
+                    profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages,
+                    hadToken: order.bearer)
                 let read =
                     order.stream?.isFlowing == true ? .success(APIResponse(status: reply.status)) : reader.read(reply)
                 switch read {
@@ -203,7 +209,7 @@ package final class APIDesk: Sendable {
                             key: AnswerCache.Key(record, url: request.url), reply: reply, response: response,
                             sentAt: sentAt, receivedAt: clock.now()))
                 case .failure(let said):
-                    reason = said
+                    reason = wantsNonce ? .refused(.wantsNonceAgain(said.error)) : said
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
                 }
             } catch {
@@ -225,16 +231,17 @@ package final class APIDesk: Sendable {
         }
     }
 
-    /// The answer; a token that was refused to the last is the session's end as far as this caller can know.
-    private static func received(
-        _ result: Result<Received, ProviderFailure>, _ session: SessionName
+    /// The answer, after a renewal where the token was refused. Whether the session is over is what its status says.
+    private func received(
+        _ result: Result<Received, ProviderFailure>, _ order: APIOrder, _ session: SessionName
     ) throws(AgentError) -> Received {
-        switch result {
-        case .success(let received): return received
-        case .failure(let failure) where failure.rejectsToken:
-            throw .signInRequired(session, cause: "token_refused", from: failure.error)
-        case .failure(let failure): throw failure.error
+        guard case .failure(let failure) = result, failure.rejectsToken else {
+            return try result.mapError(\.error).get()
         }
+        if let state = table.board.status(session)?.state, state == .active || state == .stale {
+            throw .tokenRefused(order.profile, session, failure.error)
+        }
+        throw .signInRequired(session, cause: AgentError.tokenRefusal, from: failure.error)
     }
 
     /// Returns when the network is there, as far as this session's provider needs one.
@@ -273,6 +280,19 @@ extension APIResponse {
 }
 
 extension AgentError {
+    /// The cause of an error for a call whose token was refused, renewed and refused again.
+    static let tokenRefusal = "token_refused"
+
+    fileprivate static func tokenRefused(
+        _ profile: ProviderProfile, _ session: SessionName, _ error: AgentError
+    ) -> AgentError {
+        AgentError(
+            .refused,
+            "\(profile.title) did not accept the access token for this call, and accepts session \(session) all the same: "
+                + "the account may lack the right to do this.", cause: tokenRefusal, httpStatus: error.httpStatus,
+            providerMessage: error.providerMessage, details: error.details)
+    }
+
     /// A 401 to a body that its client can read only once.
     fileprivate static func bodyIsSpent(_ error: AgentError) -> AgentError {
         AgentError(
@@ -287,6 +307,14 @@ extension AgentError {
         .providerError,
         "The provider wants a word of its own in the proof, and the body can be read only once. Send it again.",
         cause: DPoPProof.challenge, retryable: true)
+
+    /// What is refused is the proof, not the token.
+    fileprivate static func wantsNonceAgain(_ error: AgentError) -> AgentError {
+        AgentError(
+            .providerError, "The provider asked for another nonce in the proof, although it had just given one.",
+            cause: DPoPProof.challenge, httpStatus: error.httpStatus, providerMessage: error.providerMessage,
+            retryable: true)
+    }
 
     fileprivate static func unknownEndpoint(_ name: String, of profile: ProviderProfile) -> AgentError {
         AgentError(

@@ -6,9 +6,11 @@ struct AnswerReader {
     let sentAt: WallTime?
     /// Whether the caller asked for a page for people.
     let takesPages: Bool
+    /// Whether the call had the session's access token.
+    var hadToken = true
 
     func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
-        let errors = ErrorReader(profile: profile, purpose: .call, sentAt: sentAt)
+        let errors = ErrorReader(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
         // 304 answers only those who asked whether what they have still holds.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
@@ -58,6 +60,8 @@ struct AnswerReader {
 }
 
 extension ProviderFailure {
-    /// The provider's own word that it did not accept the token; a page from in between says no such thing.
-    var rejectsToken: Bool { error.httpStatus == 401 && error.kind == .refused }
+    /// The provider itself did not accept the token; a page from in between says no such thing.
+    var rejectsToken: Bool {
+        error.kind == .refused && (error.httpStatus == 401 || error.cause == ErrorReader.rejectedToken)
+    }
 }

@@ -66,6 +66,8 @@ extension AgentError {
     /// Whether the provider's no stands, however often this write is sent.
     package var isFinalForWrite: Bool {
         if let httpStatus, [408, 425].contains(httpStatus) { return false }
+        // A new sign-in may change it.
+        if cause == Self.tokenRefusal { return false }
         return switch kind {
         case .validation, .refused, .forbidden, .notFound, .conflict, .denied, .tooLarge, .unknownEndpoint,
             .unknownProvider, .unsupported, nil:

@@ -41,13 +41,27 @@ extension SessionMachine {
     ) {
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         if rejectAimed(token, now) { return actions.append(.answer(caller, .done)) }
-        // An older token, or one too young for its age to be the reason: the one in use stands.
-        guard token == record.tokens.accessToken, !isYoung(now) else { return actions.append(.answer(caller, .done)) }
+        // An older token: the one in use stands.
+        guard token == record.tokens.accessToken else { return actions.append(.answer(caller, .done)) }
+        guard !isYoung(now) else { return rejectedYoung(caller, now, &actions) }
         rejected = true
+        lastRejection = now.boot
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
         guard flight != nil || mayRenew(now) else {
             return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
+        waiters[caller] = .renewal
+        takeOff(&actions)
+    }
+
+    /// A 401 on a token that has just come. It was revoked elsewhere, or it is refused for a reason that no renewal
+    /// changes: so there is one renewal, and the token stays in use if that fails. The next such 401 soon after it is the
+    /// second kind, or each call to such an endpoint would renew the session.
+    private mutating func rejectedYoung(_ caller: CallerID, _ now: Moment, _ actions: inout [SessionAction]) {
+        let isRenewing = flight.map { $0.aim == nil } ?? false
+        let wasLately = lastRejection.map { now.boot - $0 < RenewalPolicy.tooYoungToReject } ?? false
+        guard isRenewing || (mayRenew(now) && !wasLately) else { return actions.append(.answer(caller, .done)) }
+        if !isRenewing { lastRejection = now.boot }
         waiters[caller] = .renewal
         takeOff(&actions)
     }

@@ -79,7 +79,7 @@ struct APIDeskTests {
         #expect(example.transport.asked.count { $0.hasPrefix("GET") } <= 40)
     }
 
-    @Test("a 401 after the renewal is sign_in_required with the provider's words, and there is no third try")
+    @Test("a 401 after the renewal is an error with the provider's words, and there is no third try")
     func refusedTwice() async throws {
         let example = try Self.provider { _, _ throws(TransportError) in
             ExampleProvider.json(401, #"{"message":"No, never."}"#)
@@ -87,7 +87,7 @@ struct APIDeskTests {
         try await Self.play(example) { table, api in
             example.clock.advance(.seconds(400))
             let error = await Self.failure { () async throws(AgentError) in try await api.request(Self.get) }
-            #expect(error?.kind == .signInRequired && error?.providerMessage == "No, never.")
+            #expect(error?.kind == .refused && error?.providerMessage == "No, never.")
             // Only the answer to a renewal ends a session.
             let state = try table.status(nil).state
             #expect(state == .active)

@@ -21,12 +21,40 @@ struct SessionMachineEndsTests {
         #expect(bench.flights.count == 1)
     }
 
-    @Test("a 401 on a token that has just come does not renew it again")
-    func rejectedTooYoung() {
+    @Test("a 401 on a token that has just come renews it once, and the token stays in use meanwhile")
+    func rejectedYoung() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(5))
+        for caller in 1...3 { bench.send(.rejected(CallerID(UInt64(caller)), Secret("token-1"))) }
+        #expect(bench.flights.count == 1)
+        #expect(bench.snapshot?.token == Secret("token-1"))
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        for caller in 1...3 { guard case .done = bench.answer(to: UInt64(caller)) else { throw Unexpected() } }
+        bench.advance(.seconds(5))
+        bench.send(.rejected(CallerID(4), Secret("token-2")))
+        guard case .done = bench.answer(to: 4) else { throw Unexpected() }
+        #expect(bench.flights.count == 1)
+        #expect(bench.snapshot?.status.state == .active)
+    }
+
+    @Test("a renewal that fails after such a 401 takes no token away")
+    func rejectedYoungAndFailed() throws {
         var bench = MachineBench()
         bench.advance(.seconds(5))
         bench.send(.rejected(CallerID(1), Secret("token-1")))
-        #expect(bench.flights.isEmpty)
+        try bench.provider(fails: .temporary(AgentError(.providerError, "Down."), retryAfter: nil))
+        #expect(bench.failure(for: 1)?.kind == .providerError)
+        #expect(bench.snapshot?.status.state == .active)
+        #expect(bench.snapshot?.token == Secret("token-1"))
+    }
+
+    @Test("a 401 on a young token that nothing renews ends nothing")
+    func rejectedYoungWithoutRenewal() throws {
+        var bench = MachineBench(canRenew: false)
+        bench.advance(.seconds(5))
+        bench.send(.rejected(CallerID(1), Secret("token-1")))
+        guard case .done = bench.answer(to: 1) else { throw Unexpected() }
         #expect(bench.snapshot?.status.state == .active)
     }
 

@@ -5,7 +5,20 @@ struct ErrorReader {
     /// What was asked. It decides what a no says about the session.
     enum Purpose {
         case signIn, renewal, validation, user, account, call
+        /// A call that has no access token.
+        case openCall
+
+        /// Whether the request has the session's access token, and nothing else that can be wrong about who asks.
+        fileprivate var showsToken: Bool {
+            switch self {
+            case .validation, .user, .call: true
+            case .signIn, .renewal, .account, .openCall: false
+            }
+        }
     }
+
+    /// The cause of an error whose code the profile maps to ``ErrorKind/signInRequired``.
+    static let rejectedToken = "token_rejected"
 
     let profile: ProviderProfile
     let purpose: Purpose
@@ -49,13 +62,15 @@ struct ErrorReader {
         let isOverloaded = status.map { $0 >= 500 || $0 == 429 } ?? false
         if !isOverloaded, let nonsense = nonsense(body, status: status ?? 200) { return nonsense }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
-        let error = error(status: status, words, retryAfter: retryAfter)
-        return purpose == .renewal || Self.mayPass(status)
+        let mapped = words.code.flatMap { profile.errors.kinds[$0] }
+        let error = error(status: status, mapped, words, retryAfter: retryAfter)
+        return purpose == .renewal || Self.mayPass(status, mapped)
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
     }
 
-    /// Whether a status may be another one next time with nothing changed in the request.
-    private static func mayPass(_ status: Int?) -> Bool {
+    /// Whether the answer may be another one next time with nothing changed in the request.
+    private static func mayPass(_ status: Int?, _ mapped: ErrorKind?) -> Bool {
+        if let mapped { return mapped.retryableByNature }
         guard let status else { return false }
         return status == 408 || status == 425 || status == 429 || (300..<400).contains(status) || status >= 500
     }
@@ -76,7 +91,7 @@ struct ErrorReader {
             switch purpose {
             case .renewal: true
             case .validation: profile.renewal.kind == .validate || profile.renewal.kind == .none
-            case .signIn, .user, .account, .call: false
+            case .signIn, .user, .account, .call, .openCall: false
             }
         guard decides, status.map({ $0 < 500 && $0 != 429 }) ?? true else { return false }
         return status.map(profile.renewal.finalStatuses.contains) ?? false
@@ -89,37 +104,65 @@ struct ErrorReader {
             httpStatus: status, providerMessage: words.message, details: words.details)
     }
 
-    private func error(status: Int?, _ words: ErrorWords, retryAfter: Duration?) -> AgentError {
-        let (kind, text, retryable) = meaning(of: status)
-        return AgentError(
-            kind, text, cause: words.code.flatMap { ProviderText.clean($0) }, httpStatus: status,
+    private func error(
+        status: Int?, _ mapped: ErrorKind?, _ words: ErrorWords, retryAfter: Duration?
+    ) -> AgentError {
+        let (kind, retryable) = mapped.map { ($0, Bool?.none) } ?? Self.kind(of: status)
+        var error = AgentError(
+            kind, text(kind, status: status), cause: words.code.flatMap { ProviderText.clean($0) }, httpStatus: status,
             providerMessage: words.message, retryAfter: retryAfter, retryable: retryable, details: words.details)
+        if kind == .signInRequired {
+            // Whether it is, a renewal decides.
+            error.kind = .refused
+            if purpose.showsToken { error.cause = Self.rejectedToken }
+        }
+        return error
     }
 
-    private func meaning(of status: Int?) -> (ErrorKind, String, Bool?) {
-        let name = profile.title
-        guard let status else { return (.refused, refusal, nil) }
+    /// - Returns: whether trying again can help, where that is not as the kind has it.
+    private static func kind(of status: Int?) -> (ErrorKind, Bool?) {
         switch status {
-        case 400, 422: return (.validation, "\(name) did not take what was sent.", nil)
-        case 401: return (.refused, refusal, nil)
-        case 403: return (.forbidden, "\(name) does not allow this.", nil)
-        case 404, 410: return (.notFound, "\(name) does not know what was asked for.", nil)
-        case 408: return (.timeout, "\(name) gave up waiting for the request.", nil)
-        case 409: return (.conflict, "\(name) says that it is already there, or has changed meanwhile.", nil)
-        case 413: return (.tooLarge, "\(name) says that too much was sent.", nil)
-        case 429: return (.rateLimited, "\(name) has been asked too often; try again later.", nil)
-        case 300..<400: return (.badReply, "\(name) points elsewhere instead of answering.", nil)
-        case 425, 500...: return (.providerError, "\(name) has trouble of its own; try again later.", nil)
-        default: return (.providerError, "\(name) answered with an error.", false)
+        case nil, 401: (.refused, nil)
+        case 400, 422: (.validation, nil)
+        case 403: (.forbidden, nil)
+        case 404, 410: (.notFound, nil)
+        case 408: (.timeout, nil)
+        case 409: (.conflict, nil)
+        case 413: (.tooLarge, nil)
+        case 429: (.rateLimited, nil)
+        case let status? where (300..<400).contains(status): (.badReply, nil)
+        case let status? where status == 425 || status >= 500: (.providerError, nil)
+        default: (.providerError, false)
         }
     }
 
-    private var refusal: String {
+    private func text(_ kind: ErrorKind, status: Int?) -> String {
+        let name = profile.title
+        return switch kind {
+        case .validation: "\(name) did not take what was sent."
+        case .forbidden: "\(name) does not allow this."
+        case .notFound: "\(name) does not know what was asked for."
+        case .timeout: "\(name) gave up waiting for the request."
+        case .conflict: "\(name) says that it is already there, or has changed meanwhile."
+        case .tooLarge: "\(name) says that too much was sent."
+        case .rateLimited: "\(name) has been asked too often; try again later."
+        case .badReply: "\(name) points elsewhere instead of answering."
+        case .providerError where Self.kind(of: status).1 == false: "\(name) answered with an error."
+        case .providerError: "\(name) has trouble of its own; try again later."
+        case .signInRequired: refusal(ofToken: true)
+        default: refusal(ofToken: status == 401)
+        }
+    }
+
+    /// - Parameter ofToken: whether the answer is about the access token, if the request has one.
+    private func refusal(ofToken isAboutToken: Bool) -> String {
         switch purpose {
         case .signIn: "\(profile.title) refused the sign-in: check what was entered."
         case .renewal: "\(profile.title) did not renew the session."
         case .account: "\(profile.title) refused it: check what was entered."
-        case .validation, .user, .call: "\(profile.title) did not accept the access token."
+        case .validation, .user, .call:
+            isAboutToken ? "\(profile.title) did not accept the access token." : "\(profile.title) refused the request."
+        case .openCall: "\(profile.title) refused the request."
         }
     }
 }

@@ -11,24 +11,26 @@ package struct ProviderExchange: Sendable {
     }
 
     /// - Parameter name: `nil` for the first one of the profile.
-    /// - Throws: ``ErrorKind/validation`` naming the methods there are.
+    /// - Throws: ``ErrorKind/unsupported`` naming the methods there are.
     package func method(named name: String?) throws(AgentError) -> SignInMethod {
         guard let found = name.map({ name in profile.signIn.first { $0.name == name } }) ?? profile.signIn.first else {
             let known = profile.signIn.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .validation, "\(profile.title) has no sign-in method of that name; it has: \(known).")
+                .unsupported, "\(profile.title) has no sign-in method of that name; it has: \(known).",
+                cause: "unknown_method")
         }
         return found
     }
 
     /// - Parameter name: `nil` for the profile's default.
-    /// - Throws: ``ErrorKind/validation`` naming the environments there are.
+    /// - Throws: ``ErrorKind/unsupported`` naming the environments there are.
     package func environment(named name: String?) throws(AgentError) -> ProviderEnvironment {
         let wanted = name ?? profile.defaultEnvironment
         guard let found = profile.environments.first(where: { $0.name == wanted }) else {
             let known = profile.environments.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .validation, "\(profile.title) has no environment of that name; it has: \(known).")
+                .unsupported, "\(profile.title) has no environment of that name; it has: \(known).",
+                cause: "unknown_environment")
         }
         return found
     }

@@ -43,17 +43,18 @@ struct RequestBuilder {
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
-    /// What a request says itself goes before what the profile says for all, and that before our own.
+    /// A header of the request replaces the profile's header of that name, and both replace ours. `Authorization` is no
+    /// exception: a request has one.
     private func headers(_ template: RequestTemplate, hasBody: Bool) throws(AgentError) -> [HTTPField] {
         var fields: [HTTPField] = []
         var names: Set<String> = []
+        var bearer: HTTPField?
         if template.bearer {
             guard let token = values[TemplateValues.Name.accessToken] else {
                 throw AgentError(.notSignedIn, "There is no access token to ask \(profile.title) with.")
             }
-            names.insert("authorization")
             let shown = HTTPField.authorization(token, boundTo: values.proofKey)
-            fields.append(try field(shown.name, shown.value.reveal()))
+            bearer = try field(shown.name, shown.value.reveal())
         }
         for header in template.headers + profile.headers {
             guard let value = header.value.fill(values), names.insert(header.name.lowercased()).inserted else {
@@ -61,6 +62,7 @@ struct RequestBuilder {
             }
             fields.append(try field(header.name, value))
         }
+        if let bearer, names.insert("authorization").inserted { fields.insert(bearer, at: 0) }
         if names.insert("accept").inserted { fields.append(HTTPField("Accept", "application/json")) }
         if hasBody, names.insert("content-type").inserted {
             fields.append(HTTPField("Content-Type", "application/json"))
