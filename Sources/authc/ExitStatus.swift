@@ -17,14 +17,14 @@ enum ExitStatus: Int32 {
     init(_ kind: ErrorKind) {
         self =
             switch kind {
-            case .notSignedIn, .signInRequired, .unknownSession: .notSignedIn
+            case .notSignedIn, .signInRequired: .notSignedIn
             case .keyringLocked, .keyringUnavailable: .keyring
-            case .unknownProvider, .unknownEndpoint, .unsupported: .usage
-            case .refused, .validation, .conflict, .notFound, .tooLarge: .refusedData
+            case .unknownSession, .unknownProvider, .unknownEndpoint, .unsupported: .usage
+            case .refused, .validation, .conflict, .notFound, .forbidden: .refusedData
             case .offline, .captivePortal, .providerUnreachable, .providerError, .rateLimited, .timeout, .busy:
                 .temporary
-            case .badReply: .badReply
-            case .forbidden, .denied, .agentLocked: .denied
+            case .badReply, .tooLarge: .badReply
+            case .denied, .agentLocked: .denied
             case .internal_: .internalError
             }
     }

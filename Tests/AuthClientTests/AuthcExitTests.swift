@@ -8,8 +8,8 @@ struct AuthcExitTests {
     static let statuses: [ErrorKind: Int32] = [
         .notSignedIn: 3, .signInRequired: 3, .keyringLocked: 4, .keyringUnavailable: 4, .offline: 75,
         .captivePortal: 75, .providerUnreachable: 75, .providerError: 75, .badReply: 76, .rateLimited: 75,
-        .refused: 65, .validation: 65, .forbidden: 77, .notFound: 65, .conflict: 65, .denied: 77, .agentLocked: 77,
-        .timeout: 75, .busy: 75, .tooLarge: 65, .unknownSession: 3, .unknownProvider: 64, .unknownEndpoint: 64,
+        .refused: 65, .validation: 65, .forbidden: 65, .notFound: 65, .conflict: 65, .denied: 77, .agentLocked: 77,
+        .timeout: 75, .busy: 75, .tooLarge: 76, .unknownSession: 64, .unknownProvider: 64, .unknownEndpoint: 64,
         .unsupported: 64, .internal_: 70,
     ]
 

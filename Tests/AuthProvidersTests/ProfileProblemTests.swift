@@ -75,6 +75,8 @@ struct ProfileProblemTests {
                 "JSON"
             ),
             (15, #"body = { e = "{email}", p = "{password}", d = nan }"#, "sign_in.password.request.body.d", "JSON"),
+            (15, #"body = "email={email}&password={password}""#, "sign_in.password.request.body", "a table or list"),
+            (15, "body = 7", "sign_in.password.request.body", "a table or list"),
             (17, #"access_token = "token""#, "reply.access_token", "RFC 6901"), (17, "", "reply.access_token", "token"),
             (17, #"access_token = "/~2""#, "reply.access_token", "RFC 6901"),
             (20, "id = 7", "user.id", "a text"), (20, "name = [[\"/a\", 7]]", "user.name[0][1]", "a JSON Pointer"),
@@ -99,6 +101,18 @@ struct ProfileProblemTests {
         #expect(problem.expected.contains(expected), "\(problem)")
         let isAbsent = replacement.isEmpty || key == "errors.envelope" || key == "renewal.request"
         if !isAbsent { #expect(abs(problem.line - line) <= 1 && problem.line >= line, "\(problem)") }
+    }
+
+    @Test("a table of codes needs the place of the code, and kinds that a provider can mean")
+    func codeKinds() throws {
+        let table = "message = \"/message\"\nkinds = { \"7\" = \"offline\", \"8\" = \"forbidden\" }"
+        let keys = Bench.problems(Bench.text(22, table)).map(\.key)
+        #expect(keys == ["errors.code", "errors.kinds.7"])
+        let profile = try ProfileReader.read(
+            Bench.text(22, "code = \"/code\"\nkinds = { \"8\" = \"forbidden\", \"9\" = \"sign_in_required\" }"),
+            source: "mine.toml"
+        ).get()
+        #expect(profile.errors.kinds == ["8": .forbidden, "9": .signInRequired])
     }
 
     @Test(

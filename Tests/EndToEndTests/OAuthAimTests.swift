@@ -77,7 +77,7 @@ struct OAuthAimTests {
             #expect(target.status == 65, "\(target.err)")
             server.misbehave(.grantsLess, times: 1)
             let less = try await scene.authc(["token", "--scope", "read"])
-            #expect(less.status == 77, "\(less.err)")
+            #expect(less.status == 65, "\(less.err)")
             #expect(less.err.contains("did not grant read"), "\(less.err)")
             let name = try await scene.authc(["token", "--audience", "no address"])
             #expect(name.status != 0)

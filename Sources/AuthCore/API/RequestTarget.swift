@@ -10,7 +10,7 @@ struct RequestTarget: Equatable {
     private static let mostValues = 256
 
     /// - Parameters:
-    ///   - path: begins with `/`, or is a whole URL; a query may follow.
+    ///   - path: begins with `/`, or is a whole URL, or is empty for the base URL itself; a query may follow.
     ///   - query: texts, numbers, truths, and lists of them, behind what `path` brings.
     init(path: String, query: JSONObject, base: String) throws(AgentError) {
         guard !path.utf8.contains(UInt8(ascii: "#")) else {
@@ -34,10 +34,12 @@ struct RequestTarget: Equatable {
     }
 
     private static func place(_ text: String, base: String) throws(AgentError) -> String {
+        if text.isEmpty { return base }
         guard let scheme = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[scheme...].hasPrefix("://") else {
             guard text.hasPrefix("/"), !text.hasPrefix("//"), PercentEncoding.isPath(text) else {
                 throw refused(
-                    "A path begins with one '/', is percent-encoded, and has no '.' or '..' segment (RFC 3986 §3.3).")
+                    "A path begins with one '/', is percent-encoded, and has no '.' or '..' segment (RFC 3986 §3.3); "
+                        + "an empty one is the base URL itself.")
             }
             return base + text
         }

@@ -51,10 +51,25 @@ extension ProfileReader {
         let body = section.table["body"].flatMap {
             Self.body($0, at: section.path("body"), names, section.problems)
         }
+        checkBody(body, section)
         guard let method, let path else { return nil }
         return RequestTemplate(
             method: method, path: path, query: fields(section, "query", names: names), headers: headers,
             bearer: bearer, body: body)
+    }
+
+    /// A body is sent as JSON, in which a text alone is a mistake as a rule: a form, or a table in quotes.
+    private static func checkBody(_ body: BodyTemplate?, _ section: TOMLSection) {
+        let found: String? =
+            switch body {
+            case .text(let template) where template.solePlaceholder == nil: "a text"
+            case .literal: "a single value"
+            default: nil
+            }
+        guard let found else { return }
+        section.problems.add(
+            section.path("body"), expected: "a table or list, sent as JSON, or one placeholder for all of it",
+            found: found)
     }
 
     static func headers(_ section: TOMLSection, names: PlaceholderNames) -> [TemplateField] {

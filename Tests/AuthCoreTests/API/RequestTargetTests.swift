@@ -21,6 +21,13 @@ struct RequestTargetTests {
         #expect(try url("/", base: "http://localhost:8080") == "http://localhost:8080/")
     }
 
+    @Test("an empty path is the base URL itself, without a slash behind it")
+    func baseItself() throws {
+        #expect(try url("", base: "https://api.example.org/mcp") == "https://api.example.org/mcp")
+        #expect(try url("?page=2", ["q": "a"]) == "https://api.example.org/prod?page=2&q=a")
+        #expect(try url("", base: "http://localhost:8080") == "http://localhost:8080")
+    }
+
     @Test("a whole URL of the same origin is taken, however it is written")
     func sameOrigin() throws {
         #expect(try url("https://api.example.org/other?x=1") == "https://api.example.org/other?x=1")
@@ -43,7 +50,7 @@ struct RequestTargetTests {
     @Test(
         "a path that leads elsewhere or would have to be changed is refused",
         arguments: [
-            "users", "", "//evil.example/users", "/../admin", "/a/%2e%2e/b", "/a b", "/ü", "/a%2", "/a#b", "/a\r\nX: y",
+            "users", "//evil.example/users", "/../admin", "/a/%2e%2e/b", "/a b", "/ü", "/a%2", "/a#b", "/a\r\nX: y",
             "/a?q=a b", "/a?q=\r\nX: y", "/a\\b", "https://api.example.org/../x",
         ])
     func badPath(path: String) {
