@@ -25,7 +25,7 @@ package actor SecretServiceStore: SessionStore {
     /// Whose item is at a path, of the items seen or written here.
     private var sessions: [String: SessionName] = [:]
     /// Written when nobody waited for the person's leave any more.
-    private var writtenLate: (session: SessionName, revision: UInt64)?
+    private var writtenLate: (session: SessionName, version: RecordVersion)?
     private let limit: Duration
     private let providerTitle: @Sendable (String) -> String?
 
@@ -97,7 +97,9 @@ package actor SecretServiceStore: SessionStore {
             do throws(DamagedRecord) {
                 let record = try SessionRecord(decoding: value)
                 sessions[path] = record.session
-                if let other = newest[record.session], other.revision >= record.revision { continue }
+                if let other = newest[record.session], other.version.number >= record.version.number {
+                    continue
+                }
                 newest[record.session] = record
             } catch {
                 damaged.append(.damaged(session: await attributes(of: path)?["session"] ?? path, reason: error.reason))
@@ -119,7 +121,7 @@ package actor SecretServiceStore: SessionStore {
                 guard record.session == session else {
                     throw DamagedRecord(reason: "it is the record of session '\(record.session)'")
                 }
-                if record.revision > newest?.revision ?? 0 || newest == nil { newest = record }
+                if newest.map({ $0.version.number < record.version.number }) ?? true { newest = record }
             } catch {
                 damage = error.reason
             }
@@ -134,7 +136,7 @@ package actor SecretServiceStore: SessionStore {
         let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
         let value = record.encoded()
         try await inTurn { store, keyring, deadline throws(StoreError) in
-            if let late = store.writtenLate, late == (record.session, record.revision) {
+            if let late = store.writtenLate, late == (record.session, record.version) {
                 store.writtenLate = nil
                 return
             }
@@ -144,7 +146,7 @@ package actor SecretServiceStore: SessionStore {
                 in: collection, label: label, attributes: SessionItem.attributes(of: record), value: value)
             let path = try await store.write(call, deadline, lockedPath: collection) { path in
                 store.sessions[path] = record.session
-                store.writtenLate = (record.session, record.revision)
+                store.writtenLate = (record.session, record.version)
             }
             guard let path else { return }
             store.sessions[path] = record.session

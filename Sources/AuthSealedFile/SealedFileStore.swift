@@ -66,6 +66,23 @@ package final class SealedFileStore: SessionStore, KeyKeeper, SealedStore {
         try await onDisk { (shelf) throws(StoreError) in try shelf.save(record) }
     }
 
+    package func update(
+        _ record: SessionRecord, replacesOther: Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        try await onDisk { (shelf) throws(StoreError) in
+            var stored: SessionRecord?
+            do throws(StoreError) {
+                stored = try shelf.load(record.session)
+            } catch {
+                // It may be one file that cannot be read: a write replaces it, and shows whether it is more.
+                guard case .failed = error else { throw error }
+            }
+            if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+            try shelf.save(record)
+            return nil
+        }
+    }
+
     package func delete(_ session: SessionName) async throws(StoreError) {
         try await onDisk { (shelf) throws(StoreError) in try shelf.delete(session) }
     }

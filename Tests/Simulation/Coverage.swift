@@ -30,7 +30,7 @@ package enum EventKind: Int, Sendable, CaseIterable {
     case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
     case renewed, finalNo, refused, failed
     case reread, rereadFailed
-    case saved, saveFailed, deleted, deleteFailed, compared, comparisonFailed
+    case saved, saveRefused, saveFailed, deleted, deleteFailed, compared, comparisonFailed
     case wake, checkDue, storeReady, storeChanged, networkBack, networkGone, clockSet
 }
 

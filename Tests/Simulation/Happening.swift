@@ -42,9 +42,11 @@ struct StoreCall {
     let call: SimulatedStore.Call
     let seat: Seat?
     let error: StoreError?
+    /// What the store holds that was not overwritten.
+    var found: SessionRecord?
 
-    func carryOut(in store: inout SimulatedStore) {
-        store.carryOut(call, for: session)
+    mutating func carryOut(in store: inout SimulatedStore) {
+        found = store.carryOut(call, for: session)
     }
 }
 

@@ -43,9 +43,9 @@ extension Play {
         // Nobody here wants one; what machines decide about them is in SessionMachineAimTests.
         case .obtain: break
         case .reread(let flight): callStore(.load(flight), for: session)
-        case .save(let record):
+        case .save(let record, let replacesOther):
             checkGeneration(of: record.tokens, session, "written")
-            callStore(.save(record), for: session)
+            callStore(.save(record, replacesOther: replacesOther), for: session)
         case .compare: callStore(.compare, for: session)
         case .handOver(let handedOver):
             seats[session]?.newest = handedOver?.record
@@ -105,12 +105,14 @@ extension Play {
         else { return }
         let session = call.session
         switch (call.call, call.error) {
-        case (.save(let record), nil):
+        case (.save(let record, _), nil):
             settle(record, session)
-            tell(session, .saved(revision: record.revision))
-        case (.save(let record), let error?):
+            guard let found = call.found else { return tell(session, .saved(record.version)) }
+            adopt(found.tokens, session)
+            tell(session, .saveRefused(record.version, found))
+        case (.save(let record, _), let error?):
             settle(record, session)
-            tell(session, .saveFailed(revision: record.revision, error))
+            tell(session, .saveFailed(record.version, error))
         case (.delete, nil): tell(session, .deleted)
         case (.delete, let error?): tell(session, .deleteFailed(error))
         case (.compare, nil):
@@ -156,7 +158,7 @@ extension Play {
         for session in seats.indices { seats[session] = nil }
         forgetNotices()
         // A call that has left the process is carried out or not; no longer is it in the dark.
-        for call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
+        for var call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
             if random.next() & 1 == 0 { call.carryOut(in: &store) }
         }
         storeCalls = [:]

@@ -118,7 +118,8 @@ extension Play {
             session, life: setting.life, at: now, wall: moment.wall)
         let record = SessionRecord(
             session: Self.names[session], provider: "example", environment: "production", method: "password",
-            tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall)
+            tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall,
+            signIn: SignInID("s\(account)"))
         calls[session].wish(at: now)
         if seats[session] != nil {
             tell(session, .renewable(canRenew))
@@ -151,8 +152,8 @@ extension Play {
         record.tokens.refreshToken = grant.refreshToken ?? record.tokens.refreshToken
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
-        record.revision += 1
-        store.carryOut(.save(record), for: session)
+        record.generation += 1
+        store.carryOut(.save(record, replacesOther: false), for: session)
         if setting.tellsChanges { tell(session, .storeChanged) }
     }
 

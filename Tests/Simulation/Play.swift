@@ -131,8 +131,7 @@ final class Play: Stage {
         case .answered(let number): takeAnswer(number)
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
-            guard let call = storeCalls[number] else { return }
-            call.carryOut(in: &store)
+            storeCalls[number]?.carryOut(in: &store)
         case .storeAnswers(let number): takeStoreAnswer(number)
         case .networkTold: networkIsTold()
         case .restart: restart()

@@ -7,7 +7,7 @@ struct SimulatedStore {
     private(set) var records: [Int: SessionRecord] = [:]
 
     enum Call {
-        case save(SessionRecord)
+        case save(SessionRecord, replacesOther: Bool)
         case delete
         case compare
         case load(FlightID)
@@ -24,13 +24,17 @@ struct SimulatedStore {
         }
     }
 
-    mutating func carryOut(_ call: Call, for session: Int) {
+    /// - Returns: what was not overwritten, as it is newer.
+    @discardableResult
+    mutating func carryOut(_ call: Call, for session: Int) -> SessionRecord? {
         switch call {
-        case .save(let record):
+        case .save(let record, let replacesOther):
+            if let stored = read(session), !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
             records[session] = record
         case .delete: records[session] = nil
         case .compare, .load: break
         }
+        return nil
     }
 
     /// What a restart reads: through the real coding, as from a keyring.

@@ -46,13 +46,13 @@ package enum Tampering: String, Sendable, CaseIterable {
 
     private func changed(_ action: SessionAction, _ seat: Seat?) -> [SessionAction] {
         switch (self, action) {
-        case (.tellsBeforeTheStoreHasIt, .save(let record)):
+        case (.tellsBeforeTheStoreHasIt, .save(let record, _)):
             guard var early = seat?.snapshot, seat?.machine.flight != nil else { return [action] }
             early.token = record.tokens.accessToken
             return [.publish(early), action]
-        case (.writesTheFormerTokens, .save(var record)):
+        case (.writesTheFormerTokens, .save(var record, let replacesOther)):
             record.tokens = seat?.machine.record.tokens ?? record.tokens
-            return [.save(record)]
+            return [.save(record, replacesOther: replacesOther)]
         case (.handsOutEndedTokens, .publish(var snapshot)) where snapshot.status.state == .stale:
             snapshot.token = seat?.machine.record.tokens.accessToken
             snapshot.end = nil

@@ -16,8 +16,10 @@ extension SessionEvent {
         case .replaced(let record, _): "signed in anew with \(record.tokens.accessToken.reveal())"
         case .flightEnded(let flight, let result, _): "flight \(flight.number) ended: \(result.words)"
         case .storeReread(let flight, let result): "read again for flight \(flight.number): \(result.words)"
-        case .saved(let revision): "revision \(revision) is written"
-        case .saveFailed(let revision, let error): "revision \(revision) is not written: \(error)"
+        case .saved(let version): "version \(version.words) is written"
+        case .saveRefused(let version, let stored):
+            "version \(version.words) is not written: the store holds \(stored.words)"
+        case .saveFailed(let version, let error): "version \(version.words) is not written: \(error)"
         case .compared(let result): "the store holds \(result.words)"
         case .userReceived: "the user changed"
         case .passwordSet: "the password is set"
@@ -32,11 +34,11 @@ extension SessionAction {
         case .renew(let flight, let record): "ask the provider, flight \(flight.number), with \(record.tokens.words)"
         case .obtain(let flight, _, let aim): "ask the provider, flight \(flight.number), for \(aim)"
         case .reread(let flight): "read the store again for flight \(flight.number)"
-        case .save(let record): "write revision \(record.revision) with \(record.tokens.words)"
+        case .save(let record, _): "write \(record.words)"
         case .delete: "remove it from the store"
         case .compare: "look what the store holds"
         case .handOver(let session):
-            session.map { "hand over revision \($0.record.revision) with \($0.record.tokens.words)" }
+            session.map { "hand over \($0.record.words)" }
                 ?? "hand over nothing"
         case .answer(let caller, let answer): "answer caller \(caller.number): \(answer.words)"
         case .publish(let snapshot):
@@ -55,6 +57,14 @@ extension SessionAnswer {
         case .failure(let error): "\(error)"
         }
     }
+}
+
+extension RecordVersion {
+    fileprivate var words: String { "\(generation).\(corrections)/\(revision)" }
+}
+
+extension SessionRecord {
+    fileprivate var words: String { "version \(version.words) with \(tokens.words)" }
 }
 
 extension TokenSet {
@@ -76,7 +86,7 @@ extension Result<Grant, ProviderFailure> {
 extension Result<SessionRecord?, StoreError> {
     fileprivate var words: String {
         switch self {
-        case .success(let record): record.map { "revision \($0.revision) with \($0.tokens.words)" } ?? "nothing"
+        case .success(let record): record?.words ?? "nothing"
         case .failure(let error): "\(error)"
         }
     }
@@ -105,6 +115,7 @@ extension EventKind {
             case .storeReread(_, .success): .reread
             case .storeReread(_, .failure): .rereadFailed
             case .saved: .saved
+            case .saveRefused: .saveRefused
             case .saveFailed: .saveFailed
             case .deleted: .deleted
             case .deleteFailed: .deleteFailed

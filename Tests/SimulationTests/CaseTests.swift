@@ -39,6 +39,21 @@ struct CaseTests {
     }
 
     @Test(
+        "what users change while the store is locked never replaces tokens that another program has rotated there",
+        arguments: [.setPassword, .userChange, .makeDefault] as [Ask])
+    func changedWhileLocked(change: Ask) {
+        for seed in Self.seeds {
+            let moves = [
+                Move<Deed>(.time(.seconds(100)), .store(.locked)), Move<Deed>(.time(.seconds(1)), .otherWriter(0)),
+                Move<Deed>(.time(.seconds(1)), .ask(0, change)), Move<Deed>(.time(.seconds(1)), .store(.ready)),
+                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+            ]
+            let outcome = play(moves, seed: seed)
+            #expect(outcome.history[0].states.map(\.state) == [.active])
+        }
+    }
+
+    @Test(
         "whatever the network does to a renewal, the session stays",
         arguments: [
             .down, .silent(carriesOut: false), .html, .garbage, .losesAnswers, .fails(retryAfter: nil),

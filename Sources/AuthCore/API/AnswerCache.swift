@@ -8,7 +8,7 @@ struct AnswerCache {
     struct Key: Hashable, Sendable {
         let session: SessionName
         /// Of the sign-in: what one account was answered is never shown to the next.
-        let signedInAt: WallTime
+        let signIn: SignInID
         /// Absolute, without its query.
         let path: String
         let query: String
@@ -16,7 +16,7 @@ struct AnswerCache {
         /// The answer's method is always GET.
         init(_ record: SessionRecord, url: String) {
             session = record.session
-            signedInAt = record.signedInAt
+            signIn = record.signIn
             let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
             path = String(halves.first ?? "")
             query = halves.count > 1 ? String(halves[1]) : ""

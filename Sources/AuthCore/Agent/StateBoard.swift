@@ -243,7 +243,7 @@ package final class StateBoard: Sendable {
     }
 
     private static func eventName(from former: SessionSnapshot?, to new: SessionSnapshot) -> String {
-        guard let former, former.status.signedInAt == new.status.signedInAt else { return "added" }
+        guard let former, former.signIn == new.signIn else { return "added" }
         if former.status.state != new.status.state { return "state" }
         if former.token != new.token { return "renewed" }
         if former.ending < new.ending { return "ending" }

@@ -11,7 +11,7 @@ struct StoreMove {
         let there = try await Self.records(of: target)
         for record in records {
             // The same sign-in is what a move that was cut off has left.
-            if let other = there.first(where: { $0.session == record.session }), !record.isSameSignIn(as: other) {
+            if let other = there.first(where: { $0.session == record.session }), record.signIn != other.signIn {
                 throw AgentError(
                     .conflict,
                     "The store \(target.kind.rawValue) has another session named \(record.session): sign out of one of "

@@ -7,24 +7,23 @@ package import AuthWire
 package struct UnfinishedMove: Sendable, Equatable {
     package struct Copy: Sendable, Equatable {
         package var session: SessionName
-        /// In Unix seconds.
-        package var signedIn: Double
-        package var revision: UInt64
+        package var signIn: SignInID
+        /// ``RecordVersion/number``
+        package var number: UInt64
 
-        package init(session: SessionName, signedIn: Double, revision: UInt64) {
+        package init(session: SessionName, signIn: SignInID, number: UInt64) {
             self.session = session
-            self.signedIn = signedIn
-            self.revision = revision
+            self.signIn = signIn
+            self.number = number
         }
 
         init(_ record: SessionRecord) {
-            self.init(session: record.session, signedIn: record.signedInAt.unixSeconds, revision: record.revision)
+            self.init(session: record.session, signIn: record.signIn, number: record.version.number)
         }
 
         /// Nobody has signed in to it, renewed it or changed it since.
         fileprivate func isStill(_ record: SessionRecord) -> Bool {
-            // A date loses less than that on its way through a store.
-            abs(record.signedInAt.unixSeconds - signedIn) < 0.001 && record.revision <= revision
+            record.signIn == signIn && record.version.number <= number
         }
     }
 
@@ -49,7 +48,7 @@ package struct UnfinishedMove: Sendable, Equatable {
                 let kept = try await new.load(copy.session)
                 guard let record = try await old.load(copy.session), copy.isStill(record) else { continue }
                 // Older there than here: that is none of a move's doing.
-                if let kept, kept.isSameSignIn(as: record), kept.revision < record.revision { continue }
+                if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
                 try await old.delete(copy.session)
             } catch {
                 left.append(copy)

@@ -21,6 +21,13 @@ package protocol SessionStore: Sendable {
     /// Writes the whole record in one step: after an error the former one is whole.
     func save(_ record: SessionRecord) async throws(StoreError)
 
+    /// Writes the record unless the store holds something newer of that session.
+    ///
+    /// One step as far as the store can do that: what another program writes meanwhile is not lost.
+    /// - Parameter replacesOther: also what is there of another sign-in.
+    /// - Returns: what the store holds instead; `nil` if the record was written.
+    func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> SessionRecord?
+
     /// Removing what is not there is success.
     func delete(_ session: SessionName) async throws(StoreError)
 
@@ -32,6 +39,22 @@ package protocol SessionStore: Sendable {
 }
 
 extension SessionStore {
+    /// In two steps.
+    package func update(
+        _ record: SessionRecord, replacesOther: Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        var stored: SessionRecord?
+        do throws(StoreError) {
+            stored = try await load(record.session)
+        } catch {
+            // It may be one item that cannot be read: a write replaces it, and shows whether it is more.
+            guard case .failed = error else { throw error }
+        }
+        if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+        try await save(record)
+        return nil
+    }
+
     /// Nobody else can get at it, or nothing is heard of those who do.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 }

@@ -5,29 +5,25 @@
 package struct RecordWriter: Sendable {
     private enum Call: Equatable {
         case none
-        case saving(UInt64)
+        case saving(RecordVersion)
         case deleting
         case reading
     }
 
     private var call = Call.none
-    private var written: UInt64 = 0
-    private var begun: UInt64 = 0
+    /// What the store holds, as far as is known here.
+    private var written: RecordVersion?
     private var backoff = Backoff()
     package private(set) var lastError: StoreError?
     /// When a failed call is made again; `nil` when nothing waits for that.
     package private(set) var retryAt: BootInstant?
 
-    /// The highest revision that the store has, or may have: what comes after it needs a higher one to be written.
-    package var newest: UInt64 { max(begun, written) }
+    package func isBehind(_ version: RecordVersion) -> Bool { !(written?.covers(version) ?? false) }
 
-    package func isBehind(_ revision: UInt64) -> Bool { written < revision }
-
-    /// Whether this revision is to be written now; the caller then does it.
-    package mutating func beginSave(_ revision: UInt64, at now: BootInstant) -> Bool {
-        guard isBehind(revision), mayCall(now) else { return false }
-        call = .saving(revision)
-        begun = max(begun, revision)
+    /// Whether this version is to be written now; the caller then does it.
+    package mutating func beginSave(_ version: RecordVersion, at now: BootInstant) -> Bool {
+        guard isBehind(version), mayCall(now) else { return false }
+        call = .saving(version)
         return true
     }
 
@@ -38,16 +34,22 @@ package struct RecordWriter: Sendable {
         return true
     }
 
-    package mutating func saved(_ revision: UInt64) {
-        if call == .saving(revision) { call = .none }
-        written = max(written, revision)
+    package mutating func saved(_ version: RecordVersion) {
+        if call == .saving(version) { call = .none }
+        written = version
+        succeeded()
+    }
+
+    /// The store was asked to write this version, and holds something newer instead.
+    package mutating func saveRefused(_ version: RecordVersion) {
+        if call == .saving(version) { call = .none }
         succeeded()
     }
 
     package mutating func saveFailed(
-        _ revision: UInt64, _ error: StoreError, at now: BootInstant, using random: inout SeededRandom
+        _ version: RecordVersion, _ error: StoreError, at now: BootInstant, using random: inout SeededRandom
     ) {
-        if call == .saving(revision) { call = .none }
+        if call == .saving(version) { call = .none }
         failed(error, at: now, using: &random)
     }
 
@@ -80,14 +82,20 @@ package struct RecordWriter: Sendable {
         failed(error, at: now, using: &random)
     }
 
-    /// What was read from the store has this revision.
-    package mutating func holds(_ revision: UInt64) {
-        written = revision
+    /// What was read from the store has this version.
+    package mutating func holds(_ version: RecordVersion) {
+        written = version
+    }
+
+    /// The same, beside a write that may be on its way: what that writes is known when it ends.
+    package mutating func found(_ version: RecordVersion) {
+        if case .saving = call { return }
+        written = version
     }
 
     /// A removal ended, or may have been carried out, after a new sign-in had begun: all is to be written again.
     package mutating func forgetWritten() {
-        written = 0
+        written = nil
     }
 
     /// At the next settling rather than when the wait is over.

@@ -111,7 +111,7 @@ package actor Session {
             case .renew(let flight, let record): fly(flight, record, to: nil)
             case .obtain(let flight, let record, let aim): fly(flight, record, to: aim)
             case .reread(let flight): reread(flight)
-            case .save(let record): save(record)
+            case .save(let record, let replacesOther): save(record, replacesOther: replacesOther)
             case .delete(let session): delete(session)
             case .compare: compare()
             case .handOver(let session): handOver(session)
@@ -164,14 +164,17 @@ package actor Session {
         }
     }
 
-    private func save(_ record: SessionRecord) {
+    private func save(_ record: SessionRecord, replacesOther: Bool) {
         world.workshop.order { [world] in
             world.handovers.flush(of: world.store.kind)
             do throws(StoreError) {
-                try await world.store.save(record)
-                await self.handle(.saved(revision: record.revision))
+                if let stored = try await world.store.update(record, replacesOther: replacesOther) {
+                    await self.handle(.saveRefused(record.version, stored))
+                } else {
+                    await self.handle(.saved(record.version))
+                }
             } catch {
-                await self.handle(.saveFailed(revision: record.revision, error))
+                await self.handle(.saveFailed(record.version, error))
             }
         }
     }

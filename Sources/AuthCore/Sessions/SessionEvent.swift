@@ -44,8 +44,10 @@ package enum SessionEvent: Sendable {
     // What came of the machine's own actions.
     case flightEnded(FlightID, Result<Grant, ProviderFailure>, sentAt: Moment)
     case storeReread(FlightID, Result<SessionRecord?, StoreError>)
-    case saved(revision: UInt64)
-    case saveFailed(revision: UInt64, StoreError)
+    case saved(RecordVersion)
+    /// Not written: the store holds this, which is newer in a part, or of another sign-in.
+    case saveRefused(RecordVersion, SessionRecord)
+    case saveFailed(RecordVersion, StoreError)
     case deleted
     case deleteFailed(StoreError)
     /// What the store holds of it, asked for by ``SessionAction/compare``.
@@ -68,7 +70,8 @@ package enum SessionAction: Sendable {
     case renew(FlightID, SessionRecord)
     case obtain(FlightID, SessionRecord, TokenAim)
     case reread(FlightID)
-    case save(SessionRecord)
+    /// To be written over what is not newer; with `replacesOther` also over another sign-in.
+    case save(SessionRecord, replacesOther: Bool)
     case delete(SessionName)
     /// What the store holds is to be held against what is here.
     case compare

@@ -47,14 +47,16 @@ extension SessionMachine {
         } else {
             outcome = .failure(AgentError(.badReply, "The provider said yes and gave no token.", cause: "no_token"))
         }
-        guard let refreshToken = grant.refreshToken, refreshToken != record.tokens.refreshToken else {
+        guard let refreshToken = grant.refreshToken, refreshToken != record.tokens.refreshToken,
+            flight.map(isOvertaken) != true
+        else {
             return aimEnded(aim, outcome, now, &actions)
         }
         var pending = record
         pending.take(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
-        pending.revision += 1
+        pending.generation += 1
         flight?.outcome = outcome
-        flight?.stage = .saving(pending, sentAt: sentAt, since: pending.revision)
+        flight?.stage = .saving(pending, sentAt: sentAt)
         writer.tryAgain()
     }
 

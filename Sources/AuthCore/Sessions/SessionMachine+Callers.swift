@@ -80,7 +80,7 @@ extension SessionMachine {
     }
 
     mutating func writeWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
-        guard !signedOut, writer.isBehind(latestRevision) else {
+        guard !signedOut, writer.isBehind(latestVersion) else {
             return actions.append(.answer(caller, .done))
         }
         waiters[caller] = .writing
@@ -99,12 +99,11 @@ extension SessionMachine {
         flight = nil
         signedOut = false
         record = new
-        record.revision = max(old.revision, writer.newest) + 1
+        record.raise(above: old)
         record.defaultSince = new.defaultSince ?? old.defaultSince
         readAt = nil
         // Whatever the store holds is of an earlier one.
         wasKept = false
-        firstRevision = record.revision
         comparison = .done
         absentSince = nil
         takeAsFresh(sentAt: sentAt, now: now)

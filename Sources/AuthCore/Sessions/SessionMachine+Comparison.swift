@@ -21,7 +21,7 @@ extension SessionMachine {
         switch comparison {
         case .done, .underWay: false
         case .wanted: secondLook.map { now.boot >= $0 } ?? true
-        case .postponed: writer.isBehind(latestRevision)
+        case .postponed: writer.isBehind(latestVersion)
         }
     }
 
@@ -48,18 +48,18 @@ extension SessionMachine {
             writer.readEnded()
             absentSince = nil
             meet(stored, now, &actions)
-            if !writer.isBehind(latestRevision) { written(latestRevision, now, &actions) }
+            if !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
         case .failure(.failed):
             // It may be one item that cannot be read: a write mends that, and shows whether it is more.
             writer.readEnded()
             absentSince = nil
-            if !writer.isBehind(latestRevision) { comparison = .postponed }
+            if !writer.isBehind(latestVersion) { comparison = .postponed }
         case .failure(let error):
             comparison = .postponed
             absentSince = nil
             writer.readFailed(error, at: now.boot, using: &random)
             // What was to be written is refused for now, and who waits for that goes on.
-            written(latestRevision, now, &actions)
+            written(latestVersion, now, &actions)
         }
         if isWantedAgain { comparison = .wanted }
     }
@@ -84,44 +84,50 @@ extension SessionMachine {
         actions += [.handOver(nil), .forget]
     }
 
+    /// The store has not written ours over this.
+    mutating func saveRefused(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
+        // The removal that waited for this write waits for nothing else.
+        guard !signedOut else { return writer.tryAgain() }
+        meet(stored, now, &actions)
+        if !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
+    }
+
     private mutating func meet(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
         kept = stored.tokens
-        guard stored.isSameSignIn(as: record) else {
-            // Neither dates nor revisions tell which is later: clocks are set, and a sign-in may not have seen the other.
+        guard stored.signIn == record.signIn else {
+            // Neither dates nor versions tell which is later: clocks are set, and a sign-in may not have seen the other.
             if wasKept { return takeOver(stored, now, &actions) }
-            raise(above: stored.revision)
+            changeAll { $0.raise(above: stored) }
             return writer.forgetWritten()
         }
         wasKept = true
-        let isSame = stored.tokens.areSame(as: latest.tokens)
-        if case .saving = flight?.stage, !isSame || stored.revision > latestRevision {
+        writer.holds(stored.version)
+        if case .saving(let pending, _) = flight?.stage, !stored.isAhead(of: pending) {
             // The provider has just given what is on its way: nobody has anything newer.
-            raise(above: stored.revision)
-            return writer.holds(stored.revision)
+            if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
+                changePending { $0.raiseTokens(above: stored) }
+            }
+            if stored.revision >= pending.revision { changeAll { $0.takeRest(from: stored) } }
+            return
         }
-        if stored.isNewer(than: latest) { return takeOver(stored, now, &actions) }
-        writer.holds(isSame || stored.revision < latestRevision ? stored.revision : 0)
+        let merged = latest.merged(with: stored)
+        let isNewToken = !merged.tokens.areSame(as: record.tokens)
+        record = merged
+        if isNewToken { useFound(now, &actions) }
     }
 
-    /// What is to be written gets a higher revision than that.
-    private mutating func raise(above revision: UInt64) {
-        guard latestRevision <= revision else { return }
-        record.revision = revision + 1
-        guard case .saving(var pending, let sentAt, let since) = flight?.stage else { return }
-        pending.revision = revision + 1
-        flight?.stage = .saving(pending, sentAt: sentAt, since: since)
-    }
-
-    /// Goes on with what another writer has put there.
+    /// Goes on with another sign-in, which somebody has put in the place of this one.
     private mutating func takeOver(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
-        let isOther = !stored.isSameSignIn(as: record)
-        let isNewToken = isOther || !stored.tokens.areSame(as: record.tokens)
         record = stored
-        wasKept = true
-        writer.holds(stored.revision)
-        guard isNewToken else { return }
-        if isOther { forgetAims() }
-        if !isOther, case .asking = flight?.stage {
+        writer.holds(stored.version)
+        forgetAims()
+        flight = nil
+        useFound(now, &actions)
+    }
+
+    /// The tokens in use were found in the store.
+    private mutating func useFound(_ now: Moment, _ actions: inout [SessionAction]) {
+        if case .asking = flight?.stage {
             // There is one renewal at a time, also where its answer is of little use.
             flight?.isOutdated = true
         } else {
@@ -134,17 +140,8 @@ extension SessionMachine {
 }
 
 extension SessionRecord {
-    /// Dates lose less than that on their way through a store.
-    private static let datesDiffer = 0.001
-
-    func isSameSignIn(as other: SessionRecord) -> Bool {
-        provider == other.provider && environment == other.environment
-            && abs(signedInAt.unixSeconds - other.signedInAt.unixSeconds) < Self.datesDiffer
-    }
-
-    /// Of two records of one sign-in.
-    fileprivate func isNewer(than other: SessionRecord) -> Bool {
-        guard revision == other.revision else { return revision > other.revision }
-        return !tokens.areSame(as: other.tokens) && tokens.issuedAt > other.tokens.issuedAt
+    /// Whether its tokens come from a later renewal than those that the provider has just given for the other one.
+    fileprivate func isAhead(of pending: SessionRecord) -> Bool {
+        generation > pending.generation && !tokens.areSame(as: pending.tokens)
     }
 }

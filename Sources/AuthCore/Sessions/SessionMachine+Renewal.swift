@@ -16,7 +16,7 @@ extension SessionMachine {
                 return aimEnded(aim, .failure(failure.error), retryAfter: wait, now, &actions)
             }
         }
-        if flight.isOutdated, (try? result.get())?.accessToken == nil {
+        if flight.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(flight) {
             self.flight = nil
             if isLive(now) {
                 answerRenewed(now, &actions)
@@ -31,8 +31,7 @@ extension SessionMachine {
             // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
             var pending = record
             pending.take(grant)
-            pending.revision += 1
-            self.flight?.stage = .saving(pending, sentAt: sentAt, since: pending.revision)
+            self.flight?.stage = .saving(pending, sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
             self.flight?.stage = .rereading(error)
@@ -44,6 +43,9 @@ extension SessionMachine {
         }
     }
 
+    /// Whether the tokens in use come from a later renewal than the answer to this flight, which was sent before them.
+    func isOvertaken(_ flight: Flight) -> Bool { record.generation > flight.generation + 1 }
+
     /// The second half of a final answer: another writer may have been first.
     mutating func storeReread(
         _ id: FlightID, _ result: Result<SessionRecord?, StoreError>, _ now: Moment, _ actions: inout [SessionAction]
@@ -52,6 +54,7 @@ extension SessionMachine {
         switch result {
         case .success(let stored?) where isAnothersWork(stored):
             self.flight = nil
+            if stored.signIn != record.signIn { forgetAims() }
             adopt(stored, now)
             takeAsFresh(sentAt: now, now: now)
             if isLive(now) {
@@ -73,33 +76,37 @@ extension SessionMachine {
         }
     }
 
-    /// Neither what is in use, nor what was written here before, nor of an earlier sign-in.
+    /// Neither what is in use, nor what was written here before, nor what this sign-in has yet to replace.
     private func isAnothersWork(_ stored: SessionRecord) -> Bool {
-        stored.signedInAt >= record.signedInAt && !stored.tokens.areSame(as: record.tokens)
-            && !(kept.map(stored.tokens.areSame) ?? false)
+        guard stored.signIn == record.signIn else { return wasKept }
+        return !stored.tokens.areSame(as: record.tokens) && !(kept.map(stored.tokens.areSame) ?? false)
     }
 
+    /// Goes on with the tokens of the store: those in use are refused.
     private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
         kept = stored.tokens
         readAt = now.boot
-        guard writer.isBehind(record.revision) else {
-            record = stored
-            return writer.saved(stored.revision)
+        let refused = record
+        record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
+        if !record.tokens.areSame(as: stored.tokens) {
+            // Those in use count as newer, and cannot be: what is written now has to be newer than both.
+            record.takeTokens(from: stored)
+            record.raiseTokens(above: refused)
         }
-        // What has changed here meanwhile is written together with the tokens found there, after any write under way.
-        record.tokens = stored.tokens
-        record.revision = max(record.revision, stored.revision) + 1
+        writer.found(stored.version)
     }
 
-    /// The store has answered for a revision, well or not: what waited for that goes on.
-    mutating func written(_ revision: UInt64, _ now: Moment, _ actions: inout [SessionAction]) {
+    /// The store has answered for a version, well or not: what waited for that goes on.
+    mutating func written(_ version: RecordVersion, _ now: Moment, _ actions: inout [SessionAction]) {
         guard !signedOut else { return }
         defer {
-            if writer.lastError != nil || !writer.isBehind(latestRevision) { answer(.writing, .done, &actions) }
+            if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &actions) }
         }
-        guard case .saving(let pending, let sentAt, let since) = flight?.stage else { return }
+        guard case .saving(let pending, let sentAt) = flight?.stage else { return }
         // The answer to an earlier write says nothing of this one.
-        guard revision >= since else { return writer.tryAgain() }
+        guard version.signIn == pending.signIn, version.hasTokens(of: pending.version) else {
+            return writer.tryAgain()
+        }
         if let aim = flight?.aim, let outcome = flight?.outcome {
             record = pending
             aimEnded(aim, outcome, now, &actions)
@@ -189,10 +196,9 @@ extension SessionMachine {
         guard let end, let told = record.tokens.expiresAt else { return }
         let (issued, ends) = (now.date(of: obtained), now.date(of: end))
         guard abs((ends - told).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
-        update {
-            $0.tokens.issuedAt = issued
-            $0.tokens.expiresAt = ends
-        }
+        record.tokens.issuedAt = issued
+        record.tokens.expiresAt = ends
+        record.corrections += 1
         plan = plan.map { RenewalPlan(at: $0.at, now: now) }
     }
 
@@ -238,6 +244,7 @@ extension SessionRecord {
 
     /// What an answer brought; what it did not tell stays.
     mutating func take(_ grant: Grant) {
+        generation += 1
         if let token = grant.accessToken {
             tokens.accessToken = token
             tokens.tokenType = grant.tokenType ?? tokens.tokenType
@@ -253,5 +260,6 @@ extension SessionRecord {
             userReceivedAt = grant.issuedAt
         }
         needsPassword = grant.needsPassword ?? needsPassword
+        if grant.user != nil || grant.rawUser != nil || grant.needsPassword != nil { revision += 1 }
     }
 }

@@ -36,7 +36,7 @@ extension SessionMachine {
     }
 
     /// The store has refused the newest of it.
-    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestRevision) }
+    var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
 
     var tokenResult: TokenResult {
         TokenResult(
@@ -84,7 +84,8 @@ extension SessionMachine {
             lastError: lastFailure?.message, unsaved: isUnsaved,
             isDefault: false)
         return SessionSnapshot(
-            status: status, token: live ? record.tokens.accessToken : nil, tokenType: record.tokens.tokenType,
+            status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
+            tokenType: record.tokens.tokenType,
             end: end, life: life, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
             defaultSince: record.defaultSince, pause: pause)
     }

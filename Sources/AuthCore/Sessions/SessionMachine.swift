@@ -44,8 +44,6 @@ package struct SessionMachine: Sendable {
     var kept: TokenSet?
     /// The store has held this sign-in.
     var wasKept = false
-    /// Of this sign-in; a write that began before it has a lower one.
-    var firstRevision: UInt64 = 0
     var comparison = Comparison.done
     /// Since when the store has said that it is not there.
     var absentSince: BootInstant?
@@ -66,10 +64,12 @@ package struct SessionMachine: Sendable {
         package enum Stage: Sendable {
             case asking
             case rereading(AgentError)
-            /// Brought what waits, from that revision on, for the store before anyone is told.
-            case saving(SessionRecord, sentAt: Moment, since: UInt64)
+            /// Brought what waits for the store before anyone is told.
+            case saving(SessionRecord, sentAt: Moment)
         }
         package let id: FlightID
+        /// Of the tokens that it asks with.
+        package let generation: UInt64
         /// `nil`: the session itself is renewed.
         package let aim: TokenAim?
         package var stage: Stage
@@ -101,7 +101,7 @@ package struct SessionMachine: Sendable {
         stored record: SessionRecord, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
         self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
-        writer.saved(record.revision)
+        writer.saved(record.version)
         kept = record.tokens
         wasKept = true
         if let pause { resume(pause, now) }
@@ -114,7 +114,7 @@ package struct SessionMachine: Sendable {
         let record = handedOver.record
         self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
         wasKept = handedOver.isKept
-        if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.revision) }
+        if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.version) }
         comparison = .wanted
         if let pause { resume(pause, now) }
     }
@@ -170,16 +170,19 @@ package struct SessionMachine: Sendable {
 
         case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
         case .storeReread(let id, let result): storeReread(id, result, now, &actions)
-        case .saved(let revision):
-            writer.saved(revision)
+        case .saved(let version):
+            writer.saved(version)
             kept = writing
-            if revision >= firstRevision { wasKept = true }
-            written(revision, now, &actions)
-        case .saveFailed(let revision, let error):
-            writer.saveFailed(revision, error, at: now.boot, using: &random)
+            if version.signIn == record.signIn { wasKept = true }
+            written(version, now, &actions)
+        case .saveRefused(let version, let stored):
+            writer.saveRefused(version)
+            saveRefused(stored, now, &actions)
+        case .saveFailed(let version, let error):
+            writer.saveFailed(version, error, at: now.boot, using: &random)
             // The removal that waited for this write waits for nothing else.
             if signedOut { writer.tryAgain() }
-            written(revision, now, &actions)
+            written(version, now, &actions)
         case .deleted: deleted(&actions)
         case .deleteFailed(let error): deleteFailed(error, now, &actions)
 
@@ -201,29 +204,39 @@ package struct SessionMachine: Sendable {
         guard flight == nil, !signedOut, verdict == nil else { return }
         lastFlight += 1
         let id = FlightID(lastFlight)
-        flight = Flight(id: id, aim: aim, stage: .asking)
+        flight = Flight(id: id, generation: record.generation, aim: aim, stage: .asking)
         actions.append(aim.map { .obtain(id, record, $0) } ?? .renew(id, record))
     }
 
-    /// Changes what is kept, in use or on its way to the store, and lets it be written.
+    /// Changes what users change, in what is in use and in what is on its way to the store, and lets it be written.
     mutating func update(_ change: (inout SessionRecord) -> Void) {
-        let revision = latestRevision + 1
-        change(&record)
-        record.revision = revision
-        guard case .saving(var pending, let sentAt, let since) = flight?.stage else { return }
-        change(&pending)
-        pending.revision = revision
-        flight?.stage = .saving(pending, sentAt: sentAt, since: since)
+        let revision = latest.revision + 1
+        changeAll {
+            change(&$0)
+            $0.revision = revision
+        }
     }
 
-    var latestRevision: UInt64 {
-        if case .saving(let pending, _, _) = flight?.stage { return pending.revision }
-        return record.revision
+    /// Changes what is in use, and what is on its way to the store.
+    mutating func changeAll(_ change: (inout SessionRecord) -> Void) {
+        change(&record)
+        changePending(change)
+    }
+
+    mutating func changePending(_ change: (inout SessionRecord) -> Void) {
+        guard case .saving(var pending, let sentAt) = flight?.stage else { return }
+        change(&pending)
+        flight?.stage = .saving(pending, sentAt: sentAt)
+    }
+
+    var latestVersion: RecordVersion {
+        if case .saving(let pending, _) = flight?.stage { return pending.version }
+        return record.version
     }
 
     /// The newest there is of this session: what the store is to hold.
     var latest: SessionRecord {
-        if case .saving(let pending, _, _) = flight?.stage { return pending }
+        if case .saving(let pending, _) = flight?.stage { return pending }
         return record
     }
 
@@ -257,9 +270,9 @@ package struct SessionMachine: Sendable {
                 comparison = .underWay
                 actions.append(.compare)
             }
-            if comparison == .done, writer.beginSave(latestRevision, at: now.boot) {
+            if comparison == .done, writer.beginSave(latestVersion, at: now.boot) {
                 writing = latest.tokens
-                actions.append(.save(latest))
+                actions.append(.save(latest, replacesOther: !wasKept))
             }
         }
         let snapshot = snapshot(now)
@@ -292,7 +305,7 @@ package struct SessionMachine: Sendable {
 
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt, signedOut || writer.isBehind(latestRevision) || comparison == .wanted {
+        if let retry = writer.retryAt, signedOut || writer.isBehind(latestVersion) || comparison == .wanted {
             deadlines.append(retry)
         }
         if !signedOut {

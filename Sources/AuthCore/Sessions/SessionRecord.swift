@@ -2,6 +2,8 @@ package import AuthWire
 
 /// All that is kept of one session: written whole, in one value, so that a rotation is one write.
 ///
+/// It has two parts that change independently, the tokens and what users change; see ``RecordVersion``. What is neither
+/// stays the same as long as the sign-in.
 /// Dates, not deadlines: a record outlives a boot.
 package struct SessionRecord: Sendable, Equatable {
     package var session: SessionName
@@ -17,6 +19,8 @@ package struct SessionRecord: Sendable, Equatable {
     package var userReceivedAt: WallTime?
     package var needsPassword: Bool
     package var signedInAt: WallTime
+    /// Of the sign-in that began it: it tells this session from a former or later one of its name.
+    package var signIn: SignInID
     /// What a new sign-in needs, kept only when the person said so.
     package var remembered: [String: Secret]?
     /// What we are known by at an authorization server besides our name: a secret (RFC 6749 §2.3.1), or a private key in
@@ -24,16 +28,22 @@ package struct SessionRecord: Sendable, Equatable {
     package var clientSecret: Secret?
     /// What the provider has registered us as, where it did that itself; then in place of ``clientSecret``.
     package var client: RegisteredClient?
-    /// Grows by one at every write, so that of two records the newer is known.
+    /// Of the tokens: grows by one with everything that the provider issues or prolongs.
+    package var generation: UInt64
+    /// Grows by one with each correction of the tokens' dates, after the clock was set.
+    package var corrections: UInt64
+    /// Of what users change: grows by one with each change of that.
     package var revision: UInt64
     /// When it was made the default: of all records the latest is, so that a change of default is one write.
     package var defaultSince: WallTime?
 
+    /// - Parameter signIn: `nil` if the sign-in has no ID but its date.
     package init(
         session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
-        signedInAt: WallTime, remembered: [String: Secret]? = nil, clientSecret: Secret? = nil,
-        client: RegisteredClient? = nil, revision: UInt64 = 1, defaultSince: WallTime? = nil
+        signedInAt: WallTime, signIn: SignInID? = nil, remembered: [String: Secret]? = nil,
+        clientSecret: Secret? = nil, client: RegisteredClient? = nil, generation: UInt64 = 1, corrections: UInt64 = 0,
+        revision: UInt64 = 1, defaultSince: WallTime? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -45,9 +55,12 @@ package struct SessionRecord: Sendable, Equatable {
         self.userReceivedAt = userReceivedAt
         self.needsPassword = needsPassword
         self.signedInAt = signedInAt
+        self.signIn = signIn ?? SignInID(signedInAt: signedInAt)
         self.remembered = remembered
         self.clientSecret = clientSecret
         self.client = client
+        self.generation = generation
+        self.corrections = corrections
         self.revision = revision
         self.defaultSince = defaultSince
     }

@@ -3,6 +3,7 @@ package import AuthWire
 /// What others may see of a session, and the token they may have: enough to answer without asking its actor.
 package struct SessionSnapshot: Sendable, Equatable {
     package var status: SessionStatus
+    package var signIn: SignInID
     /// The access token while it may be given out at all; its end is checked at each use.
     package var token: Secret?
     package var tokenType: String

@@ -15,7 +15,8 @@ extension Login {
                 refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) },
                 proofKey: method.flow == nil ? nil : proofKey),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
-            needsPassword: needsPassword(grant, former), signedInAt: now.wall, remembered: remembers ? fields : nil,
+            needsPassword: needsPassword(grant, former), signedInAt: now.wall, signIn: .random(),
+            remembered: remembers ? fields : nil,
             clientSecret: method.flow == nil || registration != nil ? nil : client.secret,
             client: method.flow == nil ? nil : registration)
     }

@@ -35,6 +35,18 @@ package final class MemoryStore: SessionStore, KeyKeeper {
         records.withLock { $0[record.session] = record }
     }
 
+    package func update(
+        _ record: SessionRecord, replacesOther: Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        records.withLock { records in
+            if let stored = records[record.session], !record.mayReplace(stored, replacesOther: replacesOther) {
+                return stored
+            }
+            records[record.session] = record
+            return nil
+        }
+    }
+
     package func delete(_ session: SessionName) async throws(StoreError) {
         records.withLock { $0[session] = nil }
     }

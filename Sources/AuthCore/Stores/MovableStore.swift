@@ -82,6 +82,14 @@ package final class MovableStore: SessionStore, KeyKeeper {
         try await pass { store throws(StoreError) in try await store.save(record) }
     }
 
+    package func update(
+        _ record: SessionRecord, replacesOther: Bool
+    ) async throws(StoreError) -> SessionRecord? {
+        try await pass { store throws(StoreError) in
+            try await store.update(record, replacesOther: replacesOther)
+        }
+    }
+
     package func delete(_ session: SessionName) async throws(StoreError) {
         try await pass { store throws(StoreError) in try await store.delete(session) }
     }

@@ -33,7 +33,12 @@ extension SessionRecord {
             "issued_at": .number(tokens.issuedAt.unixSeconds),
             "needs_password": .bool(needsPassword),
             "signed_in_at": .number(signedInAt.unixSeconds),
-            "revision": JSON(revision),
+            "sign_in": .string(signIn.text),
+            "generation": JSON(generation),
+            "corrections": JSON(corrections),
+            "changes": JSON(revision),
+            // For an older authd, which knows one number for everything and adds one to it.
+            "revision": JSON(version.number),
         ]
         object["refresh_token"] = tokens.refreshToken.map { .string($0.reveal()) }
         object["expires_at"] = tokens.expiresAt.map { .number($0.unixSeconds) }
@@ -66,6 +71,8 @@ extension SessionRecord {
         guard let session = try? SessionName(name) else {
             throw DamagedRecord(reason: "'session' is no session name")
         }
+        // An older authd has written one number for all parts. It is above those that it has read, and lost.
+        let number: UInt64 = try members.required("revision", "a whole number", \.revision)
         try self.init(
             session: session,
             provider: members.required("provider", "text", \.stringValue),
@@ -84,10 +91,13 @@ extension SessionRecord {
             userReceivedAt: members.optional("user_received_at", "a date in Unix seconds", \.date),
             needsPassword: members.required("needs_password", "true or false", \.boolValue),
             signedInAt: members.required("signed_in_at", "a date in Unix seconds", \.date),
+            signIn: members.optional("sign_in", "the ID of a sign-in") { $0.stringValue.flatMap(SignInID.init) },
             remembered: members.optional("remembered", "an object of texts", \.secrets),
             clientSecret: members.optional("client_secret", "text", \.stringValue).map { Secret($0) },
             client: members.optional("client", "a client", RegisteredClient.init(stored:)),
-            revision: members.required("revision", "a whole number", \.revision),
+            generation: members.optional("generation", "a whole number", \.revision) ?? number,
+            corrections: members.optional("corrections", "a whole number", \.revision) ?? 0,
+            revision: members.optional("changes", "a whole number", \.revision) ?? number,
             defaultSince: members.optional("default_since", "a date in Unix seconds", \.date))
     }
 }
@@ -143,9 +153,10 @@ extension JSON {
         return WallTime(unixSeconds: seconds)
     }
 
+    /// Below 2^60: no session is written so often, and sums of such numbers stay whole numbers.
     fileprivate var revision: UInt64? {
-        if case .unsigned(let value) = self { return value }
-        return integerValue.flatMap { UInt64(exactly: $0) }
+        guard let value = integerValue, (0..<(1 << 60)).contains(value) else { return nil }
+        return UInt64(value)
     }
 
     fileprivate var secrets: [String: Secret]? {

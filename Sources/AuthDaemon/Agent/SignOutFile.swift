@@ -1,9 +1,9 @@
-import AuthCore
+package import AuthCore
 package import AuthWire
 import Glibc
 
-/// Sign-outs that the store has not carried out, one a line, name and date: so that a start does not bring back what a
-/// person ended while the keyring was away. It holds no secret.
+/// Sign-outs that the store has not carried out, one a line, name and sign-in: so that a start does not bring back what a
+/// user ended while the keyring was away. It holds no secret.
 package struct SignOutFile: SignOutKeeper {
     /// Far above what a thousand sessions need.
     private static let mostBytes = 1 << 20
@@ -15,19 +15,19 @@ package struct SignOutFile: SignOutKeeper {
         self.folder = folder
     }
 
-    package func load() -> [SessionName: Double] {
-        var signOuts: [SessionName: Double] = [:]
+    package func load() -> [SessionName: SignInID] {
+        var signOuts: [SessionName: SignInID] = [:]
         for line in String(decoding: file.read(atMost: Self.mostBytes) ?? [], as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
-            guard words.count == 2, let name = try? SessionName(String(words[0])), let date = Double(words[1]) else {
-                continue
-            }
-            signOuts[name] = date
+            guard words.count == 2, let name = try? SessionName(String(words[0])),
+                let signIn = SignInID(written: words[1])
+            else { continue }
+            signOuts[name] = signIn
         }
         return signOuts
     }
 
-    package func keep(_ signOuts: [SessionName: Double]) {
+    package func keep(_ signOuts: [SessionName: SignInID]) {
         guard !signOuts.isEmpty else {
             file.remove()
             // A folder with something in it stays.
@@ -40,6 +40,18 @@ package struct SignOutFile: SignOutKeeper {
             try file.write(lines.joined())
         } catch {
             // The person is told that the store still has the session; here it is over all the same.
+        }
+    }
+}
+
+extension SignInID {
+    /// As it is in a file. An older authd wrote the date of the sign-in there, in Unix seconds.
+    init?(written text: Substring) {
+        if let date = Double(text) {
+            guard date.isFinite else { return nil }
+            self.init(signedInAt: WallTime(unixSeconds: date))
+        } else {
+            self.init(String(text))
         }
     }
 }

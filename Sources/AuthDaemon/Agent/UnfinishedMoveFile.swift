@@ -1,8 +1,8 @@
 import AuthCore
 import AuthWire
 
-/// The copies that a move of sessions has still to remove: where from and where to in the first line, then name, date of the
-/// sign-in and revision of one a line. It holds no secret.
+/// The copies that a move of sessions has still to remove: where from and where to in the first line, then name, sign-in
+/// and number of one a line. It holds no secret.
 struct UnfinishedMoveFile: UnfinishedMoveKeeper {
     /// Far above what a thousand sessions need.
     private static let mostBytes = 1 << 20
@@ -21,17 +21,19 @@ struct UnfinishedMoveFile: UnfinishedMoveKeeper {
         else { return nil }
         let copies = lines.dropFirst().compactMap { line -> UnfinishedMove.Copy? in
             let words = line.split(separator: " ")
-            guard words.count == 3, let name = try? SessionName(String(words[0])), let date = Double(words[1]),
-                let revision = UInt64(words[2])
+            guard words.count == 3, let name = try? SessionName(String(words[0])),
+                let signIn = SignInID(written: words[1]), let number = UInt32(words[2])
             else { return nil }
-            return UnfinishedMove.Copy(session: name, signedIn: date, revision: revision)
+            // An older authd, which wrote dates, had one number for both parts of a record.
+            let isOlder = Double(words[1]) != nil
+            return UnfinishedMove.Copy(session: name, signIn: signIn, number: UInt64(number) * (isOlder ? 2 : 1))
         }
         return UnfinishedMove(from: from, to: to, copies: copies)
     }
 
     func keep(_ move: UnfinishedMove?) throws(StoreError) {
         guard let move else { return file.remove() }
-        let copies = move.copies.map { "\($0.session) \($0.signedIn) \($0.revision)\n" }
+        let copies = move.copies.map { "\($0.session) \($0.signIn) \($0.number)\n" }
         do throws(SystemFailure) {
             try StateFolder.make(folder)
             try file.write("\(move.from.rawValue) \(move.to.rawValue)\n" + copies.joined(), durably: true)

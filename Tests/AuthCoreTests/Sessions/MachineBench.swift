@@ -39,6 +39,7 @@ struct MachineBench {
             boot: BootInstant(sinceBoot: .seconds(5000) + elapsed), wall: WallTime(unixSeconds: t0 + elapsed.seconds))
     }
 
+    /// - Parameter revision: of both its parts.
     static func record(
         token: String, life: Duration?, at elapsed: Duration = .zero, revision: UInt64 = 1,
         refresh: String = "refresh-1"
@@ -49,7 +50,16 @@ struct MachineBench {
             tokens: TokenSet(
                 accessToken: Secret(token), refreshToken: Secret(refresh), issuedAt: issued,
                 expiresAt: life.map { issued + $0 }),
-            user: UserSummary(id: "7", email: "ada@example.org"), rawUser: nil, signedInAt: issued, revision: revision)
+            user: UserSummary(id: "7", email: "ada@example.org"), rawUser: nil, signedInAt: moment(.zero).wall,
+            generation: revision, revision: revision)
+    }
+
+    /// The record of another sign-in to the same session.
+    static func otherSignIn(token: String, life: Duration?, at elapsed: Duration) -> SessionRecord {
+        var record = record(token: token, life: life, at: elapsed, refresh: "refresh of \(token)")
+        record.signedInAt = record.tokens.issuedAt
+        record.signIn = .random()
+        return record
     }
 
     static var name: SessionName {
@@ -101,11 +111,16 @@ struct MachineBench {
     }
 
     mutating func storeTakesIt() throws {
-        send(.saved(revision: try #require(saves.last).revision))
+        send(.saved(try #require(saves.last).version))
     }
 
     mutating func storeRefusesIt(_ error: StoreError = .locked) throws {
-        send(.saveFailed(revision: try #require(saves.last).revision, error))
+        send(.saveFailed(try #require(saves.last).version, error))
+    }
+
+    /// It holds this instead, which is newer in a part.
+    mutating func storeHolds(_ stored: SessionRecord) throws {
+        send(.saveRefused(try #require(saves.last).version, stored))
     }
 
     private mutating func keep(_ new: [SessionAction]) {
@@ -137,7 +152,7 @@ struct MachineBench {
     }
 
     var saves: [SessionRecord] {
-        actions.compactMap { if case .save(let record) = $0 { record } else { nil } }
+        actions.compactMap { if case .save(let record, _) = $0 { record } else { nil } }
     }
 
     var comparisons: Int {

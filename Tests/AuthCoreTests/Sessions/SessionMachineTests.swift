@@ -60,7 +60,7 @@ struct SessionMachineTests {
         #expect(saved.tokens.accessToken == Secret("token-2"))
         #expect(saved.tokens.refreshToken == Secret("refresh of token-2"))
         #expect(saved.user?.email == "ada@example.org")
-        #expect(saved.revision == 2)
+        #expect(saved.generation == 2 && saved.revision == 1)
     }
 
     @Test("when the store fails, the new token is used, and written as soon as the store is back")
@@ -74,7 +74,7 @@ struct SessionMachineTests {
         #expect(bench.snapshot?.status.unsaved == true)
         bench.forgetActions()
         bench.send(.storeReady)
-        #expect(bench.saves.map(\.revision) == [2])
+        #expect(bench.saves.map(\.generation) == [2])
         try bench.storeTakesIt()
         #expect(bench.snapshot?.status.unsaved == false)
     }
@@ -100,7 +100,7 @@ struct SessionMachineTests {
         bench.advance(.seconds(1100))
         bench.tokenWanted(1)
         try bench.provider(gives: "token-2")
-        bench.send(.saved(revision: choice.revision))
+        bench.send(.saved(choice.version))
         #expect(bench.answer(to: 1) == nil)
         #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
         #expect(bench.saves.last?.defaultSince != nil)
@@ -338,7 +338,7 @@ struct SessionMachineTests {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
         bench.tokenWanted(1)
-        let new = MachineBench.record(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
+        let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.token(for: 1) == "signed-in-anew")
         try bench.provider(gives: "late")
@@ -351,7 +351,7 @@ struct SessionMachineTests {
     func signInDuringSignOut() throws {
         var bench = MachineBench()
         bench.send(.signOutWanted(CallerID(1)))
-        let new = MachineBench.record(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
+        let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.saves.isEmpty)
         bench.send(.deleted)

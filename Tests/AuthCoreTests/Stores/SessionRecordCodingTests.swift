@@ -15,13 +15,14 @@ struct SessionRecordCodingTests {
                 proofKey: Secret("tell-nobody either")),
             user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
             rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
-            signedInAt: WallTime(unixSeconds: 1_799_999_999), remembered: ["password": Secret("pw")],
+            signedInAt: WallTime(unixSeconds: 1_799_999_999), signIn: SignInID("s1-2"),
+            remembered: ["password": Secret("pw")],
             client: try RegisteredClient(
                 [
                     "client_id": "c", "client_secret": "tell-nobody at all", "client_secret_expires_at": 1_900_000_000,
                     "registration_client_uri": "https://as.example/c", "registration_access_token": "tell-nobody",
                 ], issuer: "https://as.example", mayBeInsecure: false),
-            revision: .max, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
+            generation: 1 << 59, corrections: 3, revision: 7, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
     }
 
     /// The members of a stored record, changed by `change`, and what reading them gives.
@@ -70,12 +71,35 @@ struct SessionRecordCodingTests {
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 1)
     }
 
+    @Test("of an authd that had one number for both parts counts as new in both, and is identified by its date")
+    func oneNumber() throws {
+        let read = try reading {
+            for name in ["generation", "corrections", "changes", "sign_in"] { $0[name] = nil }
+            $0["revision"] = 12
+        }.get()
+        #expect(read.generation == 12 && read.corrections == 0 && read.revision == 12)
+        #expect(read.signIn == SignInID(signedInAt: read.signedInAt))
+        // What is written again is the same sign-in.
+        #expect(try SessionRecord(decoding: read.encoded()).signIn == read.signIn)
+    }
+
+    @Test("that an authd with one number has changed and written back is newer in both parts")
+    func writtenByOlder() throws {
+        let ours = try record()
+        let number = try #require(JSON(parsing: ours.encoded().revealBytes())["revision"]?.integerValue)
+        let theirs = try reading {
+            for name in ["generation", "corrections", "changes"] { $0[name] = nil }
+            $0["revision"] = .integer(number + 1)
+        }.get()
+        #expect(ours.merged(with: theirs) == theirs && theirs.merged(with: ours) == theirs)
+    }
+
     @Test(
         "with a damaged member is refused by that member's name, and without its value",
         arguments: [
             "format", "session", "provider", "environment", "method", "access_token", "token_type", "refresh_token",
             "issued_at", "expires_at", "user", "needs_password", "signed_in_at", "remembered", "revision",
-            "default_since", "proof_key", "client",
+            "generation", "corrections", "changes", "sign_in", "default_since", "proof_key", "client",
         ])
     func damagedMember(name: String) throws {
         let read = try reading { $0[name] = ["tell-nobody"] }

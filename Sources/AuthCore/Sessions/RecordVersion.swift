@@ -1,0 +1,97 @@
+/// How new each part of a record is, so that two records of one sign-in can be merged.
+///
+/// The parts change independently: another program may renew the tokens while the user is changed here.
+package struct RecordVersion: Sendable, Equatable {
+    package let signIn: SignInID
+    /// How often the provider has issued tokens for this session, or prolonged them.
+    package let generation: UInt64
+    /// How often the dates of its tokens were corrected because the clock was set.
+    package let corrections: UInt64
+    /// How often the rest has changed: the user, the default, the remembered sign-in.
+    package let revision: UInt64
+
+    /// Whether no part of the other is newer. It says nothing about another sign-in.
+    package func covers(_ other: RecordVersion) -> Bool {
+        signIn == other.signIn && hasTokens(of: other) && revision >= other.revision
+    }
+
+    /// Whether the tokens are those of the other version, or newer ones.
+    func hasTokens(of other: RecordVersion) -> Bool {
+        (generation, corrections) >= (other.generation, other.corrections)
+    }
+
+    /// Grows with every change of a record. Of two items of one session, the one with the higher number was written later.
+    package var number: UInt64 { generation + corrections + revision }
+}
+
+extension SessionRecord {
+    package var version: RecordVersion {
+        RecordVersion(signIn: signIn, generation: generation, corrections: corrections, revision: revision)
+    }
+
+    /// The newer of each part of two records of one sign-in: of the tokens, and of all that users change.
+    ///
+    /// If neither part is newer, it is the other record's: that is the one in the store, which everybody sees.
+    package func merged(with other: SessionRecord) -> SessionRecord {
+        var merged = self
+        if !hasNewerTokens(than: other) { merged.takeTokens(from: other) }
+        if revision <= other.revision { merged.takeRest(from: other) }
+        return merged
+    }
+
+    /// Whether a write of this record may replace that one, which the store holds: nothing newer is lost.
+    ///
+    /// - Parameter replacesOther: also a record of another sign-in, as that is an earlier one.
+    package func mayReplace(_ stored: SessionRecord, replacesOther: Bool) -> Bool {
+        guard stored.signIn == signIn else { return replacesOther }
+        return stored == self
+            || (hasNewerTokens(than: stored) || hasSameTokenPart(as: stored))
+                && (revision > stored.revision || hasSameRest(as: stored))
+    }
+
+    /// Of two records of one sign-in, whether this one has the newer tokens.
+    func hasNewerTokens(than other: SessionRecord) -> Bool {
+        let (mine, theirs) = ((generation, corrections), (other.generation, other.corrections))
+        return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
+    }
+
+    /// Makes both parts newer than those of the other record, whatever sign-in it has.
+    mutating func raise(above other: SessionRecord) {
+        raiseTokens(above: other)
+        revision = max(revision, other.revision + 1)
+    }
+
+    /// Makes the tokens newer than those of the other record.
+    mutating func raiseTokens(above other: SessionRecord) {
+        generation = max(generation, other.generation + 1)
+    }
+
+    mutating func takeTokens(from other: SessionRecord) {
+        tokens = other.tokens
+        generation = other.generation
+        corrections = other.corrections
+    }
+
+    /// All that users change.
+    mutating func takeRest(from other: SessionRecord) {
+        user = other.user
+        rawUser = other.rawUser
+        userReceivedAt = other.userReceivedAt
+        needsPassword = other.needsPassword
+        remembered = other.remembered
+        defaultSince = other.defaultSince
+        revision = other.revision
+    }
+
+    private func hasSameTokenPart(as other: SessionRecord) -> Bool {
+        var mine = self
+        mine.takeTokens(from: other)
+        return mine == self
+    }
+
+    private func hasSameRest(as other: SessionRecord) -> Bool {
+        var mine = self
+        mine.takeRest(from: other)
+        return mine == self
+    }
+}

@@ -1,0 +1,131 @@
+import AuthCore
+import AuthWire
+import Testing
+
+/// What becomes of a session that another program changes at the same store, unseen until ours is written.
+@Suite("A session that two programs write")
+struct SessionMachineWriterTests {
+    private static let life = Duration.seconds(1000)
+
+    private func record(_ token: String, generation: UInt64, revision: UInt64 = 1) -> SessionRecord {
+        var record = MachineBench.record(
+            token: token, life: Self.life, at: .seconds(100), refresh: "refresh of \(token)")
+        record.generation = generation
+        record.revision = revision
+        return record
+    }
+
+    @Test("keeps the tokens that the other has renewed when the user changes here, and writes both")
+    func userChanged() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(200))
+        bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
+        try bench.storeRefusesIt()
+        bench.send(.passwordSet(Secret("new"), rememberedAs: nil))
+        bench.send(.storeReady)
+        try bench.storeHolds(record("theirs", generation: 2))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "theirs")
+        let written = try #require(bench.saves.last)
+        #expect(written.tokens.refreshToken == Secret("refresh of theirs"))
+        #expect(written.user?.id == "8" && written.generation == 2 && written.revision == 3)
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.status.unsaved == false)
+    }
+
+    @Test("keeps what the user has changed there when its tokens are renewed here")
+    func changedThere() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        var theirs = MachineBench.record(token: "token-1", life: Self.life)
+        theirs.revision = 5
+        theirs.user = UserSummary(id: "8")
+        try bench.storeHolds(theirs)
+        let written = try #require(bench.saves.last)
+        #expect(written.user?.id == "8" && written.revision == 5)
+        #expect(written.tokens.accessToken == Secret("token-2") && written.generation == 2)
+        #expect(bench.answer(to: 1) == nil)
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-2"))
+        #expect(bench.snapshot?.status.user?.id == "8")
+    }
+
+    @Test("writes what the provider has just given over another renewal of the same tokens")
+    func sameGeneration() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        try bench.storeHolds(record("theirs", generation: 2))
+        #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
+        #expect(bench.saves.last?.generation == 3)
+        try bench.storeTakesIt()
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+    }
+
+    @Test("goes on with the other's tokens if they come from a later renewal than those that have just come")
+    func laterGeneration() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        try bench.storeHolds(record("theirs", generation: 3))
+        #expect(bench.snapshot?.token == Secret("theirs"))
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+        #expect(bench.saves.count == 1)
+    }
+
+    @Test("drops the answer to a renewal that was overtaken by two of the other's")
+    func overtaken() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(record("theirs", generation: 3))))
+        try bench.provider(gives: "late")
+        #expect(bench.saves.isEmpty && bench.snapshot?.token == Secret("theirs"))
+    }
+
+    @Test("adopts other tokens of the store if its own are refused, and writes them as the newest")
+    func refused() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(700))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        try bench.storeRefusesIt()
+        bench.advance(.seconds(500))
+        bench.send(.renewalWanted(CallerID(2)))
+        try bench.storeRefusesIt()
+        try bench.provider(fails: .invalidGrant)
+        var theirs = MachineBench.record(
+            token: "theirs", life: Self.life, at: .seconds(1100), refresh: "refresh of theirs")
+        theirs.generation = 1
+        bench.send(.storeReread(try #require(bench.flights.last), .success(theirs)))
+        #expect(bench.snapshot?.token == Secret("theirs"))
+        bench.send(.storeReady)
+        #expect(bench.saves.last?.tokens.accessToken == Secret("theirs"))
+        #expect(bench.saves.last?.generation == 3)
+    }
+
+    @Test("gives way to another sign-in that has replaced it there")
+    func replaced() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(10))
+        bench.send(.defaultChosen)
+        try bench.storeHolds(MachineBench.otherSignIn(token: "theirs", life: Self.life, at: bench.elapsed))
+        bench.tokenWanted(1)
+        #expect(bench.token(for: 1) == "theirs")
+        #expect(bench.saves.count == 1)
+    }
+
+    @Test("that is signed out while its write is refused is removed all the same")
+    func signedOut() throws {
+        var bench = MachineBench()
+        bench.send(.defaultChosen)
+        bench.send(.signOutWanted(CallerID(1)))
+        try bench.storeHolds(record("theirs", generation: 2))
+        #expect(bench.deletes == 1)
+    }
+}
