@@ -48,12 +48,17 @@ package struct PassphraseCost: Sendable, Equatable {
     package static let usual = PassphraseCost(logarithm: 17)
     /// Of a file: one that asks for more would take gigabytes.
     static let taken = 10...20
+    /// Of an export bundle, whose header anybody may have written: 256 MiB.
+    static let mostForBundles = PassphraseCost(logarithm: 18)
 
     let logarithm: Int
 
     package init(logarithm: Int) {
         self.logarithm = logarithm
     }
+
+    /// What one guess takes: 128 × N × r bytes (RFC 7914 §2).
+    var mebibytes: Int { (1 << logarithm) >> 10 }
 
     func key(from passphrase: Secret, salt: [UInt8]) throws(StoreError) -> SealingKey {
         do {
@@ -64,6 +69,6 @@ package struct PassphraseCost: Sendable, Equatable {
         } catch {
             // Told below: what BoringSSL says of it is no help to anybody.
         }
-        throw .failed(reason: "there is not enough memory for the passphrase (it takes \((1 << logarithm) >> 10) MiB)")
+        throw .failed(reason: "there is not enough memory for the passphrase (it takes \(mebibytes) MiB)")
     }
 }

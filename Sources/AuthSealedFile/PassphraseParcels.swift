@@ -1,21 +1,28 @@
 package import AuthCore
 import NIOPosix
+import Synchronization
 
-/// A file of its own, sealed as the store's are, by a passphrase (scrypt) instead of a key.
+/// An export bundle: a separate file, sealed as the store's are, with a passphrase (scrypt) instead of a key.
+///
+/// The header of a bundle comes from whoever wrote it, and it chooses how much memory its passphrase takes. So that is
+/// limited, and one key is derived at a time.
 package struct PassphraseParcels: ParcelSealing {
     /// Bound to what is sealed: a session's file is no parcel, and the other way round.
     private static let name = "export"
 
     private let cost: PassphraseCost
+    private let turn: DerivationTurn
 
-    package init(cost: PassphraseCost = .usual) {
+    /// - Parameter turn: shared by all who derive keys in this process.
+    package init(cost: PassphraseCost = .usual, turn: DerivationTurn = DerivationTurn()) {
         self.cost = cost
+        self.turn = turn
     }
 
     package func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] {
         guard passphrase.count >= SealRefusal.shortestPassphrase else { throw .tooShort }
         let cost = cost
-        return try await Self.work { () throws(SealRefusal) in
+        return try await work { () throws(SealRefusal) in
             let wrapping = KeyWrapping.newPassphrase(cost)
             do throws(StoreError) {
                 let key = try SealedShelf.outer(wrapping, passphrase)
@@ -27,11 +34,16 @@ package struct PassphraseParcels: ParcelSealing {
     }
 
     package func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret {
-        try await Self.work { () throws(SealRefusal) in
+        try await work { () throws(SealRefusal) in
             do throws(SealedBytes.Refusal) {
                 let header = try SealedBytes.header(of: parcel)
-                guard let wrapping = KeyWrapping(label: header.label), wrapping != .given else {
+                guard let wrapping = KeyWrapping(label: header.label), case .passphrase(let cost, _) = wrapping else {
                     throw .damaged("no passphrase has sealed it")
+                }
+                guard cost.logarithm <= PassphraseCost.mostForBundles.logarithm else {
+                    throw .damaged(
+                        "checking its passphrase takes \(cost.mebibytes) MiB, and at most "
+                            + "\(PassphraseCost.mostForBundles.mebibytes) MiB is allowed")
                 }
                 let key = try Self.key(wrapping, passphrase)
                 guard key.id == header.keyID else { throw .otherKey("") }
@@ -54,9 +66,11 @@ package struct PassphraseParcels: ParcelSealing {
     }
 
     /// Some tenths of a second of a thread that nobody else needs.
-    private static func work<Value: Sendable>(
+    private func work<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SealRefusal) -> Value
     ) async throws(SealRefusal) -> Value {
+        guard turn.take() else { throw .busy }
+        defer { turn.giveBack() }
         let result: Result<Value, SealRefusal>
         do {
             result = try await NIOThreadPool.singleton.runIfActive { Result { () throws(SealRefusal) in try body() } }
@@ -65,4 +79,22 @@ package struct PassphraseParcels: ParcelSealing {
         }
         return try result.get()
     }
+}
+
+/// One derivation at a time: each takes up to 256 MiB. Callers who come meanwhile are refused, as a queue of them would
+/// hold one of the pool's threads each.
+package final class DerivationTurn: Sendable {
+    private let isTaken = Mutex(false)
+
+    package init() {}
+
+    /// - Returns: whether it is the caller's, who then gives it back.
+    package func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    package func giveBack() { isTaken.withLock { $0 = false } }
 }

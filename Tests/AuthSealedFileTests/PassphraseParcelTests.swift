@@ -1,5 +1,6 @@
 import AuthCore
 import AuthSealedFile
+import Crypto
 import Testing
 
 @Suite("Parcels that a passphrase seals")
@@ -36,5 +37,36 @@ struct PassphraseParcelTests {
         try await place.start { try await $0.save(sample()) }
         let file = try Array(place.bytes("work.session"))
         #expect(await refusal(file, right) == .damaged("no passphrase has sealed it"))
+    }
+
+    /// 128 MiB is what a bundle of ours takes; 256 MiB is the most that a header may ask for.
+    @Test("a header that asks for more than 256 MiB is refused before any memory is taken", arguments: [19, 20])
+    func tooCostly(logarithm: Int) async throws {
+        var bundle = try await parcels.close(content, with: right)
+        // The label follows a fixed header of 25 bytes: "scrypt 10 …".
+        bundle.replaceSubrange(32..<34, with: Array("\(logarithm)".utf8))
+        bundle = Array(bundle.dropLast(8))
+        bundle += Array(SHA256.hash(data: bundle).prefix(8))
+        let taken = 1 << (logarithm - 10)
+        #expect(
+            await refusal(bundle, right)
+                == .damaged("checking its passphrase takes \(taken) MiB, and at most 256 MiB is allowed"))
+    }
+
+    @Test("while one key is derived from a passphrase, others are refused as busy, and are served afterwards")
+    func oneAtATime() async throws {
+        let turn = DerivationTurn()
+        let parcels = PassphraseParcels(cost: SealedPlace.cheap, turn: turn)
+        let bundle = try await parcels.close(content, with: right)
+        #expect(turn.take())
+        await #expect(throws: SealRefusal.busy) { _ = try await parcels.open(bundle, with: right) }
+        await #expect(throws: SealRefusal.busy) { _ = try await parcels.close(content, with: right) }
+        turn.giveBack()
+        #expect(try await parcels.open(bundle, with: right) == content)
+        // A refusal gives the turn back, too.
+        await #expect(throws: SealRefusal.wrongPassphrase) {
+            _ = try await parcels.open(bundle, with: Secret("correct horse batterz"))
+        }
+        #expect(turn.take())
     }
 }

@@ -216,6 +216,9 @@ extension AgentError {
                 "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: whoever has the disk has all the time.",
                 cause: "new_passphrase")
         case .damaged(let reason): self.init(.validation, "It cannot be opened: \(reason).", cause: "damaged")
+        case .busy:
+            self.init(
+                .busy, "Another export bundle is being sealed or opened: try again in a second.", cause: "passphrase")
         case .store(let error): self.init(error)
         }
     }

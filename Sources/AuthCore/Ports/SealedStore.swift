@@ -34,6 +34,8 @@ package enum SealRefusal: Error, Sendable, Equatable {
     case tooShort
     /// It is nothing that was sealed like that, or not whole.
     case damaged(String)
+    /// Another key is being derived from a passphrase.
+    case busy
     case store(StoreError)
 }
 
