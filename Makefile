@@ -20,12 +20,13 @@ TEST_SEEDS := 100000
 
 RELEASE := .build/release
 SIMULATION := .build/simulation
+SBOM := .build/authd.cdx.json
 # The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
 # access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
 RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
-    Tests/run-suites Tests/BootedTests/boot Tests/TestSupport/kwallet
+    Tests/run-suites Tests/check-dependencies Tests/BootedTests/boot Tests/TestSupport/kwallet
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -43,7 +44,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages peers
+.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
@@ -54,7 +55,8 @@ help:
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
-	@echo 'make lint       layout and script checks'
+	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
+	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
 	@echo 'make install    programs, user units, man pages, completions, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
 	@echo 'make uninstall  removes what make install put there'
@@ -107,6 +109,13 @@ bench: packages build
 lint: packages
 	$(SWIFT) format lint --strict --recursive --parallel $(SWIFT_SOURCES)
 	shellcheck --external-sources $(SCRIPTS)
+	$(SWIFT) package resolve
+	Tests/check-dependencies
+
+# CycloneDX, of the packages in Tests/dependencies.txt.
+sbom: peers
+	Tests/sbom > $(SBOM)
+	.build/peers/cyclonedx/bin/python Tests/sbom --check $(SBOM)
 
 format:
 	$(SWIFT) format --in-place --recursive --parallel $(SWIFT_SOURCES)
