@@ -62,6 +62,11 @@ struct EndpointReaderTests {
             ("path = \"/a/{id}\"\nargs = { id = \"list\" }", "endpoints.e.args.id: a list alone in a body"),
             ("path = \"/a/{id}\"\nargs = { id = \"secret\" }", "endpoints.e.args.id: no secret in a path or query"),
             ("path = \"/a/{id}\"\nargs = { id = \"file\" }", "endpoints.e.args.id: a file in a part"),
+            ("path = \"/a\"\nargs = { id = \"path\" }", "endpoints.e.args.id: an argument that the request sends"),
+            (
+                "path = \"/a\"\nquery = { q = \"{id}\" }\nargs = { id = \"path\" }",
+                "endpoints.e.args.id: a path in the request's path"
+            ),
             ("path = \"/a/{id}\"\nargs = { id = \"string\" }", "endpoints.e.args.id: one of text, integer"),
             ("path = \"/a\"\nargs = { environment = \"text\" }", "endpoints.e.args.environment: a name of letters"),
             ("path = \"/a\"\nclears = [\"e\"]", "endpoints.e.clears: no such key for a GET"),

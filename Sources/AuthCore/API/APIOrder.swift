@@ -37,9 +37,9 @@ struct APIOrder: Sendable {
         var values = TemplateValues(record)
         for argument in endpoint?.arguments ?? [] {
             if let value = given[argument.name] {
-                values.put(argument.name, value)
+                values.put(argument.name, value, isPath: argument.type == .path)
             } else if let text = argument.fallback?.fill(TemplateValues(record)) {
-                values.put(argument.name, .string(text))
+                values.put(argument.name, .string(text), isPath: argument.type == .path)
             }
         }
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)

@@ -61,6 +61,7 @@ struct ArgumentCheck {
         let kind =
             switch argument.type {
             case .text: "a text"
+            case .path: "a path"
             case .integer: "a whole number"
             case .number: "a number"
             case .boolean: "true or false"
@@ -75,7 +76,7 @@ struct ArgumentCheck {
     /// that became a number has lost its zeros.
     private static func read(_ value: JSON, as type: ArgumentType) -> JSON? {
         switch type {
-        case .text: return value.stringValue.map(JSON.string)
+        case .text, .path: return value.stringValue.map(JSON.string)
         case .integer: return (value.integerValue ?? value.stringValue.flatMap { Int64($0) }).map(JSON.integer)
         case .number:
             guard let text = value.stringValue else { return value.doubleValue == nil ? nil : value }

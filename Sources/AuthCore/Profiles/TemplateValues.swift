@@ -15,6 +15,8 @@ package struct TemplateValues: Sendable {
     private var values: [String: Secret] = [:]
     /// Values that are JSON of another kind than text, where they stand alone in a body.
     private var typed: [String: JSON] = [:]
+    /// Values that may hold a slash in a path: arguments of the type `path`, and what the provider itself gave.
+    private var withSlashes: Set<String> = []
 
     /// What the access token is bound to, if to anything.
     package private(set) var proofKey: Secret?
@@ -42,6 +44,7 @@ package struct TemplateValues: Sendable {
         set(Name.userID, record.user?.id.map(Secret.init))
         set(Name.userEmail, record.user?.email.map(Secret.init))
         set(Name.userName, record.user?.name.map(Secret.init))
+        withSlashes = [Name.userID, Name.userEmail, Name.userName]
     }
 
     /// The same text for every name, to see what a template comes to.
@@ -61,10 +64,14 @@ package struct TemplateValues: Sendable {
     }
 
     /// What a caller gives: JSON of its own kind in a body, its text everywhere else.
-    package mutating func put(_ name: String, _ value: JSON) {
+    package mutating func put(_ name: String, _ value: JSON, isPath: Bool = false) {
         typed[name] = value
+        if isPath { withSlashes.insert(name) }
         set(name, Secret(value.stringValue ?? value.text()))
     }
+
+    /// Whether the value may hold a slash if it is part of a path.
+    func mayHoldSlash(_ name: String) -> Bool { withSlashes.contains(name) }
 
     /// `nil` where there is only a text.
     package func json(_ name: String) -> JSON? { typed[name] }

@@ -36,6 +36,8 @@ struct EndpointPlaces {
             if isInPath || isInQuery || isInHeaders || isAlone || isInText {
                 problem(name, "a file in a part of multipart only")
             }
+        case .path:
+            if !isInPath { problem(name, "a path in the request's path, as /files/{\(name)}; a text anywhere else") }
         case .text, .integer, .number, .boolean: break
         }
     }

@@ -86,6 +86,8 @@ public struct ArgumentInfo: Sendable, Equatable {
 /// What an argument of an endpoint is.
 public enum ArgumentType: String, Sendable, CaseIterable {
     case text, integer, number, boolean, list, object
+    /// A text in a request's path that may hold slashes, which are sent encoded. No other type may hold one there.
+    case path
     /// Bytes, for a part of a multipart body.
     case file
 }

@@ -45,9 +45,9 @@ struct EndpointCallTests {
 
     @Test("stand where the profile says, each as JSON of its own kind")
     func builds() throws {
-        let request = try build(["id": "a/b", "code": "007", "count": "3", "on": "false", "tags": ["x"], "dry": true])
+        let request = try build(["id": "a b", "code": "007", "count": "3", "on": "false", "tags": ["x"], "dry": true])
         #expect(request.method == "PUT")
-        #expect(request.url == "http://localhost:1/things/a%2Fb?dry=true")
+        #expect(request.url == "http://localhost:1/things/a%20b?dry=true")
         #expect(
             request.body?.reveal()
                 == #"{"code":"007","count":3,"on":false,"tags":["x"],"who":"u 7","kind":"fixed","label":"n3"}"#)
@@ -96,8 +96,50 @@ struct EndpointCallTests {
         #expect(error?.message.contains("id, dry?, code, count, on?, tags?, who?") == true)
     }
 
-    @Test("never make a path lead elsewhere", arguments: ["..", ".", ""])
+    private static let leadingElsewhere = [
+        "..", ".", "", "../admin", "..\\admin", "a/../../admin", "%2e%2e", "%2E%2E/admin", "%2e%2e%2fadmin",
+        "..%2fadmin",
+        "..%5cadmin", "..%252fadmin", "%252e%252e%252fadmin", "%25252e%25252e", "a/b", "a\\b", "a%2fb", "a%255cb",
+        "..;a",
+        "..%3ba", "\u{0}", "a%00", "a%2500", "%2525252525252e",
+    ]
+
+    @Test("never make a path lead elsewhere, however often it is decoded", arguments: leadingElsewhere)
     func path(id: String) {
-        #expect(throws: AgentError.self) { try build(["id": .string(id), "code": "1", "count": 1]) }
+        let error = #expect(throws: AgentError.self) { try build(["id": .string(id), "code": "1", "count": 1]) }
+        #expect(error?.kind == .validation)
+        // It may be a secret, or text that a terminal acts on.
+        if id.count > 2 { #expect(error?.message.contains(id) == false) }
+    }
+
+    @Test(
+        "may look strange and still be one segment", arguments: ["...", ".a", "a..b", "100%", "%zz", "a;b", "%25", "ü"])
+    func oneSegment(id: String) throws {
+        let url = try build(["id": .string(id), "code": "1", "count": 1]).url
+        #expect(url == "http://localhost:1/things/" + PercentEncoding.encode(id))
+    }
+
+    private func file(_ path: String) throws -> HTTPRequest {
+        let endpoint = Endpoint(
+            name: "file",
+            request: RequestTemplate(method: "GET", path: try Template(parsing: "/files/{path}"), bearer: true),
+            arguments: [EndpointArgument(name: "path", type: .path)])
+        let profile = try ExampleProvider.profile()
+        let order = try APIOrder(
+            APICallParams(endpoint: "file", args: ["path": .string(path)]), endpoint: endpoint, profile: profile,
+            environment: profile.environments[0], boundary: "b")
+        return try order.build(try record())
+    }
+
+    @Test("of the type path may hold slashes, which are sent encoded")
+    func slashes() throws {
+        #expect(try file("Sources/main.swift").url == "http://localhost:1/files/Sources%2Fmain.swift")
+    }
+
+    @Test(
+        "of the type path never climb either",
+        arguments: ["..", "a/../b", "a/./b", "a\\..\\b", "..%2fa", "%252e%252e/a", "a/%2e%2e", "a/..;x/b", "a%00"])
+    func climbing(path: String) {
+        #expect(throws: AgentError.self) { try file(path) }
     }
 }

@@ -52,6 +52,7 @@ struct RequestTargetTests {
         arguments: [
             "users", "//evil.example/users", "/../admin", "/a/%2e%2e/b", "/a b", "/ü", "/a%2", "/a#b", "/a\r\nX: y",
             "/a?q=a b", "/a?q=\r\nX: y", "/a\\b", "https://api.example.org/../x",
+            "/a/..%2fb", "/a/%252e%252e/b", "/a/..%5cb", "/a%00", "/a/..;b/c", "https://api.example.org/%252e%252e/x",
         ])
     func badPath(path: String) {
         let error = #expect(throws: AgentError.self) { try url(path) }

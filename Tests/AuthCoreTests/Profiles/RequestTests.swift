@@ -85,13 +85,11 @@ struct RequestTests {
         #expect(user.header("Content-Type") == nil)
     }
 
-    @Test("a value that would lead to another path is refused", arguments: ["..", "."])
+    @Test("a value that would lead to another path is refused", arguments: ["..", ".", "../../admin", "%2e%2e"])
     func climbing(_ id: String) throws {
         let exchange = try Sample.exchange()
         let error = #expect(throws: AgentError.self) { try exchange.userRequest(Sample.record(userID: id)) }
         #expect(error?.kind == .validation)
-        #expect(
-            try exchange.userRequest(Sample.record(userID: "../../admin"))?.url.hasSuffix("/..%2F..%2Fadmin") == true)
     }
 
     @Test("a path whose value is not known is not sent with a hole in it")

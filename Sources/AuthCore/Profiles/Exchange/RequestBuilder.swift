@@ -13,9 +13,20 @@ struct RequestBuilder {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
             throw lacks(template.path)
         }
+        for name in template.path.placeholders where !values.mayHoldSlash(name) {
+            guard values[name].map({ PercentEncoding.isOneSegment($0.reveal()) }) ?? true else {
+                throw AgentError(
+                    .validation,
+                    "The value of \(name) holds a slash or a backslash, and could lead to another path at "
+                        + "\(profile.title): only an argument of type path may hold one. Nothing was sent.",
+                    cause: "path")
+            }
+        }
         guard PercentEncoding.isPath(path) else {
             throw AgentError(
-                .validation, "A value cannot be part of a path at \(profile.title): it would lead elsewhere.")
+                .validation,
+                "A value in the path holds a NUL, or a part that means another folder ('.' or '..'), and could lead to "
+                    + "another path at \(profile.title). Nothing was sent.", cause: "path")
         }
         var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
         let body = template.body ?? (members.isEmpty ? nil : .object([]))
