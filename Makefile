@@ -13,6 +13,8 @@ KILLS ?= 300
 CRASH_FIRST ?= 1
 # How much make streams sends up, and back.
 MIB ?= 200
+# How long make fuzz-toml plays, in seconds, from the seed FIRST on.
+SECONDS ?= 60
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
 # What make test plays of make simulate.
@@ -23,10 +25,11 @@ SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
 # The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
 # access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
-RELEASE_FLAGS := -c release --static-swift-stdlib -Xswiftc -enforce-exclusivity=unchecked
+# Without a run path, which would have the loader look for libraries beside the program first.
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -enforce-exclusivity=unchecked
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
-    Tests/run-suites Tests/check-dependencies Tests/BootedTests/boot Tests/TestSupport/kwallet
+    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/BootedTests/boot Tests/TestSupport/kwallet
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -44,7 +47,7 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test simulate crash streams growth lint format install uninstall clean bench packages peers sbom
+.PHONY: help build demo test simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
@@ -54,6 +57,7 @@ help:
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
+	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
 	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
@@ -75,6 +79,7 @@ build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc
 	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
+	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS))
 
 demo: packages build
 	Tests/Demo/demo $(RELEASE)
@@ -102,6 +107,10 @@ streams: packages
 growth: packages
 	$(SWIFT) build --build-tests
 	GROWTH_SESSIONS=$(SESSIONS) $(SWIFT) test --skip-build --disable-xctest --filter 'GrowthTests'
+
+fuzz-toml: packages
+	$(SWIFT) build --build-tests
+	FUZZ_SECONDS=$(SECONDS) FUZZ_FIRST=$(FIRST) $(SWIFT) test --skip-build --disable-xctest --filter 'TOMLFuzzTests'
 
 bench: packages build
 	Tests/Benchmarks/bench $(RELEASE)

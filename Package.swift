@@ -13,6 +13,9 @@ let checked: [SwiftSetting] = [
 /// Outside the GLib targets and the tests every unsafe operation is marked as one.
 let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 
+/// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
+let resolvedAtStart = ["-Xlinker", "-z", "-Xlinker", "now"]
+
 let package = Package(
     name: "authd",
     products: [
@@ -46,11 +49,14 @@ let package = Package(
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthWire", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "AuthClient", "AuthWire", "CLinux",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
             linkerSettings: [
-                .unsafeFlags(["-static-executable"]),
+                // Position-independent all the same, which gold, the usual linker, cannot do with a static program.
+                .unsafeFlags(["-static-executable", "-use-ld=lld", "-Xclang-linker", "-static-pie"]),
+                .unsafeFlags(resolvedAtStart),
                 // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
                 .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),
                 .linkedLibrary("swiftSynchronization"),
@@ -150,7 +156,10 @@ let package = Package(
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.
-            linkerSettings: [.unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release))]
+            linkerSettings: [
+                .unsafeFlags(["-Xlinker", "--no-export-dynamic"], .when(configuration: .release)),
+                .unsafeFlags(resolvedAtStart),
+            ]
         ),
 
         // The five backends over real HTTP, for the demo and the tests.
@@ -250,7 +259,10 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: checked),
-        .testTarget(name: "AuthProvidersTests", dependencies: ["AuthProviders", "AuthCore"], swiftSettings: checked),
+        .testTarget(
+            name: "AuthProvidersTests",
+            dependencies: ["AuthProviders", "AuthCore", .product(name: "TOMLKit", package: "TOMLKit")],
+            swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
@@ -258,6 +270,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Lines of keys")
 struct KeyLinesTests {
-    private let lines = KeyLines(
+    private static let document =
         #"""
         # a comment with [brackets] and = signs
         name = "x"          # line 2
@@ -42,7 +42,7 @@ struct KeyLinesTests {
         m = 2
         [a.b.c]
         n = 1
-        """#)
+        """#
 
     @Test(
         "each kind of key has its own",
@@ -56,60 +56,126 @@ struct KeyLinesTests {
             ("list[1].deep[0].m", 32), ("list[1].deep[1]", 33), ("list[1].deep[1].m", 34), ("a", 35), ("a.b", 35),
             ("a.b.c.n", 36),
         ])
-    func lines(_ path: String, _ line: Int) {
-        #expect(lines.line(of: path) == line)
+    func lines(_ path: String, _ line: Int) throws {
+        #expect(try KeyLines(Self.document).line(of: path) == line)
     }
 
     @Test("a key that is not there is looked for in the table around it, and at last in the document")
-    func missing() {
+    func missing() throws {
+        let lines = try KeyLines(Self.document)
         #expect(lines.line(of: "table.zzz") == 8)
         #expect(lines.line(of: "list[1].deep[1].zzz.y[3]") == 33)
         #expect(lines.line(of: "zzz") == 1)
     }
 
     @Test("keys on one line keep their order")
-    func order() {
-        let lines = KeyLines("x = { b = 1, a = 2 }")
+    func order() throws {
+        let lines = try KeyLines("x = { b = 1, a = 2 }")
         #expect(lines.order(of: "x.b") < lines.order(of: "x.a"))
     }
 
-    @Test(
-        "what is nested too deeply for any parser is told with its line, and not looked at",
-        arguments: [
-            "a = 1\n" + String(repeating: "a.", count: 40_000) + "b = 1",
-            "a = 1\n[" + String(repeating: "a.", count: 40_000) + "b]",
-            "a = 1\nb = " + String(repeating: "[", count: 100_000),
-            "a = 1\nb = " + String(repeating: "{a=", count: 50_000),
-        ])
-    func tooDeep(text: String) {
-        #expect(KeyLines(text).tooDeepLine == 2)
+    /// Why a text is refused; `nil`: it was read to its end.
+    private func refusal(_ text: String) -> KeyScanner.Refusal? {
+        do throws(KeyScanner.Refusal) {
+            _ = try KeyLines(text)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private static let tooMuch = [
+        "a = 1\n" + String(repeating: "a.", count: 40_000) + "b = 1",
+        "a = 1\n[" + String(repeating: "a.", count: 40_000) + "b]",
+        "a = 1\nb = " + String(repeating: "[", count: 100_000),
+        "a = 1\nb = " + String(repeating: "{a=", count: 50_000),
+        "a = 1\n" + String(repeating: "k", count: 300) + " = 1",
+        "a = 1\n" + (1...32).map { _ in String(repeating: "k", count: 20) }.joined(separator: ".") + " = 1",
+        "a = 1\nb = [" + String(repeating: "0,", count: 100_000) + "]",
+        "a = 1\nb = { " + (0..<20_000).map { "k\($0) = 1" }.joined(separator: ", ") + " }",
+    ]
+
+    @Test("what is over a limit is refused with its line, and the library does not see it", arguments: tooMuch)
+    func limits(text: String) {
+        #expect(refusal(text)?.line == 2)
+        #expect(refusal(text)?.expected.contains("at most") == true)
         guard case .failure(let failure) = ProfileReader.read(text, source: "deep.toml") else {
             Issue.record("it was read")
             return
         }
         #expect(failure.problems.map(\.line) == [2])
-        #expect(failure.problems.first?.expected.contains("in one another") == true)
-    }
-
-    @Test("carriage returns do not count twice")
-    func carriageReturns() {
-        let lines = KeyLines("a = 1\r\nb = \"\"\"\r\nx\r\n\"\"\"\r\nc = 1\r\n")
-        #expect(lines.line(of: "c") == 5)
-    }
-
-    @Test("an escaped NUL is found, and one that is only written so in a literal string is none")
-    func nul() {
-        #expect(KeyLines("a = 1\nb = \"x\\u0000\"").nulLine == 2)
-        #expect(KeyLines("b = 'x\\u0000'\nc = \"\\\\u0000\"").nulLine == nil)
+        #expect(failure.problems.first?.expected == refusal(text)?.expected)
     }
 
     @Test(
-        "any other text ends the scan and nothing else",
+        "a text is refused if the scan does not reach its end: the library could read on",
         arguments: [
-            "", "[", "[[", "]", "=", "a", "a =", "a = [", "a = {", "a = \"", "a = \"\"\"", "a = '", "a = \"\\", "a.",
-            "a = \"\\u12", "[[a]\n[[a", "a = [1,,2", "a = { = }", "\u{0}", "a = }", "é = 1", "a = \"\\U0011FFFF\"",
+            // The library skips a byte order mark; what follows would exhaust its stack.
+            "\u{FEFF}" + String(repeating: "a.", count: 131_000) + "a = 1",
+            "\u{FEFF}[" + String(repeating: "a.", count: 131_000) + "a]",
+            "a = 1 " + String(repeating: "[", count: 100_000),
+            "[a] " + String(repeating: "b.", count: 100_000),
+            "a = [ 1 " + String(repeating: "[", count: 100_000),
+            "a = é\n" + String(repeating: "b.", count: 100_000),
+            "a = 1\rb" + String(repeating: ".b", count: 100_000) + " = 1",
         ])
-    func nonsense(_ text: String) {
-        #expect(KeyLines(text).line(of: "zzz") == 1)
+    func wholeText(text: String) {
+        #expect(refusal(text) != nil)
+        guard case .failure = ProfileReader.read(text, source: "x") else {
+            Issue.record("it was read")
+            return
+        }
+    }
+
+    @Test("a byte order mark is skipped at the beginning, and nowhere else")
+    func byteOrderMark() throws {
+        #expect(try KeyLines("\u{FEFF}a = 1\nb = 2").line(of: "b") == 2)
+        #expect(refusal("a = 1\n\u{FEFF}b = 2")?.line == 2)
+    }
+
+    @Test("the places of the largest text that is read take little memory")
+    func memory() throws {
+        let table = "[" + (1...25).map { _ in String(repeating: "t", count: 19) }.joined(separator: ".") + "]\n"
+        let text = table + (0..<(KeyScanner.mostPlaces - 25)).map { "k\($0)=1\n" }.joined()
+        let paths = try KeyLines(text).paths
+        #expect(paths.count == KeyScanner.mostPlaces)
+        #expect(paths.reduce(0) { $0 + $1.utf8.count } < KeyScanner.mostPlaces * KeyScanner.longestPath)
+        #expect(refusal(text + "more = 1") != nil)
+    }
+
+    @Test("carriage returns do not count twice")
+    func carriageReturns() throws {
+        let lines = try KeyLines("a = 1\r\nb = \"\"\"\r\nx\r\n\"\"\"\r\nc = 1\r\n")
+        #expect(lines.line(of: "c") == 5)
+    }
+
+    @Test("an escaped NUL is refused, and what only looks like one in a literal text is not")
+    func nul() {
+        #expect(refusal("a = 1\nb = \"x\\u0000\"")?.line == 2)
+        #expect(refusal("b = 'x\\u0000'\nc = \"\\\\u0000\"") == nil)
+    }
+
+    @Test(
+        "any other text is refused, with what was expected",
+        arguments: [
+            ("[", "a key"), ("[[", "a key"), ("]", "a key"), ("=", "a key"), ("a", "'='"), ("a =", "a value"),
+            ("a = [", "a value"), ("a = {", "a key"), ("a = \"", "the end of a text"),
+            ("a = \"\"\"", "the end of a text"),
+            ("a = '", "the end of a text"), ("a = \"\\", "the end of a text"), ("a.", "a key"),
+            ("a = \"\\u12", "an escaped character"), ("[[a]\n[[a", "']'"), ("a = [1,,2", "a value"),
+            ("a = { = }", "a key"), ("\u{0}", "a key"), ("a = }", "a value"), ("é = 1", "a key"),
+            ("a = \"\\U0011FFFF\"", "an escaped character"), ("a = \"\\u+123\"", "an escaped character"),
+            ("a = \"\\e\"", "one of b t n"), ("a = 1 b = 2", "the end of the line"), ("[a] b", "the end of the line"),
+            ("a = \"x\ny\"", "the end of a text"), ("\"\"\"a\"\"\" = 1", "a key on one line"),
+            ("a = { b = 1,\nc = 2 }", "a key"), ("a = \"\"\"x\"\"\"\"\"\"", "the end of the line"),
+        ])
+    func nonsense(_ text: String, _ expected: String) {
+        #expect(refusal(text)?.expected.hasPrefix(expected) == true, "\(String(describing: refusal(text)))")
+    }
+
+    @Test("an empty text has no keys")
+    func empty() throws {
+        #expect(try KeyLines("").paths.isEmpty)
+        #expect(try KeyLines("").line(of: "zzz") == 1)
     }
 }

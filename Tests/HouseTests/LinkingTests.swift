@@ -9,6 +9,16 @@ struct LinkingTests {
         #expect(try await neededLibraries("authc") == [])
     }
 
+    @Test(
+        "authd and authc are position-independent, and resolve every symbol at their start",
+        arguments: ["authd", "authc"])
+    func hardened(program: String) async throws {
+        let output = try await ask("readelf --file-header --dynamic --program-headers --wide", of: program)
+        #expect(output.contains(/Type:\s+DYN/), "\(output)")
+        #expect(output.contains("BIND_NOW") && output.contains("GNU_RELRO"))
+        #expect(!output.contains("TEXTREL"))
+    }
+
     @Test("authc has nothing of NIO in it")
     func authcHasNoNIO() async throws {
         // Were the names stripped, their absence would prove nothing.

@@ -1,7 +1,7 @@
-/// Where each key of a TOML document stands, by its path as ``TOMLPath`` writes it.
+/// The line of each key of a TOML document, by its path as ``TOMLPath`` writes it.
 ///
-/// The TOML library keeps no positions of what it read well, nor the order of keys; a message that names no line helps
-/// little. The scanner expects a document that the library accepts, and gives up quietly on any other.
+/// The TOML library keeps neither the positions of what it could read nor the order of keys. A problem is easier to fix if
+/// its message names the line.
 struct KeyLines {
     struct Place {
         /// From 1.
@@ -11,18 +11,16 @@ struct KeyLines {
     }
 
     private let places: [String: Place]
-    /// Where a text holds an escaped NUL, which the library would cut it off at.
-    let nulLine: Int?
-    /// Where keys or values are nested deeper than ``KeyScanner/deepest``.
-    let tooDeepLine: Int?
 
-    init(_ text: String) {
+    /// - Throws: if the text is not TOML as far as ``KeyScanner`` checks that, or is over one of its limits.
+    init(_ text: String) throws(KeyScanner.Refusal) {
         var scanner = KeyScanner(text)
-        scanner.scanDocument()
+        try scanner.scanDocument()
         places = scanner.places
-        nulLine = scanner.nulLine
-        tooDeepLine = scanner.tooDeepLine
     }
+
+    /// Every path that is known.
+    var paths: Set<String> { Set(places.keys) }
 
     /// The line of the key, or of the nearest table around it that has one; 1 where there is none.
     func line(of path: String) -> Int { place(of: path)?.line ?? 1 }

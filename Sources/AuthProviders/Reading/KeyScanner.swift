@@ -1,10 +1,26 @@
-/// Walks through a TOML document and notes where its keys are.
+/// Walks through a TOML document (toml.io, 1.0.0) and notes where its keys are.
+///
+/// It runs before the TOML library, which calls itself once for each level and has no limit of its own. A text that this
+/// does not read to its end is refused: the library never sees it.
 struct KeyScanner {
+    /// Why a text is refused.
+    struct Refusal: Error, Equatable {
+        let line: Int
+        let expected: String
+        let found: String
+    }
+
+    /// Parts of a key, and arrays or tables in one another. Profiles have four.
+    static let deepest = 32
+    /// A key of a profile is a name, not a text.
+    static let longestKey = 256
+    /// The whole path is kept for each key: this bounds the memory of one place.
+    static let longestPath = 512
+    /// Keys, tables and elements of arrays. A profile has some hundred; a file of 256 KiB could have a hundred thousand.
+    static let mostPlaces = 10_000
+
     private let bytes: [UInt8]
     private(set) var places: [String: KeyLines.Place] = [:]
-    private(set) var nulLine: Int?
-    /// Where a key or a value is nested deeper than ``deepest``; nothing after it is looked at.
-    private(set) var tooDeepLine: Int?
     private var index = 0
     private var line = 1
     private var depth = 0
@@ -12,174 +28,213 @@ struct KeyScanner {
     /// How many elements each array of tables has so far.
     private var elements: [String: Int] = [:]
 
-    /// Parts of a key, and arrays or tables in one another. Ours have four; the parser's stack ends after some
-    /// ten thousand.
-    static let deepest = 32
-
     init(_ text: String) {
         bytes = Array(text.utf8)
+        // A byte order mark is no part of the text (the library skips it too).
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    mutating func scanDocument() {
-        skipBlank()
+    /// - Throws: at the first thing that is not TOML, or that is over a limit. The whole text was read if it returns.
+    mutating func scanDocument() throws(Refusal) {
+        try skipBlank()
         while let byte = current {
-            let before = index
-            if byte == UInt8(ascii: "[") { scanHeader() } else { scanPair(in: table) }
-            skipBlank()
-            if index == before { return }
+            if byte == UInt8(ascii: "[") { try scanHeader() } else { try scanPair(in: table) }
+            try endLine()
+            try skipBlank()
         }
     }
 
-    private mutating func scanHeader() {
+    // MARK: Tables and keys
+
+    private mutating func scanHeader() throws(Refusal) {
         index += 1
         let isArray = current == UInt8(ascii: "[")
         if isArray { index += 1 }
         var path = ""
-        let parts = scanKey()
+        let parts = try scanKey()
         for (number, part) in parts.enumerated() {
-            path = TOMLPath.join(path, part)
-            note(path)
+            path = try joined(path, part)
+            try note(path)
             if isArray, number == parts.count - 1 { elements[path, default: 0] += 1 }
             if let count = elements[path] { path = TOMLPath.element(path, count - 1) }
         }
-        note(path)
+        try note(path)
         table = path
-        skipLine()
+        for _ in 0..<(isArray ? 2 : 1) { try skip("]") }
     }
 
-    private mutating func scanPair(in table: String) {
+    private mutating func scanPair(in table: String) throws(Refusal) {
         var path = table
         let start = KeyLines.Place(line: line, order: index)
-        for part in scanKey() {
-            path = TOMLPath.join(path, part)
-            if places[path] == nil { places[path] = start }
+        for part in try scanKey() {
+            path = try joined(path, part)
+            try note(path, at: start)
         }
-        guard current == UInt8(ascii: "=") else { return }
-        index += 1
-        scanValue(path)
-    }
-
-    private mutating func scanValue(_ path: String) {
+        try skip("=")
         skipSpaces()
-        switch current {
-        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = scanString()
-        case UInt8(ascii: "["): scanArray(path)
-        case UInt8(ascii: "{"): scanInlineTable(path)
-        default:
-            while let byte = current, !",]}#\n".utf8.contains(byte) { index += 1 }
-        }
+        try scanValue(path)
     }
 
-    private mutating func scanArray(_ path: String) {
-        guard descend() else { return }
-        defer { depth -= 1 }
-        index += 1
-        var count = 0
-        skipBlank()
-        while let byte = current, byte != UInt8(ascii: "]") {
-            let before = index
-            let element = TOMLPath.element(path, count)
-            note(element)
-            scanValue(element)
-            count += 1
-            skipSeparator()
-            if index == before { return }
-        }
-        index += 1
-    }
-
-    private mutating func scanInlineTable(_ path: String) {
-        guard descend() else { return }
-        defer { depth -= 1 }
-        index += 1
-        skipBlank()
-        while let byte = current, byte != UInt8(ascii: "}") {
-            let before = index
-            scanPair(in: path)
-            skipSeparator()
-            if index == before { return }
-        }
-        index += 1
-    }
-
-    private mutating func scanKey() -> [String] {
+    private mutating func scanKey() throws(Refusal) -> [String] {
         var parts: [String] = []
         while true {
             skipSpaces()
-            guard let byte = current else { return parts }
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
-                parts.append(scanString())
+            let start = index
+            if current == UInt8(ascii: "\"") || current == UInt8(ascii: "'") {
+                guard !isTriple(bytes[index]) else { throw refusal("a key on one line") }
+                parts.append(try scanString())
             } else {
-                let start = index
                 while let byte = current, TOMLPath.isBare(byte) { index += 1 }
-                guard index > start else { return parts }
+                guard index > start else { throw refusal("a key") }
                 parts.append(String(decoding: bytes[start..<index], as: UTF8.self))
+            }
+            guard parts[parts.count - 1].utf8.count <= Self.longestKey else {
+                throw Refusal(line: line, expected: "keys of at most \(Self.longestKey) bytes", found: "a longer one")
             }
             skipSpaces()
             guard current == UInt8(ascii: ".") else { return parts }
             index += 1
-            guard parts.count < Self.deepest else {
-                giveUp()
-                return parts
-            }
+            guard parts.count < Self.deepest else { throw tooDeep }
         }
     }
 
-    private mutating func descend() -> Bool {
-        depth += 1
-        guard depth > Self.deepest else { return true }
-        depth -= 1
-        giveUp()
-        return false
+    private func joined(_ path: String, _ part: String) throws(Refusal) -> String {
+        let path = TOMLPath.join(path, part)
+        guard path.utf8.count <= Self.longestPath else {
+            throw Refusal(
+                line: line, expected: "keys that have at most \(Self.longestPath) bytes with all tables around them",
+                found: "a longer one")
+        }
+        return path
     }
 
-    private mutating func giveUp() {
-        tooDeepLine = tooDeepLine ?? line
-        index = bytes.count
+    // MARK: Values
+
+    private mutating func scanValue(_ path: String) throws(Refusal) {
+        switch current {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"): _ = try scanString()
+        case UInt8(ascii: "["): try nested { scanner throws(Refusal) in try scanner.scanArray(path) }
+        case UInt8(ascii: "{"): try nested { scanner throws(Refusal) in try scanner.scanInlineTable(path) }
+        default: try scanBareValue()
+        }
     }
+
+    /// Numbers, dates, `true` and their like. Which of them it is, and whether it is right, is the library's to say.
+    private mutating func scanBareValue() throws(Refusal) {
+        let start = index
+        skipBareValue()
+        guard index > start else { throw refusal("a value") }
+        // A date and a time may have a space between them.
+        guard index - start == 10, bytes[start + 4] == UInt8(ascii: "-"), current == UInt8(ascii: " "),
+            index + 1 < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index + 1])
+        else { return }
+        index += 1
+        skipBareValue()
+    }
+
+    private mutating func skipBareValue() {
+        while let byte = current, TOMLPath.isBare(byte) || "+.:".utf8.contains(byte) { index += 1 }
+    }
+
+    private mutating func scanArray(_ path: String) throws(Refusal) {
+        index += 1
+        var count = 0
+        try skipBlank()
+        while current != UInt8(ascii: "]") {
+            let element = TOMLPath.element(path, count)
+            try note(element)
+            try scanValue(element)
+            count += 1
+            try skipBlank()
+            guard current == UInt8(ascii: ",") else { break }
+            index += 1
+            try skipBlank()
+        }
+        try skip("]")
+    }
+
+    /// All on one line, but for what stands in arrays and long texts inside it.
+    private mutating func scanInlineTable(_ path: String) throws(Refusal) {
+        index += 1
+        skipSpaces()
+        if current != UInt8(ascii: "}") {
+            try scanPair(in: path)
+            skipSpaces()
+            while current == UInt8(ascii: ",") {
+                index += 1
+                try scanPair(in: path)
+                skipSpaces()
+            }
+        }
+        try skip("}")
+    }
+
+    private mutating func nested(_ scan: (inout KeyScanner) throws(Refusal) -> Void) throws(Refusal) {
+        guard depth < Self.deepest else { throw tooDeep }
+        depth += 1
+        try scan(&self)
+        depth -= 1
+    }
+
+    private var tooDeep: Refusal {
+        Refusal(
+            line: line, expected: "at most \(Self.deepest) keys, arrays or tables in one another", found: "more")
+    }
+
+    // MARK: Texts
 
     /// Any of TOML's four kinds of string.
-    private mutating func scanString() -> String {
+    private mutating func scanString() throws(Refusal) -> String {
         let quote = bytes[index]
         let isLong = isTriple(quote)
-        let width = isLong ? 3 : 1
-        index += width
+        index += isLong ? 3 : 1
         var text: [UInt8] = []
-        while let byte = current {
+        while true {
+            guard let byte = current else { throw refusal("the end of a text") }
             if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
-                scanEscape(into: &text)
-                continue
+                try scanEscape(into: &text, isLong: isLong)
+            } else if byte == quote, !isLong || isTriple(quote) {
+                break
+            } else {
+                guard isLong || byte != UInt8(ascii: "\n") else { throw refusal("the end of a text") }
+                text.append(byte)
+                advance()
             }
-            if byte == quote, !isLong || isTriple(quote) { break }
-            text.append(byte)
-            advance()
         }
-        index = min(index + width, bytes.count)
-        // A long string may end in up to two quotes of its own.
-        while isLong, current == quote { index += 1 }
+        index += isLong ? 3 : 1
+        // A long text may end in up to two quotes of its own.
+        for _ in 0..<2 where isLong && current == quote {
+            text.append(quote)
+            index += 1
+        }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What stands behind a backslash; a line that goes on in the next one is nothing.
-    private mutating func scanEscape(into text: inout [UInt8]) {
+    /// What stands behind a backslash. At the end of a line in a long text that is nothing: the text goes on in the next.
+    private mutating func scanEscape(into text: inout [UInt8], isLong: Bool) throws(Refusal) {
         index += 1
-        guard let byte = current else { return }
+        guard let byte = current else { throw refusal("the end of a text") }
         switch byte {
         case UInt8(ascii: "b"): text.append(0x08)
         case UInt8(ascii: "t"): text.append(0x09)
         case UInt8(ascii: "n"): text.append(0x0A)
         case UInt8(ascii: "f"): text.append(0x0C)
         case UInt8(ascii: "r"): text.append(0x0D)
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(byte)
         case UInt8(ascii: "u"), UInt8(ascii: "U"):
             let digits = bytes[(index + 1)...].prefix(byte == UInt8(ascii: "u") ? 4 : 8)
-            guard let value = UInt32(String(decoding: digits, as: UTF8.self), radix: 16),
+            guard let value = UInt32(hexDigits: digits), digits.count == (byte == UInt8(ascii: "u") ? 4 : 8),
                 let scalar = Unicode.Scalar(value)
-            else { break }
-            if value == 0 { nulLine = nulLine ?? line }
+            else { throw refusal("an escaped character, as \\u00e4 or \\U0001f600") }
+            // The library would cut the text off there.
+            guard value != 0 else {
+                throw Refusal(line: line, expected: "text without NUL characters", found: "an escaped one")
+            }
             text += Array(String(scalar).utf8)
             index += digits.count
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): text.append(byte)
-        default: break
+        case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"), UInt8(ascii: "\n"):
+            guard isLong else { throw refusal("one of b t n f r \" \\ u U behind a backslash") }
+        default: throw refusal("one of b t n f r \" \\ u U behind a backslash")
         }
         advance()
     }
@@ -188,10 +243,18 @@ struct KeyScanner {
         index + 2 < bytes.count && bytes[index] == quote && bytes[index + 1] == quote && bytes[index + 2] == quote
     }
 
+    // MARK: What is between
+
     private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
     private mutating func advance() {
         if current == UInt8(ascii: "\n") { line += 1 }
+        index += 1
+    }
+
+    private mutating func skip(_ mark: Unicode.Scalar) throws(Refusal) {
+        skipSpaces()
+        guard current == UInt8(ascii: mark) else { throw refusal("'\(mark)'") }
         index += 1
     }
 
@@ -200,29 +263,71 @@ struct KeyScanner {
     }
 
     /// Spaces, ends of lines and comments.
-    private mutating func skipBlank() {
+    private mutating func skipBlank() throws(Refusal) {
         while let byte = current {
-            if byte == UInt8(ascii: "#") {
-                skipLine()
-            } else if " \t\r\n".utf8.contains(byte) {
-                advance()
-            } else {
-                return
+            switch byte {
+            case UInt8(ascii: "#"): skipComment()
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"): advance()
+            case UInt8(ascii: "\r"): try skipReturn()
+            default: return
             }
         }
     }
 
-    private mutating func skipSeparator() {
-        skipBlank()
-        if current == UInt8(ascii: ",") { index += 1 }
-        skipBlank()
+    private mutating func skipReturn() throws(Refusal) {
+        guard index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "\n") else {
+            throw Refusal(line: line, expected: "the end of a line", found: "a carriage return without a line feed")
+        }
+        index += 1
     }
 
-    private mutating func skipLine() {
+    private mutating func skipComment() {
         while let byte = current, byte != UInt8(ascii: "\n") { index += 1 }
     }
 
-    private mutating func note(_ path: String) {
-        if places[path] == nil { places[path] = KeyLines.Place(line: line, order: index) }
+    /// Nothing but a comment may stand behind a table's name or a value.
+    private mutating func endLine() throws(Refusal) {
+        skipSpaces()
+        switch current {
+        case nil, UInt8(ascii: "\n"): break
+        case UInt8(ascii: "#"): skipComment()
+        case UInt8(ascii: "\r"): try skipReturn()
+        default: throw refusal("the end of the line")
+        }
+    }
+
+    private func refusal(_ expected: String) -> Refusal {
+        let found =
+            switch current {
+            case nil: "the end of the file"
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"): "the end of the line"
+            default: "'" + String(String(decoding: bytes[index...].prefix(4), as: UTF8.self).prefix(1)) + "'"
+            }
+        return Refusal(line: line, expected: expected, found: found)
+    }
+
+    private mutating func note(_ path: String, at place: KeyLines.Place? = nil) throws(Refusal) {
+        guard places[path] == nil else { return }
+        guard places.count < Self.mostPlaces else {
+            throw Refusal(
+                line: line, expected: "at most \(Self.mostPlaces) keys, tables and elements of lists", found: "more")
+        }
+        places[path] = place ?? KeyLines.Place(line: line, order: index)
+    }
+}
+
+extension UInt32 {
+    /// Digits alone: no sign, which `init(_:radix:)` would take.
+    fileprivate init?(hexDigits digits: ArraySlice<UInt8>) {
+        let isHex = digits.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                true
+            default: false
+            }
+        }
+        guard isHex else { return nil }
+        self.init(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 }

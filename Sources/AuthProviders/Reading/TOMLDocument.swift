@@ -15,14 +15,15 @@ enum TOMLDocument {
             return failure(0, "at most \(mostBytes >> 10) KiB", "\(text.utf8.count >> 10) KiB")
         }
         guard !text.utf8.contains(0) else { return failure(0, "TOML text", "a NUL byte") }
-        // Before the parser, which recurses without a limit.
-        let lines = KeyLines(text)
-        if let line = lines.tooDeepLine {
-            return failure(line, "at most \(KeyScanner.deepest) keys, arrays or tables in one another", "more")
+        let lines: KeyLines
+        do throws(KeyScanner.Refusal) {
+            // Before the library, which recurses without a limit.
+            lines = try KeyLines(text)
+        } catch {
+            return failure(error.line, error.expected, error.found.quotable)
         }
         do {
             let table = try TOMLTable(string: text)
-            if let line = lines.nulLine { return failure(line, "text without NUL characters", "an escaped one") }
             return .success(TOMLSection(table: table, path: "", problems: ProblemList(file: file, lines: lines)))
         } catch let error as TOMLParseError {
             return failure(error.source.begin.line, "TOML", String(error.description.prefix(200)).quotable)

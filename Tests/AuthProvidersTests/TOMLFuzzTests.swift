@@ -1,0 +1,155 @@
+import AuthCore
+import Foundation
+import TOMLKit
+import Testing
+
+@testable import AuthProviders
+
+/// The scanner decides which texts the TOML library sees, so both have to read a text the same way.
+///
+/// `make fuzz-toml SECONDS=600 FIRST=1` plays as many seeds as fit; a disagreement names its seed.
+@Suite("The key scanner and the TOML library")
+struct TOMLFuzzTests {
+    /// What `make test` plays.
+    private static let seeds: UInt64 = 2000
+    /// So few levels that the library cannot run out of its stack, whatever the seed.
+    private static let longest = 2048
+
+    @Test("find the same keys in every text that the library accepts")
+    func agree() {
+        let environment = ProcessInfo.processInfo.environment
+        let first = environment["FUZZ_FIRST"].flatMap(UInt64.init) ?? 1
+        let seconds = environment["FUZZ_SECONDS"].flatMap(Int.init)
+        let deadline = seconds.map { ContinuousClock.now + .seconds($0) }
+        var (seed, accepted) = (first, 0)
+        while deadline.map({ ContinuousClock.now < $0 }) ?? (seed < first + Self.seeds) {
+            var random = SeededRandom(seed: seed)
+            let text = String(TOMLText.random(&random).prefix(Self.longest))
+            let verdict = compare(text)
+            if let problem = verdict.problem { Issue.record("seed \(seed): \(problem)\n\(text.debugDescription)") }
+            if verdict.isAccepted { accepted += 1 }
+            seed += 1
+        }
+        // If nearly all of them were refused, nothing would have been compared.
+        #expect(accepted > Int(seed - first) / 5)
+        if seconds != nil { print("seeds \(first) to \(seed - 1), \(accepted) accepted by both") }
+    }
+
+    private func compare(_ text: String) -> (isAccepted: Bool, problem: String?) {
+        let table = try? TOMLTable(string: text)
+        do throws(KeyScanner.Refusal) {
+            let lines = try KeyLines(text)
+            guard let table else { return (false, nil) }
+            var paths: Set<String> = []
+            collect(table, "", &paths)
+            if lines.paths == paths { return (true, nil) }
+            let (scanned, parsed) = (lines.paths.subtracting(paths), paths.subtracting(lines.paths))
+            return (true, "only the scanner: \(scanned.sorted()); only the library: \(parsed.sorted())")
+        } catch {
+            // Over a limit of ours is no disagreement.
+            let isLimit = error.expected.contains("at most") || error.expected.contains("NUL")
+            return (false, table == nil || isLimit ? nil : "refused by the scanner alone: \(error)")
+        }
+    }
+
+    private func collect(_ table: TOMLTable, _ path: String, _ paths: inout Set<String>) {
+        for key in table.keys {
+            let inner = TOMLPath.join(path, key)
+            paths.insert(inner)
+            if let value = table[key] { collect(value, inner, &paths) }
+        }
+    }
+
+    private func collect(_ value: any TOMLValueConvertible, _ path: String, _ paths: inout Set<String>) {
+        if value.type == .table, let table = value.table { collect(table, path, &paths) }
+        guard value.type == .array, let array = value.array else { return }
+        for (index, element) in array.enumerated() {
+            paths.insert(TOMLPath.element(path, index))
+            collect(element, TOMLPath.element(path, index), &paths)
+        }
+    }
+}
+
+/// Texts that are TOML, or nearly.
+private enum TOMLText {
+    private static let lineEnds = ["\n", "\n", "\n", "\r\n", " # ] = \"\n", "\n\n"]
+    private static let oddKeys = [
+        "\"a b\"", "'x.y'", "\"\"", #""\u0061""#, "\"[\"", "-", "1", "'\"'", #""\"""#, "true",
+    ]
+    private static let plain = [
+        "1", "-17", "0x1f", "1_000", "1.5", "-2e9", "inf", "nan", "true", "false", "2026-01-30", "12:30:00",
+        "2026-01-30T15:17:41Z", "2026-01-30 15:17:41", "2026-01-30 15:17:41.5+02:00", "\"\"", "''", "\"a\"", "'b'",
+        "\"]\"", "\"#\"", "'\"'", #""\"""#, #""\\""#, #""\u00e4\U0001f600""#, #"'\'"#, "\"é\"",
+        "\"\"\"\n[a]\n\"\"\"", "\"\"\"x\"\"y\"\"\"\"", "'''it's'''", "'''''a'''''", "\"\"\"a \\\n  b\"\"\"",
+        "\"\"\"\"\"\"",
+    ]
+    private static let marks = Array("[]{}=\"'.,#\\ \t\r\n_-+:a0é\u{FEFF}\u{A0}\u{B}\u{85}\u{2028}".unicodeScalars)
+
+    static func random(_ random: inout SeededRandom) -> String {
+        var text = Int.random(in: 0..<20, using: &random) == 0 ? "\u{FEFF}" : ""
+        for _ in 0..<Int.random(in: 1...8, using: &random) { text += line(&random) }
+        for _ in 0..<one(of: [0, 0, 0, 1, 1, 2, 4], &random) { change(&text, &random) }
+        return text
+    }
+
+    private static func line(_ random: inout SeededRandom) -> String {
+        let end = one(of: lineEnds, &random)
+        switch Int.random(in: 0..<10, using: &random) {
+        case 0: return "[" + key(&random) + "]" + end
+        case 1: return "[[" + key(&random) + "]]" + end
+        case 2: return "# [x] = {" + end
+        default: return key(&random) + one(of: [" = ", "=", "\t= "], &random) + value(&random, 0) + end
+        }
+    }
+
+    private static func key(_ random: inout SeededRandom) -> String {
+        var parts: [String] = []
+        for _ in 0..<one(of: [1, 1, 1, 1, 2, 3], &random) {
+            let isOdd = Int.random(in: 0..<4, using: &random) == 0
+            let usual = one(of: ["a", "b", "c", "d", "e"], &random) + String(Int.random(in: 0..<9, using: &random))
+            parts.append(isOdd ? one(of: oddKeys, &random) : usual)
+        }
+        return parts.joined(separator: one(of: [".", ".", " . "], &random))
+    }
+
+    private static func value(_ random: inout SeededRandom, _ depth: Int) -> String {
+        guard depth < 4 else { return one(of: plain, &random) }
+        var parts: [String] = []
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0:
+            let gap = one(of: ["", " ", "\n", " # ,\n"], &random)
+            for _ in 0..<Int.random(in: 0..<4, using: &random) { parts.append(gap + value(&random, depth + 1)) }
+            let comma = !parts.isEmpty && Bool.random(using: &random) ? gap + "," : ""
+            return "[" + parts.joined(separator: gap + ",") + comma + gap + "]"
+        case 1:
+            for _ in 0..<Int.random(in: 0..<4, using: &random) {
+                parts.append(key(&random) + " = " + value(&random, depth + 1))
+            }
+            return "{ " + parts.joined(separator: ", ") + " }"
+        default: return one(of: plain, &random)
+        }
+    }
+
+    /// Removes, replaces, doubles or cuts off a part of it.
+    private static func change(_ text: inout String, _ random: inout SeededRandom) {
+        var scalars = Array(text.unicodeScalars)
+        guard !scalars.isEmpty else { return }
+        let place = Int.random(in: 0..<scalars.count, using: &random)
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: scalars.remove(at: place)
+        case 1: scalars[place] = one(of: marks, &random)
+        case 2:
+            let end = min(scalars.count, place + Int.random(in: 1...12, using: &random))
+            let part = Array(scalars[place..<end])
+            scalars.insert(contentsOf: part, at: Int.random(in: 0...scalars.count, using: &random))
+        case 3: scalars.removeLast(scalars.count - place)
+        default: scalars.insert(one(of: marks, &random), at: place)
+        }
+        text = ""
+        text.unicodeScalars.append(contentsOf: scalars)
+    }
+
+    private static func one<Element>(of list: [Element], _ random: inout SeededRandom) -> Element {
+        list[Int.random(in: 0..<list.count, using: &random)]
+    }
+}
