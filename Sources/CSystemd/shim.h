@@ -2,7 +2,15 @@
 // (it is compiled without _GNU_SOURCE, and variadic functions are not imported).
 #pragma once
 #define SD_JOURNAL_SUPPRESS_LOCATION
+#include <arpa/inet.h>
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <netinet/in.h>
+#include <spawn.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
@@ -54,3 +62,52 @@ static inline int authd_accept(int listener) { return accept4(listener, 0, 0, SO
 
 // PR_SET_NAME(2const): of the calling thread, at most 15 bytes.
 static inline int authd_name_thread(const char *name) { return prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+// Declared by spawn.h for programs built with _GNU_SOURCE only.
+int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// Who owns the TCP socket with these two ends (sock_diag(7)); ports in the order of this machine. Returns 0, or an errno:
+// ENOENT if there is no such socket, and if the kernel does not have the module.
+static inline int authd_tcp_owner(
+    int family, const void *source, uint16_t source_port, const void *destination, uint16_t destination_port,
+    uint32_t *user) {
+    struct {
+        struct nlmsghdr head;
+        struct inet_diag_req_v2 body;
+    } request;
+    memset(&request, 0, sizeof request);
+    request.head.nlmsg_len = sizeof request;
+    request.head.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+    request.head.nlmsg_flags = NLM_F_REQUEST;
+    request.body.sdiag_family = (uint8_t)family;
+    request.body.sdiag_protocol = IPPROTO_TCP;
+    request.body.idiag_states = ~0u;
+    request.body.id.idiag_sport = htons(source_port);
+    request.body.id.idiag_dport = htons(destination_port);
+    request.body.id.idiag_cookie[0] = request.body.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+    size_t length = family == AF_INET6 ? 16 : 4;
+    memcpy(request.body.id.idiag_src, source, length);
+    memcpy(request.body.id.idiag_dst, destination, length);
+
+    int netlink = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_SOCK_DIAG);
+    if (netlink < 0) return errno;
+    union {
+        struct nlmsghdr head;
+        char bytes[4096];
+    } answer;
+    // The kernel has answered when send(2) returns.
+    long sent = send(netlink, &request, sizeof request, 0);
+    long count = sent < 0 ? -1 : recv(netlink, &answer, sizeof answer, 0);
+    int failure = count < 0 ? errno : EBADMSG;
+    close(netlink);
+    if (count < (long)NLMSG_HDRLEN || !NLMSG_OK(&answer.head, (unsigned)count)) return failure;
+    if (answer.head.nlmsg_type == NLMSG_ERROR && count >= (long)NLMSG_LENGTH(sizeof(struct nlmsgerr)))
+        return -((struct nlmsgerr *)NLMSG_DATA(&answer.head))->error;
+    if (answer.head.nlmsg_type != SOCK_DIAG_BY_FAMILY || count < (long)NLMSG_LENGTH(sizeof(struct inet_diag_msg)))
+        return failure;
+    struct inet_diag_msg *found = (struct inet_diag_msg *)NLMSG_DATA(&answer.head);
+    // A socket that its process has closed has no owner: the kernel says 0, which is root.
+    if (found->idiag_inode == 0) return ENOENT;
+    *user = found->idiag_uid;
+    return 0;
+}

@@ -11,6 +11,14 @@ import AuthWire
 import GLibRuntime
 import Glibc
 
+let profileCheck = ProfileCheckProgram.run { params in
+    switch ProfileReader.read(params.text, source: params.file ?? "profile") {
+    case .success: ProviderCheck(problems: [])
+    case .failure(let failure): ProviderCheck(problems: failure.problems)
+    }
+}
+if let profileCheck { exit(profileCheck) }
+
 let parts = AgentParts(
     read: { places in
         switch SettingsFile.load(paths: places.files) {
@@ -24,12 +32,7 @@ let parts = AgentParts(
                 problems: loaded.problems)
         }
     },
-    checkProfile: { params in
-        switch ProfileReader.read(params.text, source: params.file ?? "profile") {
-        case .success: ProviderCheck(problems: [])
-        case .failure(let failure): ProviderCheck(problems: failure.problems)
-        }
-    },
+    checkProfile: ProfileCheckProcess().check,
     desktop: {
         // GIO's network monitor may wait for NetworkManager; nobody is to wait for it.
         let (thread, monitors) = (try GLibThread(), try GLibThread(name: "glib-monitor"))

@@ -4,8 +4,8 @@ import Glibc
 
 /// What the agent answers about itself, and the edges that the composition fills in.
 package struct AgentServices: Sendable {
-    /// Reads a profile as `authd --check` does.
-    package typealias CheckProfile = @Sendable (ProviderCheckParams) -> ProviderCheck
+    /// Reads a profile as `authd --check` does, in another process.
+    package typealias CheckProfile = @Sendable (ProviderCheckParams) async throws(AgentError) -> ProviderCheck
     /// Reads settings and profiles anew.
     package typealias Reload = @Sendable (ReloadParams) async throws(AgentError) -> MessageResult
 

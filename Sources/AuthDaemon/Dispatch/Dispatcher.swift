@@ -132,7 +132,7 @@ package struct Dispatcher: Sendable {
         case .apiCall(let params):
             return later(params.timeout) { () async throws(AgentError) in try await api.call(params).json }
         case .providerCheck(let params):
-            return later { () async throws(AgentError) in services.checkProfile(params).json }
+            return later { () async throws(AgentError) in try await services.checkProfile(params).json }
         case .agentReload(let params):
             return later { () async throws(AgentError) in try await services.reload(params).json }
 

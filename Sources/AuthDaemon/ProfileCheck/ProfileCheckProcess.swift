@@ -1,0 +1,176 @@
+import AuthCore
+package import AuthWire
+import CSystemd
+import Glibc
+import NIOPosix
+import Synchronization
+
+/// Has profiles of clients checked in a process of their own, ``ProfileCheckProgram``, one at a time.
+///
+/// Invariant: each child has ended before the next one starts, and before its caller gets an answer.
+package actor ProfileCheckProcess {
+    /// From the start of a child to its end: far above the processor time that it limits itself to.
+    private static let usualPatience = Duration.seconds(5)
+    /// Callers that wait for their turn. A check takes some hundredths of a second.
+    private static let mostWaiting = 16
+
+    private let program: String
+    private let arguments: [String]
+    private let patience: Duration
+    private var isBusy = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// The program that this process runs, also if its file was replaced meanwhile.
+    package init() {
+        self.init(program: "/proc/self/exe", arguments: [ProfileCheckProgram.argument])
+    }
+
+    /// - Parameter arguments: without the program's name.
+    init(program: String, arguments: [String], patience: Duration = usualPatience) {
+        self.program = program
+        self.arguments = arguments
+        self.patience = patience
+    }
+
+    /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or did not end well.
+    package func check(_ params: ProviderCheckParams) async throws(AgentError) -> ProviderCheck {
+        guard waiting.count < Self.mostWaiting else {
+            throw AgentError(
+                .busy, "\(Self.mostWaiting) profiles wait to be checked already; try again.", cause: "provider_check")
+        }
+        if isBusy { await withCheckedContinuation { waiting.append($0) } }
+        isBusy = true
+        defer { if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() } }
+        let answer = await answer(to: params.json.serialized())
+        guard !Task.isCancelled else { throw .stopping }
+        switch answer {
+        case .success(let bytes):
+            guard let json = try? JSON(parsing: bytes), let check = try? ProviderCheck(json) else {
+                throw Self.failed("its process gave no result")
+            }
+            return check
+        case .failure(let failure): throw Self.failed(failure.reason)
+        }
+    }
+
+    /// What the child wrote. If the caller's task is cancelled, the child is killed.
+    private func answer(to request: [UInt8]) async -> Result<[UInt8], ChildFailure> {
+        let isGivenUp = GivenUp()
+        return await withTaskCancellationHandler {
+            do {
+                // A thread that may block: it waits for the child.
+                return try await NIOThreadPool.singleton.runIfActive { [program, arguments, patience] in
+                    Result { () throws(ChildFailure) in
+                        try ChildProcess(program, arguments).answer(to: request, within: patience, unless: isGivenUp)
+                    }
+                }
+            } catch {
+                return .failure(ChildFailure(reason: "\(error)"))
+            }
+        } onCancel: {
+            isGivenUp.flag.store(true, ordering: .relaxed)
+        }
+    }
+
+    private static func failed(_ reason: String) -> AgentError {
+        AgentError(
+            .internal_,
+            "The profile could not be checked: \(reason). `authd --check` checks the profiles in their folders.",
+            cause: "provider_check")
+    }
+}
+
+private struct ChildFailure: Error {
+    let reason: String
+}
+
+/// Set when nobody waits any more.
+private final class GivenUp: Sendable {
+    let flag = Atomic(false)
+}
+
+/// A process whose stdin and stdout are one socket: it reads a request until its end, and writes an answer.
+private struct ChildProcess {
+    /// How soon it is noticed that nobody waits any more.
+    private static let pollMilliseconds: Int64 = 100
+
+    private let pid: pid_t
+    private let socket: CInt
+
+    /// With no environment, and no other descriptors but stderr.
+    init(_ program: String, _ arguments: [String]) throws(ChildFailure) {
+        var ends: [CInt] = [-1, -1]
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
+        guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
+            throw ChildFailure(reason: "\(SystemFailure("make a pair of sockets"))")
+        }
+        defer { close(ends[1]) }
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
+        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
+        unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        // All of ours are closed on exec. This holds for those of any library, too.
+        unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        let command = ["authd"] + arguments
+        var words = unsafe command.map { unsafe strdup($0) } + [nil]
+        defer { for index in command.indices { unsafe free(words[index]) } }
+        var environment = unsafe Array(words.suffix(1))
+        var child: pid_t = 0
+        let code = unsafe posix_spawn(&child, program, &actions, nil, &words, &environment)
+        guard code == 0 else {
+            close(ends[0])
+            throw ChildFailure(reason: "\(SystemFailure("start its process", number: code))")
+        }
+        (pid, socket) = (child, ends[0])
+        _ = fcntl(socket, F_SETFL, O_NONBLOCK)
+    }
+
+    /// Returns after its end. It is killed if it takes too long, writes too much, or nobody waits any more.
+    func answer(
+        to request: [UInt8], within patience: Duration, unless isGivenUp: GivenUp
+    ) throws(ChildFailure) -> [UInt8] {
+        let answer = exchange(request, until: ContinuousClock.now + patience, unless: isGivenUp)
+        if answer == nil { kill(pid, SIGKILL) }
+        close(socket)
+        var status: CInt = 0
+        while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
+        guard let answer else {
+            throw ChildFailure(reason: "its process did not end within \(patience), and was killed")
+        }
+        let signal = status & 0x7f
+        guard signal == 0 else { throw ChildFailure(reason: "signal \(signal) ended its process") }
+        guard status == 0 else { throw ChildFailure(reason: "its process ended with status \(status >> 8)") }
+        return answer
+    }
+
+    /// - Returns: what it wrote until it closed its end; `nil` if that took too long or was too much.
+    private func exchange(
+        _ request: [UInt8], until deadline: ContinuousClock.Instant, unless isGivenUp: GivenUp
+    ) -> [UInt8]? {
+        var rest = request[...]
+        var answer: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while answer.count <= ProfileCheckProgram.mostBytes, !isGivenUp.flag.load(ordering: .relaxed) {
+            let left = (deadline - ContinuousClock.now).wholeMilliseconds
+            guard left > 0 else { return nil }
+            let events = rest.isEmpty ? POLLIN : POLLIN | POLLOUT
+            var waited = pollfd(fd: socket, events: Int16(events), revents: 0)
+            guard unsafe poll(&waited, 1, CInt(min(left, Self.pollMilliseconds))) > 0 else { continue }
+            if !rest.isEmpty, waited.revents & Int16(POLLOUT) != 0 {
+                let count = unsafe rest.withUnsafeBytes {
+                    unsafe send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
+                }
+                if count > 0 { rest = rest.dropFirst(count) }
+                // It closed its end without reading everything: its answer, or how it ended, says why.
+                if count < 0, errno != EAGAIN, errno != EINTR { rest = [] }
+                if rest.isEmpty { shutdown(socket, CInt(SHUT_WR)) }
+            }
+            guard waited.revents & Int16(POLLIN | POLLHUP | POLLERR) != 0 else { continue }
+            let count = unsafe read(socket, &buffer, buffer.count)
+            if count > 0 { answer += buffer[..<count] }
+            if count == 0 || count < 0 && errno != EAGAIN && errno != EINTR { return answer }
+        }
+        return nil
+    }
+}
