@@ -49,11 +49,12 @@ package struct LoopbackRedirects: RedirectListening {
     private func open(_ redirect: LoopbackRedirect, _ tls: NIOSSLContext?) async throws -> any RedirectListener {
         let hosts = redirect.host == "localhost" ? ["127.0.0.1", "::1"] : [redirect.host]
         let (visits, arrivals) = AsyncStream<RedirectVisit>.makeStream()
+        let admission = RedirectAdmission()
         var channels: [any Channel] = []
         var port = redirect.port ?? 0
         do {
             for host in hosts {
-                let channel = try await bootstrap(redirect, tls, arrivals).bind(host: host, port: port).get()
+                let channel = try await bootstrap(redirect, tls, admission, arrivals).bind(host: host, port: port).get()
                 channels.append(channel)
                 port = channel.localAddress?.port ?? port
             }
@@ -68,7 +69,8 @@ package struct LoopbackRedirects: RedirectListening {
     }
 
     private func bootstrap(
-        _ redirect: LoopbackRedirect, _ tls: NIOSSLContext?, _ arrivals: AsyncStream<RedirectVisit>.Continuation
+        _ redirect: LoopbackRedirect, _ tls: NIOSSLContext?, _ admission: RedirectAdmission,
+        _ arrivals: AsyncStream<RedirectVisit>.Continuation
     ) -> ServerBootstrap {
         ServerBootstrap(group: loop)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
@@ -76,6 +78,7 @@ package struct LoopbackRedirects: RedirectListening {
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     let pipeline = channel.pipeline.syncOperations
+                    guard admission.admits(channel) else { return try pipeline.addHandler(ClosingHandler()) }
                     if let tls { try pipeline.addHandler(NIOSSLServerHandler(context: tls)) }
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false)
                     try pipeline.addHandler(RedirectHandler(path: redirect.path, arrivals: arrivals))

@@ -7,7 +7,10 @@ final class RedirectHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Somebody who connects and says nothing holds a descriptor.
+    /// From the connection to the end of the request's head: a browser sends it at once. One that only connects, or that
+    /// sends a byte now and then, would hold one of few places.
+    private static let headPatience = TimeAmount.seconds(10)
+    /// From the connection to the page, which waits for the sign-in.
     private static let patience = TimeAmount.seconds(330)
     /// Hosts that a browser of this machine writes; any other name was made to lead here (DNS rebinding).
     private static let hosts = ["127.0.0.1", "localhost", "[::1]"]
@@ -15,6 +18,7 @@ final class RedirectHandler: ChannelInboundHandler {
     private let path: String
     private let arrivals: AsyncStream<RedirectVisit>.Continuation
     private var hasAsked = false
+    private var headDeadline: Scheduled<Void>?
 
     init(path: String, arrivals: AsyncStream<RedirectVisit>.Continuation) {
         self.path = path
@@ -24,12 +28,14 @@ final class RedirectHandler: ChannelInboundHandler {
     func channelActive(context: ChannelHandlerContext) {
         let channel = context.channel
         _ = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
+        headDeadline = context.eventLoop.scheduleTask(in: Self.headPatience) { channel.close(promise: nil) }
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard case .head(let head) = unwrapInboundIn(data), !hasAsked else { return }
         hasAsked = true
+        headDeadline?.cancel()
         let parts = head.uri.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let host = (head.headers["host"].first ?? "").lowercased()
         let isOurs = Self.hosts.contains { host == $0 || host.hasPrefix($0 + ":") }

@@ -1,0 +1,126 @@
+import CSystemd
+import Glibc
+import NIOCore
+import Synchronization
+
+/// Which user owns the socket at the other end of a TCP connection on this machine. TCP does not carry that; the kernel
+/// knows it.
+///
+/// Netlink is asked first (sock_diag(7)): it looks up the one socket, at the same cost however many there are. If a kernel
+/// or a sandbox lacks it, the table of all sockets is read (proc_pid_net(5)).
+enum LoopbackPeer {
+    /// Netlink has answered once: then a socket that it does not know is not in the table either.
+    private static let hasNetlink = Atomic(false)
+
+    /// - Parameters:
+    ///   - peer: the other end's address, as accept(2) gave it.
+    ///   - own: the address of our end.
+    /// - Returns: `nil` if there is no such socket any more, or nothing says whose it is.
+    static func userID(peer: SocketAddress, own: SocketAddress) -> uid_t? {
+        guard let pair = SocketPair(source: peer, destination: own) else { return nil }
+        var userID: uid_t = .max
+        let failure = unsafe authd_tcp_owner(
+            pair.isIPv6 ? AF_INET6 : AF_INET, pair.source, pair.sourcePort, pair.destination, pair.destinationPort,
+            &userID)
+        guard failure == 0 else {
+            return hasNetlink.load(ordering: .relaxed) ? nil : SocketTable.userID(of: pair)
+        }
+        hasNetlink.store(true, ordering: .relaxed)
+        return userID
+    }
+}
+
+/// The two ends of a connection, as the socket at the other end has them.
+struct SocketPair: Equatable {
+    /// 4 bytes for IPv4, 16 for IPv6, in network order.
+    var source: [UInt8]
+    var sourcePort: UInt16
+    var destination: [UInt8]
+    var destinationPort: UInt16
+
+    var isIPv6: Bool { source.count == 16 }
+
+    /// `nil` for addresses that are not two of the same family of IP.
+    init?(source: SocketAddress, destination: SocketAddress) {
+        guard let from = Self.bytes(source), let sourcePort = source.port, let to = Self.bytes(destination),
+            let destinationPort = destination.port, from.count == to.count
+        else { return nil }
+        (self.source, self.sourcePort) = (from, UInt16(truncatingIfNeeded: sourcePort))
+        (self.destination, self.destinationPort) = (to, UInt16(truncatingIfNeeded: destinationPort))
+    }
+
+    /// As a socket of IPv6 has it that speaks IPv4 (RFC 4291 §2.5.5.2).
+    var mapped: SocketPair {
+        let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        var pair = self
+        (pair.source, pair.destination) = (prefix + source, prefix + destination)
+        return pair
+    }
+
+    /// The part of a `struct sockaddr_in` or `sockaddr_in6` (ip(7), ipv6(7)) that is the address.
+    private static func bytes(_ address: SocketAddress) -> [UInt8]? {
+        let part: Range<Int>
+        switch address {
+        case .v4: part = 4..<8
+        case .v6: part = 8..<24
+        case .unixDomainSocket: return nil
+        }
+        return unsafe address.withSockAddr { start, count in
+            unsafe Array(
+                UnsafeRawBufferPointer(start: start, count: count).dropFirst(part.lowerBound).prefix(part.count))
+        }
+    }
+}
+
+/// `/proc/net/tcp` and `/proc/net/tcp6` (proc_pid_net(5)).
+enum SocketTable {
+    /// Of a table: some hundred thousand sockets. Beyond it nothing is looked at.
+    private static let mostBytes = 64 << 20
+
+    static func userID(of pair: SocketPair) -> uid_t? {
+        if pair.isIPv6 { return userID(of: pair, in: "/proc/net/tcp6") }
+        return userID(of: pair, in: "/proc/net/tcp") ?? userID(of: pair.mapped, in: "/proc/net/tcp6")
+    }
+
+    private static func userID(of pair: SocketPair, in path: String) -> uid_t? {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 256 << 10)
+        while text.count < mostBytes {
+            let count = unsafe read(descriptor, &buffer, buffer.count)
+            guard count > 0 else { break }
+            text += buffer[..<count]
+        }
+        return userID(of: pair, in: text)
+    }
+
+    /// - Parameter table: the text of such a file.
+    static func userID(of pair: SocketPair, in table: [UInt8]) -> uid_t? {
+        let source = written(pair.source, pair.sourcePort)
+        let destination = written(pair.destination, pair.destinationPort)
+        for line in table.split(separator: UInt8(ascii: "\n")).dropFirst() {
+            // sl, local and remote address, state, queues, timer, retransmissions, user, timeout, inode.
+            let fields = line.split(separator: UInt8(ascii: " "))
+            guard fields.count > 9, fields[1].elementsEqual(source.utf8), fields[2].elementsEqual(destination.utf8),
+                let userID = uid_t(String(decoding: fields[7], as: UTF8.self))
+            else { continue }
+            // Closed by its process: nobody's, shown as root's.
+            return fields[9].elementsEqual("0".utf8) ? nil : userID
+        }
+        return nil
+    }
+
+    /// Each four bytes as one number of this machine, in hexadecimal digits.
+    private static func written(_ address: [UInt8], _ port: UInt16) -> String {
+        func digits(_ number: some FixedWidthInteger & UnsignedInteger, _ count: Int) -> String {
+            let text = String(number, radix: 16, uppercase: true)
+            return String(repeating: "0", count: count - text.count) + text
+        }
+        let words = stride(from: 0, to: address.count, by: 4).map { start in
+            address[start..<start + 4].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        }
+        return words.map { digits(UInt32(littleEndian: $0), 8) }.joined() + ":" + digits(port, 4)
+    }
+}
