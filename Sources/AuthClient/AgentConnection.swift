@@ -58,6 +58,7 @@ public final class AgentConnection {
 
     /// Sends `request` and gives the number its answer will carry.
     package func begin(_ request: AgentRequest, deadline: Deadline) throws(ClientError) -> Int64 {
+        if request.sendsSecrets { try socket.requireOwnServer() }
         lastID += 1
         var rest = try Message.line(id: lastID, request)[...]
         while true {

@@ -26,7 +26,9 @@ final class CallLoop: Sendable {
         let line = try Message.line(id: id, request)
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { finish in
-                add(CallQueue.Call(id: id, line: line, deadline: deadline, finish: finish))
+                add(
+                    CallQueue.Call(
+                        id: id, line: line, sendsSecrets: request.sendsSecrets, deadline: deadline, finish: finish))
             }
         } onCancel: {
             cancel(id)
@@ -94,6 +96,7 @@ final class CallLoop: Sendable {
     private func run(wake: Int32) {
         var link: Link?
         while true {
+            refuseSecrets(of: link)
             switch nextStep(isConnected: link != nil) {
             case .end:
                 // The pair first: whoever sees the socket closed finds nothing else of us open.
@@ -117,6 +120,16 @@ final class CallLoop: Sendable {
                     finish(state.withLock { $0.calls.disconnected() }, error)
                 }
             }
+        }
+    }
+
+    /// Fails the calls with secrets that this connection may not carry.
+    private func refuseSecrets(of link: Link?) {
+        guard let link else { return }
+        do throws(ClientError) {
+            try link.requireOwnServer()
+        } catch {
+            finish(state.withLock { $0.calls.unsentSecrets() }, error)
         }
     }
 

@@ -9,6 +9,7 @@ struct CallQueue {
     struct Call {
         let id: Int64
         let line: [UInt8]
+        let sendsSecrets: Bool
         let deadline: Deadline
         let finish: CheckedContinuation<Answer, Never>
     }
@@ -38,6 +39,12 @@ struct CallQueue {
     var isClogged: Bool { hasUnsent && isFull && !underWay.contains { live[$0] != nil } }
 
     private var isFull: Bool { underWay.count >= Limits.requestsPerConnection }
+
+    /// Those that are not sent yet and may only go to an agent of the same user.
+    mutating func unsentSecrets() -> [Call] {
+        let waiting = Set(unsent)
+        return remove { $0.sendsSecrets && waiting.contains($0.id) }
+    }
 
     /// The lines that may go out now, which count as sent from here on.
     mutating func takeLines() -> [UInt8] {

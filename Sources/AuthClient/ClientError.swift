@@ -12,6 +12,8 @@ public enum ClientError: Error, Sendable, Equatable {
     case tooLong(limit: Int)
     /// More events came than are kept for ``AgentConnection/nextEvent(deadline:)`` while an answer was waited for.
     case tooManyEvents(limit: Int)
+    /// A request with a secret, which was not sent: the agent on the socket runs as another user.
+    case otherUser(userID: UInt32?)
     /// The agent's own answer: a refusal or a failure.
     case agent(AgentError)
     /// Something that is not an answer of this protocol.
@@ -33,6 +35,9 @@ extension ClientError: CustomStringConvertible {
         case .tooLong(let limit): "a message is longer than \(limit) bytes"
         case .tooManyEvents(let limit):
             "more than \(limit) events came while an answer was waited for; subscribe on a connection of its own"
+        case .otherUser(let userID):
+            "the agent on the socket runs as \(userID.map { "user \($0)" } ?? "an unknown user"), not as you, "
+                + "and gets no secret of yours; nothing was sent. Unset AUTHD_SOCKET, or name the socket of your own agent"
         case .agent(let error): error.message
         case .badReply(let reason): "the agent's answer makes no sense: \(reason); is another program on its socket?"
         case .cancelled: "cancelled"

@@ -11,6 +11,9 @@ struct Link {
         self.socket = socket
     }
 
+    /// - Throws: `otherUser` if the agent may get no secret.
+    func requireOwnServer() throws(ClientError) { try socket.requireOwnServer() }
+
     /// Sends and receives what is possible now, waiting for either until `deadline` or until `wake` is readable.
     mutating func exchange(
         sending lines: [UInt8], wake: Int32, until deadline: Deadline, deliver: (Message) -> Void

@@ -36,6 +36,22 @@ struct LocalSocket: Sendable {
         throw .noAgent(path: path, reason: reason(errno))
     }
 
+    /// The user of the process that listens, or that opened the socket for it (SO_PEERCRED, unix(7)).
+    /// - Returns: `nil` if the kernel does not say.
+    private var serverUserID: UInt32? {
+        // struct ucred: the process, the user and the group.
+        var peer: (Int32, UInt32, UInt32) = (0, .max, .max)
+        var length = socklen_t(MemoryLayout.size(ofValue: peer))
+        guard unsafe getsockopt(descriptor.number, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 else { return nil }
+        return peer.1
+    }
+
+    /// Before a secret is sent: the agent has to run as this user. Root may read this process anyway.
+    func requireOwnServer() throws(ClientError) {
+        let userID = serverUserID
+        guard userID == geteuid() || userID == 0 else { throw .otherUser(userID: userID) }
+    }
+
     /// What a connect(2) that failed says of the agent.
     private static func reason(_ code: Int32) -> String {
         switch code {

@@ -2,7 +2,11 @@
 #pragma once
 
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/timerfd.h>
 
 // Declared by spawn.h for programs built with _GNU_SOURCE only.
 int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
+
+// PR_SET_DUMPABLE(2const) with SUID_DUMP_DISABLE. Returns 0, or -1 with errno set.
+static inline int linux_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }

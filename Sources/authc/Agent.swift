@@ -23,6 +23,24 @@ struct Agent {
         }
     }
 
+    /// Gets a first answer while the agent can still see which program this is, and closes this process's memory to others.
+    /// Before a secret is read, sent or received.
+    func introduce(watching signals: Signals? = nil) throws(Failure) {
+        guard !MemoryGuard.isClosed else { return }
+        let time = timeout ?? Self.usualTime
+        do throws(Failure) {
+            if let signals {
+                _ = try call(.agentPing, watching: signals) { $0 }
+            } else {
+                _ = try call(.agentPing, within: time) { $0 }
+            }
+        } catch {
+            // Any answer will do.
+            guard error.agentError != nil else { throw error }
+        }
+        MemoryGuard.close()
+    }
+
     func call<Value>(
         _ request: AgentRequest, _ make: (JSON) throws(AgentError) -> Value
     ) throws(Failure) -> (value: Value, json: JSON) {
@@ -33,6 +51,7 @@ struct Agent {
     func call<Value>(
         _ request: AgentRequest, within time: Duration, _ make: (JSON) throws(AgentError) -> Value
     ) throws(Failure) -> (value: Value, json: JSON) {
+        if request.holdsSecrets { try introduce() }
         do throws(ClientError) {
             let json = try connection.call(request, deadline: .after(time))
             return (try decoded(json, make), json)
@@ -46,6 +65,7 @@ struct Agent {
         _ request: AgentRequest, watching signals: Signals, until deadline: Deadline? = nil,
         _ make: (JSON) throws(AgentError) -> Value
     ) throws(Failure) -> Value {
+        if request.holdsSecrets { try introduce(watching: signals) }
         let time = timeout ?? Self.usualTime
         let deadline = deadline ?? .after(time)
         do throws(ClientError) {

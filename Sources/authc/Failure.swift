@@ -51,6 +51,8 @@ extension Failure {
             self.init(
                 status: .refusedData, kind: ErrorKind.tooLarge.rawValue,
                 message: "\(action): a message is longer than \(limit) bytes")
+        case .otherUser:
+            self.init(status: .denied, kind: ErrorKind.denied.rawValue, message: "\(action): \(error)")
         case .tooManyEvents:
             self.init(status: .internalError, kind: "bad_answer", message: "\(action): \(error)")
         case .badReply(let reason):

@@ -11,6 +11,13 @@ struct Options {
     var socket: String?
     var noInput = false
 
+    // @unchecked Sendable: this program has one thread.
+    private final class EarlyConnection: @unchecked Sendable {
+        var agent: Agent?
+    }
+
+    private let early = EarlyConnection()
+
     /// The named one, else what the settings say of the current folder, else the agent's own choice.
     func chosenSession() throws(Failure) -> SessionName? {
         if let named = try namedSession() { return named }
@@ -50,8 +57,18 @@ struct Options {
         return named.isEmpty ? "the default" : "$AUTHD_SOCKET"
     }
 
-    func connect() throws(Failure) -> Agent {
-        try Agent(path: socketPath(), timeout: timeout)
+    /// - Parameter beforeSecrets: the command reads a secret after this, or uses the connection itself for one.
+    func connect(beforeSecrets: Bool = false) throws(Failure) -> Agent {
+        let agent = if let agent = early.agent { agent } else { try Agent(path: socketPath(), timeout: timeout) }
+        early.agent = nil
+        if beforeSecrets { try agent.introduce() }
+        return agent
+    }
+
+    /// Before a secret is read while the command line is taken apart. The connection is that of the next ``connect``.
+    func prepareForSecrets() throws(Failure) {
+        guard !MemoryGuard.isClosed else { return }
+        early.agent = try connect(beforeSecrets: true)
     }
 
     /// Whether a person sits at stdin, sees what is asked, and may be asked.

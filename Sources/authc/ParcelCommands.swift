@@ -15,10 +15,11 @@ enum ParcelCommands {
     }
 
     static func export(_ options: Options, to path: String, sealedBy seal: Seal) throws(Failure) -> ExitStatus {
+        let agent = try options.connect(beforeSecrets: true)
         var passphrase: String?
         if case .passphrase(let fromInput) = seal { passphrase = try Self.passphrase(options, fromInput, isNew: true) }
         let params = ExportParams(session: try options.namedSession(), passphrase: passphrase)
-        let (result, json) = try options.connect().call(.sessionExport(params), ExportResult.init)
+        let (result, json) = try agent.call(.sessionExport(params), ExportResult.init)
         var bytes = result.bytes
         if case .recipients(let recipients, let files) = seal {
             bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: mostBytes)
@@ -40,6 +41,7 @@ enum ParcelCommands {
 
     static func take(_ options: Options, from path: String, openedBy seal: Seal) throws(Failure) -> ExitStatus {
         let bytes = try read(path)
+        let agent = try options.connect(beforeSecrets: true)
         let params: ImportParams
         switch seal {
         case .identities(let files):
@@ -52,7 +54,7 @@ enum ParcelCommands {
             if case .passphrase(true) = seal { fromInput = true }
             params = ImportParams(bytes: bytes, passphrase: try passphrase(options, fromInput, isNew: false))
         }
-        let (result, json) = try options.connect().call(.sessionImport(params), ImportResult.init)
+        let (result, json) = try agent.call(.sessionImport(params), ImportResult.init)
         if options.json {
             try Output.json(json)
         } else {
@@ -63,7 +65,8 @@ enum ParcelCommands {
 
     private static func passphrase(_ options: Options, _ fromInput: Bool, isNew: Bool) throws(Failure) -> String {
         if fromInput { return try Passphrase.fromInput() }
-        return try Passphrase.ask("Passphrase for the export", isNew: isNew, options)
+        return try Passphrase.ask(
+            "Passphrase for the export", isNew: isNew, atLeast: ExportParams.shortestPassphrase, options)
     }
 
     /// By what such a file begins with (age-encryption.org/v1).

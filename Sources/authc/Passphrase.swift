@@ -6,8 +6,12 @@ enum Passphrase {
         try GivenFields.secret(from: 0, named: "--passphrase-stdin")
     }
 
-    /// - Parameter isNew: nobody knows it yet, so it is typed twice.
-    static func ask(_ question: String, isNew: Bool, _ options: Options) throws(Failure) -> String {
+    /// - Parameters:
+    ///   - isNew: nobody knows it yet, so it is typed twice.
+    ///   - shortest: of a new one, in characters.
+    static func ask(
+        _ question: String, isNew: Bool, atLeast shortest: Int = 1, _ options: Options
+    ) throws(Failure) -> String {
         guard options.mayAsk else {
             throw .usage("a passphrase is needed, and there is nobody to ask", hint: "give it by --passphrase-stdin")
         }
@@ -18,6 +22,10 @@ enum Passphrase {
                 let first = try line(question + ": ", input)
                 guard !first.isEmpty else { continue }
                 guard isNew else { return first }
+                guard first.count >= shortest else {
+                    Output.note("It has \(shortest) characters or more.")
+                    continue
+                }
                 if try line(question + ", again: ", input) == first { return first }
                 Output.note("The two differ.")
             }

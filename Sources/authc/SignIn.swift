@@ -40,6 +40,7 @@ struct SignIn {
 
     private func run(_ given: GivenFields) throws(Failure) {
         defer { wayBack.end() }
+        try agent.introduce(watching: signals)
         let session = try options.namedSession()
         let fields =
             given.needsMethod
@@ -47,7 +48,7 @@ struct SignIn {
             : given.unchecked
         let questions = Questions(options: options, signals: signals, given: Set(fields.keys))
         if options.mayAsk { try tellOtherWays() }
-        var step = try begin(goal.request(session, fields: fields), questions)
+        var step = try begin(questions) { goal.request(session, fields: fields, replaces: $0) }
         do throws(Failure) {
             while let next = try nextRequest(after: step, questions) {
                 switch next {
@@ -77,21 +78,18 @@ struct SignIn {
     }
 
     /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
-    private func begin(_ request: AgentRequest, _ questions: Questions) throws(Failure) -> Step {
+    /// - Parameter request: with `true` it ends that one.
+    private func begin(_ questions: Questions, _ request: (Bool) -> AgentRequest) throws(Failure) -> Step {
         do throws(Failure) {
-            return try ask(request, Step.init)
+            return try ask(request(replaces), Step.init)
         } catch {
-            guard error.agentError?.kind == .busy, let other = error.agentError?.cause?.split(separator: ":").last
-            else { throw error }
-            if !replaces {
-                guard options.mayAsk else {
-                    Output.note("With --replace it is ended, and this one begins.")
-                    throw error
-                }
-                guard try questions.agrees("\(error.message) End it and go on?") else { throw error }
+            guard error.agentError?.cause == "sign_in_in_progress" else { throw error }
+            guard options.mayAsk else {
+                Output.note("With --replace it is ended, and this one begins.")
+                throw error
             }
-            cancel(String(other))
-            return try ask(request, Step.init)
+            guard try questions.agrees("\(error.message) End it and go on?") else { throw error }
+            return try ask(request(true), Step.init)
         }
     }
 

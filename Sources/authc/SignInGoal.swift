@@ -17,16 +17,19 @@ enum SignInGoal {
     /// Who asks for it by name means the browser of this machine, whatever the environment says.
     private static let browserMethod = "browser"
 
-    func request(_ session: SessionName?, fields: [String: String]) -> AgentRequest {
+    /// - Parameter replaces: ends another sign-in to the session that is in progress.
+    func request(_ session: SessionName?, fields: [String: String], replaces: Bool) -> AgentRequest {
         switch self {
         case .signIn(let provider, let environment, let method, let remember):
             return .loginStart(
                 LoginStartParams(
                     provider: provider, session: session, environment: environment, method: method, fields: fields,
-                    remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod))
+                    remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
+                    replacesSignIn: replaces))
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
-                session: session, provider: provider, environment: environment, fields: fields)
+                session: session, provider: provider, environment: environment, fields: fields,
+                replacesSignIn: replaces)
             return switch verb {
             case .set: .passwordSet(params)
             case .change: .passwordChange(params)

@@ -8,7 +8,7 @@ enum StoreCommands {
     private static let tries = 3
 
     static func unlock(_ options: Options, fromInput: Bool) throws(Failure) -> ExitStatus {
-        let agent = try options.connect()
+        let agent = try options.connect(beforeSecrets: true)
         let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
             let request = AgentRequest.agentUnlock(UnlockParams(passphrase: passphrase))
             let (store, json) = try agent.call(request, StoreInfo.init)
@@ -20,7 +20,7 @@ enum StoreCommands {
     }
 
     static func migrate(_ options: Options, to kind: StoreKind, fromInput: Bool) throws(Failure) -> ExitStatus {
-        let agent = try options.connect()
+        let agent = try options.connect(beforeSecrets: true)
         let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
             let request = AgentRequest.storeMigrate(MigrateParams(to: kind, passphrase: passphrase))
             let (result, json) = try agent.call(request, MessageResult.init)
@@ -72,6 +72,7 @@ enum StoreCommands {
     }
 
     static func rekey(_ options: Options, with key: NewKey) throws(Failure) -> ExitStatus {
+        let agent = try options.connect(beforeSecrets: true)
         let params =
             switch key {
             case .sameOutside: RekeyParams()
@@ -79,19 +80,10 @@ enum StoreCommands {
             case .passphrase(false):
                 RekeyParams(
                     passphrase: try Passphrase.ask("New passphrase for your sessions", isNew: true, options))
-            case .file(let path): RekeyParams(keyFile: try Self.whole(path))
+            case .file(let path): RekeyParams(key: try KeyFile.read(path))
             }
-        let (result, json) = try options.connect().call(.storeRekey(params), MessageResult.init)
+        let (result, json) = try agent.call(.storeRekey(params), MessageResult.init)
         if options.json { try Output.json(json) } else { Output.note(Visible.line(result.message ?? "")) }
         return .done
-    }
-
-    /// The agent has another folder than this command.
-    private static func whole(_ path: String) throws(Failure) -> String {
-        guard let found = unsafe realpath(path, nil) else {
-            throw .usage("cannot open \(path): \(SystemError.text(errno))")
-        }
-        defer { unsafe free(found) }
-        return unsafe String(cString: found)
     }
 }

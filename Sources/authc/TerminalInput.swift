@@ -1,4 +1,5 @@
 import AuthClient
+import AuthWire
 import Glibc
 
 /// Asks a person at the terminal; what is secret is read without echo.
@@ -18,7 +19,7 @@ struct TerminalInput {
     func ask(_ question: String, isSecret: Bool) throws(Failure) -> String? {
         while true {
             // Before the question: who answers it at once must not be shown, nor have the answer dropped.
-            let found = isSecret ? hideEcho() : nil
+            let found = isSecret ? try hideEcho() : nil
             Output.ask(question)
             let outcome = signals.wait(for: STDIN_FILENO, until: .never)
             let line = outcome == .ready ? readLine() : nil
@@ -49,13 +50,27 @@ struct TerminalInput {
     }
 
     /// What was typed before the question is no answer to it: it is dropped (TCSAFLUSH), as getpass(3) does.
-    private func hideEcho() -> termios? {
+    /// - Throws: if the echo cannot be turned off, or only a part of the change was made (tcsetattr(3)): then nothing is asked.
+    private func hideEcho() throws(Failure) -> termios {
         var found = termios()
-        guard unsafe tcgetattr(STDIN_FILENO, &found) == 0 else { return nil }
-        var quiet = found
-        quiet.c_lflag &= ~tcflag_t(ECHO | ECHONL)
-        quiet.c_lflag |= tcflag_t(ICANON | ISIG)
-        return unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0 ? found : nil
+        var quiet = termios()
+        let hidden = tcflag_t(ECHO | ECHONL)
+        if unsafe tcgetattr(STDIN_FILENO, &found) == 0 {
+            quiet = found
+            quiet.c_lflag &= ~hidden
+            quiet.c_lflag |= tcflag_t(ICANON | ISIG)
+            if unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet) == 0,
+                unsafe tcgetattr(STDIN_FILENO, &quiet) == 0, quiet.c_lflag & hidden == 0
+            {
+                return found
+            }
+            restore(found)
+        }
+        throw Failure(
+            status: .internalError, kind: "terminal",
+            message:
+                "the terminal would show the secret while it is typed (\(SystemError.text(errno))); nothing was asked",
+            hint: "give it on stdin or with a descriptor: `authc help login` names the options")
     }
 
     private func restore(_ settings: termios) {

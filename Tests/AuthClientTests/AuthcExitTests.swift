@@ -111,7 +111,7 @@ struct AuthcExitTests {
         let command = "\"\(Program.authc)\" \(arguments.joined(separator: " ")) \(closing)"
         let result = try await Program.run(["-c", command], folder: agent.folder, program: "/bin/bash")
         #expect(result.status == status)
-        #expect(agent.requests.count == 1)
+        #expect(agent.requests.count { $0.method != "agent.ping" } == 1)
     }
 
     @Test(
@@ -175,7 +175,8 @@ struct AuthcExitTests {
         _ = try await Program.run(["token"], folder: agent.folder, environment: ["AUTHD_SESSION": "two"])
         _ = try await Program.run(
             ["token", "-s", "three"], folder: agent.folder, environment: ["AUTHD_SESSION": "two"])
-        #expect(agent.requests.map { $0.params?["session"]?.stringValue } == [nil, "two", "three"])
+        let asked = agent.requests.filter { $0.method == "token.get" }
+        #expect(asked.map { $0.params?["session"]?.stringValue } == [nil, "two", "three"])
     }
 
     @Test("prompt does not ask the agent, and says nothing where there is no prompt")

@@ -55,7 +55,7 @@ enum Samples {
             .apiRead(StreamParams(stream: "s")), .apiClose(StreamParams(stream: "s")),
             .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
             .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
-            .storeRekey(RekeyParams(passphrase: secret, keyFile: "/key")),
+            .storeRekey(RekeyParams(passphrase: secret, key: Array(secret.utf8))),
             .storeMigrate(MigrateParams(to: .sealedFile, passphrase: secret)),
             .sessionExport(ExportParams(session: session, passphrase: secret)),
             .sessionImport(ImportParams(bytes: [1, 2, 3], passphrase: secret)),

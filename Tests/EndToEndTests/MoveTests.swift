@@ -161,7 +161,7 @@ struct MoveTests {
         let tokens = try await scene.tokens()
         let file = scene.desktop.folder.path + "/sessions.authd"
         let passphrase = "correct horse battery\n"
-        #expect(try await scene.agent.authc("export", file, "--passphrase-stdin", input: "short\n").status == 65)
+        #expect(try await scene.agent.authc("export", file, "--passphrase-stdin", input: "eleven char\n").status == 65)
         let exported = try await scene.agent.authc("export", file, "--passphrase-stdin", input: passphrase)
         #expect(
             exported.status == 0 && exported.err.contains("Exported: app-template, envelope, \(OAuthScene.provider)."),

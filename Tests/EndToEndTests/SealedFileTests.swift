@@ -102,7 +102,7 @@ struct SealedFileTests {
             let file = try scene.desktop.folder.write(String(repeating: "another key ", count: 4), to: "key")
             chmod(file, 0o600)
             let rekeyed = try await scene.agent.authc("store", "rekey", "--key-file", file)
-            #expect(rekeyed.status == 0 && rekeyed.err.contains("/key\", or the credential"), "\(rekeyed.err)")
+            #expect(rekeyed.status == 0 && rekeyed.err.contains("Set sealed_key in authd.toml"), "\(rekeyed.err)")
             #expect(try await scene.agent.authc("refresh").status == 0)
             let newer = try await scene.agent.authc("token").out
             try await scene.restart(["--store", "sealed-file"], with: variables)

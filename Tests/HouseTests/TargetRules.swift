@@ -18,7 +18,7 @@ struct TargetRules: Sendable {
             imports: standard,
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
-        "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser"])),
+        "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthCore": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
         "GLibRuntime": TargetRules(
             imports: standard.union(["CSecret"]),

@@ -6,6 +6,12 @@ extension StoreDesk {
     private static let mostBytes = 700 << 10
 
     package func export(_ params: ExportParams) async throws(AgentError) -> ExportResult {
+        if let passphrase = params.passphrase, passphrase.count < ExportParams.shortestPassphrase {
+            throw AgentError(
+                .validation,
+                "The passphrase of an export has \(ExportParams.shortestPassphrase) characters or more: whoever gets the file "
+                    + "can try passphrases for years.", cause: "new_passphrase")
+        }
         let records = try await records(params.session)
         let list = JSON.array(records.compactMap { try? JSON(parsing: $0.encoded().revealBytes()) })
         let content = Secret(bytes: JSON.object(["sessions": list]).serialized())

@@ -5,8 +5,6 @@ import Synchronization
 package struct StoreDesk: Sendable {
     /// What lies outside: files, settings, the stores that could be.
     package struct Surroundings: Sendable {
-        /// Reads what a key is made of from a file of the person's own.
-        package var readKey: @Sendable (_ path: String) throws(StoreError) -> Secret
         /// A store that is not in use yet.
         package var open: @Sendable (StoreKind) throws(StoreError) -> MovableStore.Store
         /// What the command line or the settings want for the next start; `nil`: nothing.
@@ -17,13 +15,11 @@ package struct StoreDesk: Sendable {
         package var parcels: any ParcelSealing
 
         package init(
-            readKey: @escaping @Sendable (_ path: String) throws(StoreError) -> Secret,
             open: @escaping @Sendable (StoreKind) throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) throws(StoreError) -> Void,
             moves: any UnfinishedMoveKeeper, parcels: any ParcelSealing
         ) {
-            self.readKey = readKey
             self.open = open
             self.wanted = wanted
             self.choose = choose
@@ -67,32 +63,36 @@ package struct StoreDesk: Sendable {
             throw AgentError(
                 .unsupported, "Only sealed files have keys of their own; sessions are kept in \(store.kind.rawValue).")
         }
-        let change: KeyChange
-        do throws(StoreError) {
-            change = try self.change(params)
-        } catch {
-            throw AgentError(error)
-        }
+        let change = try Self.change(params)
         do throws(SealRefusal) {
             try await sealed.rekey(change)
         } catch {
             throw AgentError(error)
         }
-        return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change, params))
+        return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change))
     }
 
-    private func change(_ params: RekeyParams) throws(StoreError) -> KeyChange {
-        if let path = params.keyFile { return .given(try surroundings.readKey(path)) }
-        return params.passphrase.map { .passphrase(Secret($0)) } ?? .sameOutside
+    private static func change(_ params: RekeyParams) throws(AgentError) -> KeyChange {
+        guard let key = params.key else { return params.passphrase.map { .passphrase(Secret($0)) } ?? .sameOutside }
+        guard params.passphrase == nil else {
+            throw AgentError(.validation, "Either a passphrase or a key opens the new seal: give one of them.")
+        }
+        guard !key.isEmpty, key.count <= mostKeyBytes else {
+            throw AgentError(.validation, "A key has 1 to \(mostKeyBytes) bytes; this one has \(key.count).")
+        }
+        return .given(Secret(bytes: key))
     }
+
+    /// As much as the agent reads of a key file at its start.
+    private static let mostKeyBytes = 1 << 16
 
     /// The next start looks where the settings say.
-    private static func whatToSet(_ change: KeyChange, _ params: RekeyParams) -> String {
+    private static func whatToSet(_ change: KeyChange) -> String {
         switch change {
         case .sameOutside: ""
         case .passphrase: " authd.toml is to say sealed_key = \"passphrase\"."
         case .given:
-            " authd.toml is to say sealed_key = \"\(params.keyFile ?? "")\", or the credential is to be made of that file."
+            " Set sealed_key in authd.toml to the file that holds the key, or make the credential from it."
         }
     }
 

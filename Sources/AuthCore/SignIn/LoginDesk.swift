@@ -35,13 +35,13 @@ package actor LoginDesk {
         let login = try Login(
             id: Self.newID(), params: params, profile: profile, catalog: table.catalog.profiles,
             now: table.clock.now())
-        return try await begin(login)
+        return try await begin(login, replacesOther: params.replacesSignIn)
     }
 
     /// `password.set`, `password.change`, `password.request_reset` and `password.reset`.
     package func start(_ action: PasswordAction, _ params: PasswordParams) async throws(AgentError) -> Step {
         if action == .reset { try await refuseWithoutStore() }
-        return try await begin(passwordLogin(action, params))
+        return try await begin(passwordLogin(action, params), replacesOther: params.replacesSignIn)
     }
 
     package func answer(_ params: LoginAnswerParams) async throws(AgentError) -> Step {
@@ -77,14 +77,17 @@ package actor LoginDesk {
 
     // MARK: One sign-in
 
-    private func begin(_ login: Login) async throws(AgentError) -> Step {
+    /// - Parameter replacesOther: ends another sign-in to the session. Its id is not disclosed: whoever has the id can
+    ///   answer in its place.
+    private func begin(_ login: Login, replacesOther: Bool) async throws(AgentError) -> Step {
         guard logins.count < Self.most else {
             throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
         }
-        if let other = logins.values.first(where: { $0.session == login.session }) {
+        let other = logins.values.first { $0.session == login.session }
+        if other != nil, !replacesOther {
             throw AgentError(
-                .busy, "A sign-in to session \(login.session) is under way: wait for it, or cancel it.",
-                cause: "login:\(other.id)")
+                .busy, "A sign-in to session \(login.session) is in progress: wait for it, or cancel it.",
+                cause: "sign_in_in_progress")
         }
         if let known = table.board.status(login.session), known.provider != login.profile.name {
             throw AgentError(
@@ -92,6 +95,7 @@ package actor LoginDesk {
                 "Session \(login.session) is at provider \(known.provider): sign out of it first, "
                     + "or choose another name.")
         }
+        if let other { _ = end(other.id, .failed(other.id, .cancelledLogin)) }
         logins[login.id] = login
         watch(login.id)
         if login.purpose.signsIn { table.board.put(herald: .signingIn(login)) }

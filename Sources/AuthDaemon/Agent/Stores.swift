@@ -27,7 +27,6 @@ struct Stores: Sendable {
         claimKeyring: @escaping @Sendable () throws(StartRefusal) -> Void
     ) -> StoreDesk.Surroundings {
         StoreDesk.Surroundings(
-            readKey: { (path) throws(StoreError) in try KeyFile.read(path) },
             open: { (kind) throws(StoreError) in
                 do throws(StartRefusal) {
                     if kind == .secretService { try claimKeyring() }

@@ -66,7 +66,7 @@ extension MethodName {
         case .outboxFlush: MethodAbout("Tries them now.", [Self.session, .takes("id")], gives: "outbox")
         case .storeRekey:
             MethodAbout(
-                "Seals every session with a new key.", [.takes("passphrase"), .takes("key_file")], gives: "message")
+                "Seals every session with a new key.", [.takes("passphrase"), .takes("key_base64")], gives: "message")
         case .storeMigrate:
             MethodAbout(
                 "Moves every session to another store.", [.needs("to"), .takes("passphrase")], gives: "message")
@@ -89,7 +89,7 @@ extension MethodName {
                 "Begins a sign-in.",
                 [
                     .needs("provider"), Self.session, .takes("environment"), .takes("method"), Self.fields,
-                    .takes("remember", .boolean), .takes("browser", .boolean),
+                    .takes("remember", .boolean), .takes("browser", .boolean), .takes("replace_sign_in", .boolean),
                 ], gives: "step")
         case .loginAnswer:
             MethodAbout("Gives what the step asks for.", [.needs("login"), .needs("fields", .object)], gives: "step")
@@ -137,6 +137,6 @@ extension MethodName {
     }
 
     private var passwordParams: [MethodAbout.Param] {
-        [Self.session, .takes("provider"), .takes("environment"), Self.fields]
+        [Self.session, .takes("provider"), .takes("environment"), Self.fields, .takes("replace_sign_in", .boolean)]
     }
 }

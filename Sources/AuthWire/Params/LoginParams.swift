@@ -13,10 +13,12 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
     public var remember: Bool
     /// Whether the person has a browser on this machine; `browser` on the wire.
     public var hasBrowser: Bool
+    /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
+    public var replacesSignIn: Bool
 
     public init(
         provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
-        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true
+        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false
     ) {
         self.provider = provider
         self.session = session
@@ -25,6 +27,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         self.fields = fields
         self.remember = remember
         self.hasBrowser = hasBrowser
+        self.replacesSignIn = replacesSignIn
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
@@ -36,6 +39,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         fields = try members.optional("fields", .stringsByName) ?? [:]
         remember = try members.optional("remember", .bool) ?? false
         hasBrowser = try members.optional("browser", .bool) ?? true
+        replacesSignIn = try members.optional("replace_sign_in", .bool) ?? false
     }
 
     public var json: JSON {
@@ -46,6 +50,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         if !fields.isEmpty { object["fields"] = .text(fields) }
         if remember { object["remember"] = true }
         if !hasBrowser { object["browser"] = false }
+        if replacesSignIn { object["replace_sign_in"] = true }
         return .object(object)
     }
 }

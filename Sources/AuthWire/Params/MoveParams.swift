@@ -24,6 +24,9 @@ public struct MigrateParams: Sendable, Equatable, HoldsSecrets {
 
 /// Of `session.export`.
 public struct ExportParams: Sendable, Equatable, HoldsSecrets {
+    /// In characters. Whoever gets the file can try passphrases for years, without this machine.
+    public static let shortestPassphrase = 12
+
     /// `nil`: all of them.
     public var session: SessionName?
     /// What seals them; `nil`: nothing does, and the caller has that done by another program at once. Secret.

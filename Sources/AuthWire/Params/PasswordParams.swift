@@ -5,14 +5,18 @@ public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
     public var environment: String?
     /// By field name. Secret.
     public var fields: [String: String]
+    /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
+    public var replacesSignIn: Bool
 
     public init(
-        session: SessionName? = nil, provider: String? = nil, environment: String? = nil, fields: [String: String] = [:]
+        session: SessionName? = nil, provider: String? = nil, environment: String? = nil,
+        fields: [String: String] = [:], replacesSignIn: Bool = false
     ) {
         self.session = session
         self.provider = provider
         self.environment = environment
         self.fields = fields
+        self.replacesSignIn = replacesSignIn
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
@@ -21,6 +25,7 @@ public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
         provider = try members.optional("provider", .string)
         environment = try members.optional("environment", .string)
         fields = try members.optional("fields", .stringsByName) ?? [:]
+        replacesSignIn = try members.optional("replace_sign_in", .bool) ?? false
     }
 
     public var json: JSON {
@@ -29,6 +34,7 @@ public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
         object["provider"] = provider.map(JSON.string)
         object["environment"] = environment.map(JSON.string)
         if !fields.isEmpty { object["fields"] = .text(fields) }
+        if replacesSignIn { object["replace_sign_in"] = true }
         return .object(object)
     }
 }

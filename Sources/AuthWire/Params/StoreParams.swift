@@ -22,24 +22,25 @@ public struct UnlockParams: Sendable, Equatable, HoldsSecrets {
 public struct RekeyParams: Sendable, Equatable, HoldsSecrets {
     /// A new one. Secret.
     public var passphrase: String?
-    /// Of a file on the agent's machine, an absolute path.
-    public var keyFile: String?
+    /// What the new key is made of: the bytes of the file that the agent will find it in. Secret. Not a path: the agent
+    /// opens no file for a client.
+    public var key: [UInt8]?
 
-    public init(passphrase: String? = nil, keyFile: String? = nil) {
+    public init(passphrase: String? = nil, key: [UInt8]? = nil) {
         self.passphrase = passphrase
-        self.keyFile = keyFile
+        self.key = key
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
         let members = Members(object, in: .params)
         passphrase = try members.optional("passphrase", .string)
-        keyFile = try members.optional("key_file", .string)
+        key = try members.optional("key_base64", .base64)
     }
 
     public var json: JSON {
         var object = JSONObject()
         object["passphrase"] = passphrase.map(JSON.string)
-        object["key_file"] = keyFile.map(JSON.string)
+        object["key_base64"] = key.map { .string(Base64.encode($0)) }
         return .object(object)
     }
 }

@@ -16,6 +16,7 @@ struct CallCommand {
         let agent = try options.connect()
         let session = try options.chosenSession()
         let info = try endpointInfo(agent, session)
+        try agent.introduce()
         let (args, file) = try arguments.values(for: info, options)
         var params = APICallParams(
             session: session, endpoint: endpoint, args: args,

@@ -94,7 +94,8 @@ struct Call: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
-            try CallCommand(
+            if !secretFd.isEmpty { try options.prepareForSecrets() }
+            return try CallCommand(
                 endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,
                 include: flags.include, calls: flags.options
             ).run(options)

@@ -14,7 +14,7 @@ struct Password: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in
-                try SignIn.run(.password(.set, provider: nil, environment: nil), fields.given(), options)
+                try SignIn.run(.password(.set, provider: nil, environment: nil), fields.given(options), options)
             }
         }
     }
@@ -27,7 +27,7 @@ struct Password: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in
-                try SignIn.run(.password(.change, provider: nil, environment: nil), fields.given(), options)
+                try SignIn.run(.password(.change, provider: nil, environment: nil), fields.given(options), options)
             }
         }
     }
@@ -42,7 +42,7 @@ struct Password: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in
-                try SignIn.run(place.goal(.requestReset), fields.given(), options)
+                try SignIn.run(place.goal(.requestReset), fields.given(options), options)
             }
         }
     }
@@ -58,7 +58,7 @@ struct Password: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in
-                try SignIn.run(place.goal(.reset), fields.given(), options)
+                try SignIn.run(place.goal(.reset), fields.given(options), options)
             }
         }
     }

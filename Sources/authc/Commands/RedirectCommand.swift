@@ -19,6 +19,7 @@ struct Redirect: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
+            try options.prepareForSecrets()
             var text = if let address { address } else { try Self.fromInput() }
             while text.last?.isWhitespace == true { text.removeLast() }
             _ = try options.connect().call(.loginRedirect(LoginRedirectParams(address: text))) { $0 }

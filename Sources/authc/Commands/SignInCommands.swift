@@ -13,8 +13,9 @@ struct FieldOptions: ParsableArguments {
         help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
     var secretFd: [String] = []
 
-    func given() throws(Failure) -> GivenFields {
-        try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
+    func given(_ options: Options) throws(Failure) -> GivenFields {
+        if passwordStdin || !secretFd.isEmpty { try options.prepareForSecrets() }
+        return try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
     }
 }
 
@@ -39,7 +40,7 @@ struct SignInOptions: ParsableArguments {
     func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
         try SignIn.run(
             .signIn(provider: provider, environment: environment, method: method, remember: remember),
-            fields.given(), options, replaces: replace)
+            fields.given(options), options, replaces: replace)
     }
 }
 

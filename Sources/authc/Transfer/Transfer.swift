@@ -30,7 +30,7 @@ struct Transfer {
     /// The answer, its body in `output` where there is one.
     mutating func run() throws(Failure) -> (response: APIResponse, json: JSON) {
         let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
-        let connection = try options.connect().connection
+        let connection = try options.connect(beforeSecrets: true).connection
         let deadline = options.timeout.map { Deadline.after($0 + Agent.grace) } ?? .never
         do throws(Failure) {
             defer { progress.clear() }

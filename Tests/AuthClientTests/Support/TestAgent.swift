@@ -138,6 +138,14 @@ final class Peer: Sendable {
         self.number = number
     }
 
+    /// Of the program at the other end (SO_PEERCRED, unix(7)).
+    var processID: pid_t {
+        var peer: (pid_t, uid_t, gid_t) = (0, 0, 0)
+        var length = socklen_t(MemoryLayout.size(ofValue: peer))
+        getsockopt(number, SOL_SOCKET, SO_PEERCRED, &peer, &length)
+        return peer.0
+    }
+
     func send(_ json: JSON) {
         send(bytes: json.serialized() + [0x0A])
     }

@@ -50,8 +50,8 @@ struct LoginDeskTests {
         }
     }
 
-    @Test("a second sign-in of the same session is told of the first, and may join it")
-    func joined() async throws {
+    @Test("a second sign-in to the same session is refused without the id of the first, or ends it if it says so")
+    func second() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
             let first = try await desk.start(LoginStartParams(provider: "example", fields: ["email": "a@b.example"]))
@@ -60,10 +60,15 @@ struct LoginDeskTests {
                 Issue.record("a second sign-in began")
             } catch {
                 #expect(error.kind == .busy)
-                #expect(error.cause == "login:\(first.login)")
+                #expect(error.cause == "sign_in_in_progress")
+                #expect(!error.json.text().contains(first.login))
             }
             let here = try await desk.wait(LoginParams(login: first.login))
             #expect(here.fields?.map(\.name) == ["password"])
+            var replacing = SessionTableTests.start
+            replacing.replacesSignIn = true
+            #expect(try await desk.start(replacing).kind == .done)
+            await #expect(throws: AgentError.unknownLogin) { try await desk.wait(LoginParams(login: first.login)) }
         }
     }
 

@@ -53,7 +53,6 @@ struct Rig: Sendable {
                 store: StoreDesk(
                     table: table, store: store,
                     surroundings: StoreDesk.Surroundings(
-                        readKey: { (path) throws(StoreError) in try KeyFile.read(path) },
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),

@@ -1,0 +1,28 @@
+import AuthClient
+import AuthWire
+import Glibc
+
+/// The file that the agent finds its key in. The agent gets the bytes, not the path: it opens no file for a client.
+enum KeyFile {
+    /// As much as the agent reads of it at its start.
+    private static let mostBytes = 1 << 16
+
+    /// Of a file that is the user's own and that nobody else can read, as the agent requires at its start.
+    static func read(_ path: String) throws(Failure) -> [UInt8] {
+        // O_NONBLOCK: a pipe in its place must not hold us up.
+        let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
+        let file = Descriptor(number)
+        var found = stat()
+        guard unsafe fstat(file.number, &found) == 0, found.st_mode & S_IFMT == S_IFREG else {
+            throw .usage("\(path) is not a regular file")
+        }
+        guard found.st_uid == geteuid() else {
+            throw .usage("the key \(path) belongs to user \(found.st_uid), not to \(geteuid())")
+        }
+        guard found.st_mode & 0o077 == 0 else {
+            throw .usage("other users can open the key \(path)", hint: "run `chmod 600 \(path)`")
+        }
+        return try FileText.read(file.number, named: path, atMost: mostBytes)
+    }
+}

@@ -1,0 +1,123 @@
+import AuthClient
+import AuthWire
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What authc does before it holds a secret", .timeLimit(.minutes(1)))
+struct AuthcSecretTests {
+    @Test(
+        "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes")
+    func dumpable() async throws {
+        // Of `/proc/PID`: the user's while the process may be dumped, root's from then on (proc(5)).
+        let owners = Mutex<[String: uid_t]>([:])
+        let agent = try TestAgent { peer, request in
+            var found = stat()
+            if stat("/proc/\(peer.processID)", &found) == 0 { owners.withLock { $0[request.method] = found.st_uid } }
+            peer.reply(request, request.method == "token.get" ? Samples.token() : [:])
+        }
+        defer { agent.stop() }
+        var (program, arguments) = (Program.authc, ["token", "--socket", agent.path])
+        var userID = getuid()
+        if userID == 0 {
+            // Root owns its processes in any case: another user plays, with a copy where it can be read.
+            userID = 65534
+            let copy = agent.folder + "/authc"
+            try FileManager.default.copyItem(atPath: program, toPath: copy)
+            for (path, mode) in [(agent.folder, 0o755), (agent.folder + "/authd", 0o755), (agent.path, 0o666)] {
+                #expect(chmod(path, mode_t(mode)) == 0)
+            }
+            arguments = ["--reuid=\(userID)", "--regid=\(userID)", "--clear-groups", "--", copy] + arguments
+            program = "/usr/bin/setpriv"
+        }
+        let result = try await Program.run(arguments, folder: agent.folder, program: program)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(owners.withLock { $0 } == ["agent.ping": userID, "token.get": 0])
+    }
+
+    @Test("a secret is not asked for where the terminal would show it")
+    func echo() async throws {
+        let agent = try AuthcLoginTests.agent()
+        defer { agent.stop() }
+        let fifo = agent.folder + "/go"
+        #expect(mkfifo(fifo, 0o600) == 0)
+        // A process group that nobody waits for may not change the terminal (tcsetattr(3), EIO).
+        let login = "authc login app-template --field email=ada@example.org"
+        let terminal = try await Terminal(
+            "export -f authc; bash -c 'set -m; { read -r go <\(fifo); \(login); echo \"exit $?\"; } & disown'; "
+                + "echo go >\(fifo); read -r end", folder: agent.folder)
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("the terminal would show the secret"), "\(terminal.text)")
+        #expect(terminal.text.contains("exit 70"))
+        #expect(!terminal.text.contains("Password: "))
+        terminal.type("\n")
+        await terminal.ends()
+    }
+}
+
+/// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.
+@Suite("An agent that another user runs (as root)", .timeLimit(.minutes(1)))
+struct OtherUsersAgentRootTests {
+    /// Listens at a path, and writes what the first client sends until its end.
+    private static let listener = """
+        import json, os, socket, sys
+        server = socket.socket(socket.AF_UNIX)
+        server.bind(sys.argv[1])
+        os.chmod(sys.argv[1], 0o777)
+        server.listen()
+        print("ready", flush=True)
+        client, _ = server.accept()
+        received = b""
+        while True:
+            piece = client.recv(65536)
+            if not piece:
+                break
+            received += piece
+            for line in piece.splitlines():
+                answer = {"jsonrpc": "2.0", "id": json.loads(line)["id"], "result": {"pid": 1}}
+                client.sendall(json.dumps(answer).encode() + b"\\n")
+        print(received.decode(), flush=True)
+        """
+
+    /// Runs as nobody; the clients here run as another user than that, and not as root, which trusts root alone.
+    private func listening(_ test: (String) async throws -> Void) async throws -> String {
+        let folder = try TemporaryFolder()
+        #expect(chmod(folder.path, 0o777) == 0)
+        let become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+        let server = try await Child(
+            become + ["python3", "-c", Self.listener, folder.path + "/socket"], environment: ["PATH": "/usr/bin:/bin"])
+        #expect(await server.out.wait(for: "ready"))
+        try await test(folder.path + "/socket")
+        return await server.output().out
+    }
+
+    @Test("gets no secret from a program that blocks, and may still be asked for other things")
+    func blocking() async throws {
+        let received = try await listening { path in
+            try await onThread {
+                let connection = try AgentConnection(path: path, deadline: .after(.seconds(10)))
+                #expect(throws: ClientError.otherUser(userID: 65534)) {
+                    try connection.call(
+                        .loginAnswer(LoginAnswerParams(login: "l", fields: ["password": "hunter2"])),
+                        deadline: .after(.seconds(10)))
+                }
+                _ = try connection.call(.agentPing, deadline: .after(.seconds(10)))
+            }
+        }
+        #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")
+    }
+
+    @Test("gets no secret from a program that does not block")
+    func asynchronous() async throws {
+        let received = try await listening { path in
+            let client = try AuthClient(socket: path)
+            await #expect(throws: ClientError.otherUser(userID: 65534)) {
+                try await client.call(.agentUnlock(UnlockParams(passphrase: "hunter2")))
+            }
+            _ = try await client.call(.agentPing)
+            client.close()
+        }
+        #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")
+    }
+}
