@@ -10,11 +10,10 @@ extension Duration {
 }
 
 extension String {
-    /// Fit to be repeated in a message: one line, of bounded length.
+    /// Fit to be repeated in a message: one line of bounded length, every character visible.
     package var quotable: String {
-        let printable = unicodeScalars.lazy.filter { $0.value >= 0x20 && !(0x7F...0x9F).contains($0.value) }
         var text = ""
-        text.unicodeScalars.append(contentsOf: printable.prefix(Limits.quotedCharacters))
-        return text.unicodeScalars.count < unicodeScalars.count ? text + "…" : text
+        text.unicodeScalars.append(contentsOf: unicodeScalars.prefix(Limits.quotedCharacters))
+        return VisibleText.line(text) + (unicodeScalars.count > Limits.quotedCharacters ? "…" : "")
     }
 }

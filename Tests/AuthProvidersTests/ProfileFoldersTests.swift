@@ -1,8 +1,9 @@
 import AuthCore
-import AuthProviders
 import AuthWire
 import Foundation
 import Testing
+
+@testable import AuthProviders
 
 @Suite("Folders of profiles")
 struct ProfileFoldersTests {
@@ -61,12 +62,30 @@ struct ProfileFoldersTests {
         #expect(loaded.catalog["open"] == nil)
         #expect(loaded.problems.map(\.expected).contains { $0.contains("chmod o-w") })
         #expect(chmod(user.path + "/open.toml", 0o664) == 0)
-        #expect(ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:]).catalog["open"] != nil)
+        let own = PrivateGroup.isPrivate(getegid(), of: geteuid())
+        let shared = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
+        #expect((shared.catalog["open"] != nil) == own)
         // Only root can give a file away.
+        guard chown(user.path + "/open.toml", uid_t.max, 12345) == 0 else { return #expect(errno == EPERM) }
+        let others = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
+        #expect(others.catalog["open"] == nil)
+        #expect(others.problems.map(\.expected).contains { $0.contains("chmod g-w") })
+        #expect(chmod(user.path + "/open.toml", 0o644) == 0)
+        #expect(ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:]).catalog["open"] != nil)
+        #expect(chown(user.path + "/open.toml", 65534, gid_t.max) == 0)
+        #expect(ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:]).catalog["open"] == nil)
         guard chown(user.path + "/open.toml", 12345, gid_t.max) == 0 else { return #expect(errno == EPERM) }
         let given = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
         #expect(given.catalog["open"] == nil)
         #expect(given.problems.map(\.found).contains("one of user 12345"))
+    }
+
+    @Test("a group is private if it has the user's name and nobody else is in it; what is not known is not private")
+    func privateGroups() {
+        #expect(!PrivateGroup.isPrivate(1_234_567, of: geteuid()))
+        #expect(!PrivateGroup.isPrivate(getegid(), of: 1_234_567))
+        // Debian's nobody has the group nogroup.
+        #expect(!PrivateGroup.isPrivate(65534, of: 65534))
     }
 
     @Test("a broken file is told and takes no other down")

@@ -245,4 +245,15 @@ struct ProfileProblemTests {
                 """
         #expect(try ProfileReader.read(text, source: "x").get().signIn.map(\.name) == ["password", "alpha"])
     }
+
+    @Test("a key with characters that nobody sees is shown with them, in every part of its problem")
+    func hiddenCharacters() throws {
+        let problems = Bench.problems("\"na\u{200B}me\" = 1\n\"\\u001b[31m\" = 2\n\"a\u{E0061}\" = 3\n")
+        let shown = problems.map(\.description).joined()
+        for text in ["na\\u{200b}me", "\\u{1b}[31m", "a\\u{e0061}"] { #expect(shown.contains(text), "\(shown)") }
+        for problem in problems {
+            let whole = problem.key + problem.expected + (problem.found ?? "")
+            #expect(!whole.unicodeScalars.contains(where: VisibleText.isHidden), "\(problem)")
+        }
+    }
 }

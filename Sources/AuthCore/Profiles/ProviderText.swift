@@ -1,3 +1,5 @@
+import AuthWire
+
 /// A provider's own words, made harmless to show: bounded, on one line, without control characters or marks that turn
 /// the direction of what follows.
 enum ProviderText {
@@ -26,13 +28,8 @@ enum ProviderText {
         return cleaned.isEmpty ? nil : cleaned
     }
 
-    /// Control, format and separator characters: an escape sequence or a right-to-left mark in a terminal is no word.
+    /// What is not shown as it is, and what each font shows in its own way.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: true
-        // Joiners make letters and emoji; the other format characters only hide or turn.
-        case .format: scalar.value != 0x200D && scalar.value != 0x200C
-        default: false
-        }
+        VisibleText.isHidden(scalar) || scalar.properties.generalCategory == .privateUse
     }
 }

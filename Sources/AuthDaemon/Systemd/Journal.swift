@@ -1,3 +1,4 @@
+import AuthWire
 import CSystemd
 import Glibc
 import Logging
@@ -7,9 +8,10 @@ import Logging
 enum Journal {
     static func write(_ line: LogLine) {
         var fields = [
-            "MESSAGE=\(line.message)", "PRIORITY=\(line.level.syslogPriority)", "SYSLOG_IDENTIFIER=authd",
+            "MESSAGE=\(VisibleText.line(line.message))", "PRIORITY=\(line.level.syslogPriority)",
+            "SYSLOG_IDENTIFIER=authd",
         ]
-        for (key, value) in line.fields { fields.append("AUTHD_\(fieldName(key))=\(value)") }
+        for (key, value) in line.fields { fields.append("AUTHD_\(fieldName(key))=\(VisibleText.line("\(value)"))") }
         send(fields)
     }
 

@@ -1,3 +1,4 @@
+import AuthWire
 import Glibc
 import Logging
 
@@ -25,15 +26,5 @@ enum StandardError {
     }
 
     /// What a peer or provider wrote may hold control characters: a terminal must not act on them.
-    static func oneLine(_ text: String) -> [UInt8] {
-        var line = text.unicodeScalars.reduce(into: "") { line, scalar in
-            if scalar.properties.generalCategory == .control {
-                line += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                line.unicodeScalars.append(scalar)
-            }
-        }
-        line += "\n"
-        return Array(line.utf8)
-    }
+    static func oneLine(_ text: String) -> [UInt8] { Array((VisibleText.line(text) + "\n").utf8) }
 }

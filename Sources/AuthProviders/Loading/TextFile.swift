@@ -3,9 +3,6 @@ internal import Glibc
 
 /// Reads a whole file of a person's, bounded: a regular one, of a size that settings and profiles have.
 enum TextFile {
-    /// The overflow user: whom root's files belong to inside a user namespace (user_namespaces(7)).
-    private static let shownForRoot: uid_t = 65534
-
     /// `nil` where there is no such file.
     static func read(_ path: String) -> Result<String, ProfileProblems>? {
         // O_NONBLOCK: a pipe put there by mistake must not hold the agent up.
@@ -19,11 +16,15 @@ enum TextFile {
             return failure(path, "a regular file", "something else")
         }
         // Who can change it decides where passwords are sent.
-        guard [geteuid(), 0, shownForRoot].contains(status.st_uid) else {
+        guard [geteuid(), 0].contains(status.st_uid) else {
             return failure(path, "a file of yours, or root's", "one of user \(status.st_uid)")
         }
         guard status.st_mode & S_IWOTH == 0 else {
             return failure(path, "a file that others cannot change (`chmod o-w`)", "one that everybody can")
+        }
+        guard status.st_mode & S_IWGRP == 0 || PrivateGroup.isPrivate(status.st_gid, of: status.st_uid) else {
+            return failure(
+                path, "a file that others cannot change (`chmod g-w`)", "one that group \(status.st_gid) can")
         }
         guard status.st_size <= TOMLDocument.mostBytes else {
             return failure(path, "at most \(TOMLDocument.mostBytes >> 10) KiB", "\(status.st_size >> 10) KiB")

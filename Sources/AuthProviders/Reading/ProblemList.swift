@@ -17,7 +17,8 @@ final class ProblemList {
         guard problems.count < Self.most else { return }
         problems.append(
             ProfileProblem(
-                file: file, line: lines.line(of: path), key: path, expected: expected, found: found?.quotable))
+                file: file, line: lines.line(of: path), key: VisibleText.line(path),
+                expected: VisibleText.line(expected), found: found?.quotable))
     }
 
     func line(of path: String) -> Int { lines.line(of: path) }

@@ -33,10 +33,11 @@ public struct ProfileProblem: Error, Sendable, Equatable, CustomStringConvertibl
         return .object(object)
     }
 
+    /// On one line, with every character visible: a key or a file's name may hold any.
     public var description: String {
         let place = line > 0 ? "\(file):\(line)" : file
         let subject = key.isEmpty ? "" : " \(key):"
-        return "\(place):\(subject) expected \(expected)" + (found.map { ", found \($0)" } ?? "")
+        return VisibleText.line("\(place):\(subject) expected \(expected)" + (found.map { ", found \($0)" } ?? ""))
     }
 }
 

@@ -1,0 +1,44 @@
+internal import Glibc
+
+/// Groups that have one member: Debian, Fedora and others give each user one, named after the user.
+enum PrivateGroup {
+    /// Of one entry of the databases of users and groups: a group of thousands is not private.
+    private static let mostBytes = 16 << 10
+
+    /// Whether nobody but that user is in the group: it is the user's own group, has the user's name, and names no other
+    /// member. What is not known is not private.
+    static func isPrivate(_ group: gid_t, of user: uid_t) -> Bool {
+        guard let (name, own) = entry(ofUser: user), own == group, let (title, members) = entry(ofGroup: group) else {
+            return false
+        }
+        return title == name && members.allSatisfy { $0 == name }
+    }
+
+    /// getpwuid_r(3)
+    private static func entry(ofUser user: uid_t) -> (name: String, group: gid_t)? {
+        var found = unsafe passwd()
+        var buffer = [CChar](repeating: 0, count: mostBytes)
+        var result: UnsafeMutablePointer<passwd>? = nil
+        guard unsafe getpwuid_r(user, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
+            let name = unsafe found.pw_name
+        else { return nil }
+        return unsafe (String(cString: name), found.pw_gid)
+    }
+
+    /// getgrgid_r(3)
+    private static func entry(ofGroup group: gid_t) -> (name: String, members: [String])? {
+        var found = unsafe Glibc.group()
+        var buffer = [CChar](repeating: 0, count: mostBytes)
+        var result: UnsafeMutablePointer<Glibc.group>? = nil
+        guard unsafe getgrgid_r(group, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
+            let name = unsafe found.gr_name
+        else { return nil }
+        var members: [String] = []
+        var next = unsafe found.gr_mem
+        while let place = unsafe next, let member = unsafe place.pointee {
+            unsafe members.append(String(cString: member))
+            unsafe next = place + 1
+        }
+        return unsafe (String(cString: name), members)
+    }
+}
