@@ -44,12 +44,12 @@ extension ProviderCalls {
         case .failure(let failure): return failure
         }
         guard let place = server.endpoints.keys else { return .distrusted(profile, "it tells no keys") }
-        if let known = await servers.entry(of: place, at: now.boot), known.isFresh,
-            await Self.isSigned(token, known.metadata, cryptography)
+        if let known = await servers.entry(of: place, .keys, at: now.boot), known.isFresh,
+            await Self.isSigned(token, known.document, cryptography)
         {
             return nil
         }
-        switch await document(at: place, of: profile, now: now) {
+        switch await document(at: place, .keys, of: profile, now: now) {
         case .success(let keys):
             let isSigned = await Self.isSigned(token, keys, cryptography)
             return isSigned ? nil : .distrusted(profile, "its ID token is signed by none of its keys")

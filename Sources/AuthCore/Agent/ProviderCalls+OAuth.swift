@@ -8,12 +8,13 @@ extension ProviderCalls {
         guard let issuer = oauth.issuer else {
             return .success(OAuthServer(issuer: nil, endpoints: oauth.endpoints))
         }
-        let known = await servers.entry(of: issuer, at: now.boot)
-        if let known, known.isFresh { return Self.read(known.metadata, profile, oauth) }
+        let known = await servers.entry(of: issuer, .metadata, at: now.boot)
+        if let known, known.isFresh { return Self.read(known.document, profile, oauth) }
         var failure: ProviderFailure?
         for place in OAuthServer.places(of: issuer) {
             switch await document(
-                at: place, as: issuer, of: profile, now: now, isMeant: { $0["issuer"]?.stringValue == issuer })
+                at: place, .metadata, as: issuer, of: profile, now: now,
+                isMeant: { $0["issuer"]?.stringValue == issuer })
             {
             case .success(let metadata): return Self.read(metadata, profile, oauth)
             case .failure(let why):
@@ -24,13 +25,14 @@ extension ProviderCalls {
             }
             break
         }
-        if let known { return Self.read(known.metadata, profile, oauth) }
+        if let known { return Self.read(known.document, profile, oauth) }
         return .failure(failure ?? .refused(.noOAuth(profile)))
     }
 
     /// What a server publishes, asked for now, and kept as long as it says where it is what was meant.
     func document(
-        at place: String, as name: String? = nil, of profile: ProviderProfile, now: Moment,
+        at place: String, _ kind: ServerDirectory.Kind, as name: String? = nil, of profile: ProviderProfile,
+        now: Moment,
         isMeant: (JSON) -> Bool = { _ in true }
     ) async -> Result<JSON, ProviderFailure> {
         var age: Duration?
@@ -41,7 +43,7 @@ extension ProviderCalls {
             return Self.published(reply, profile)
         }
         if case .success(let json) = found, isMeant(json) {
-            await servers.keep(json, of: name ?? place, for: age, at: now.boot)
+            await servers.keep(json, of: name ?? place, kind, for: age, at: now.boot)
         }
         return found
     }

@@ -82,8 +82,17 @@ package struct AuthorizationAttempt: Sendable {
 
     /// Reads the query that the browser came back with.
     package func read(_ query: String) -> Answer {
-        guard let fields = Form.decode(query), let state = fields["state"], Secret(state) == Secret(self.state) else {
-            return .stranger
+        guard let fields = Form.decode(query),
+            fields.contains(where: { $0.name == "state" && Secret($0.value) == Secret(state) })
+        else { return .stranger }
+        // Each comes once at most (RFC 6749 §3.1). Of two, the one that is checked may not be the one that is used.
+        if let name = ["state", "iss", "code", "error"].first(where: { name in
+            fields.count(where: { $0.name == name }) > 1
+        }) {
+            return .refused(
+                AgentError(
+                    .badReply, "The answer of \(title) has \(name) more than once.", cause: "repeated_\(name)",
+                    retryable: false))
         }
         // A mix-up: the answer is some other server's (RFC 9207 §2.4).
         let named = fields["iss"]

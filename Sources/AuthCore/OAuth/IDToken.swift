@@ -41,10 +41,22 @@ package struct IDToken: Sendable {
     /// Those of a set (RFC 7517 §5) that may have signed it: of its kind, meant for that, and by the name it gives.
     package func keys(in set: JSON) -> [JSON] {
         (set["keys"]?.arrayValue ?? []).prefix(Self.mostKeys).filter { key in
-            key["kty"]?.stringValue == keyType && (key["use"]?.stringValue ?? "sig") == "sig"
+            key["kty"]?.stringValue == keyType && Self.isLongEnough(key) && (key["use"]?.stringValue ?? "sig") == "sig"
                 && (key["alg"]?.stringValue ?? algorithm) == algorithm
                 && (keyID == nil || key["kid"]?.stringValue == nil || key["kid"]?.stringValue == keyID)
         }.map(EllipticCurveKey.whole)
+    }
+
+    /// Of an RSA key, in bits: shorter ones can be broken (RFC 7518 §3.3), longer ones only cost time.
+    private static let rsaBits = 2048...8192
+
+    private static func isLongEnough(_ key: JSON) -> Bool {
+        guard key["kty"]?.stringValue == "RSA" else { return true }
+        guard let text = key["n"]?.stringValue, let number = JWTClaims.base64URL(Array(text.utf8)[...]) else {
+            return false
+        }
+        let digits = number.drop { $0 == 0 }
+        return rsaBits.contains(digits.count * 8 - (digits.first?.leadingZeroBitCount ?? 0))
     }
 
     /// Each costs a signature check.

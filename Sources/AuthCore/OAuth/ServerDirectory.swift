@@ -3,7 +3,7 @@ import AuthWire
 /// What authorization servers say of themselves, as last heard, each with its age.
 package actor ServerDirectory {
     package struct Entry: Sendable {
-        let metadata: JSON
+        let document: JSON
         let freshUntil: BootInstant
     }
 
@@ -14,18 +14,36 @@ package actor ServerDirectory {
     /// One a provider is usual: more than this is no directory.
     private static let most = 256
 
-    private var entries: [String: Entry] = [:]
+    /// What a document is. A server's own name may be the address of another one's keys: each kind has its own entries.
+    package enum Kind: Sendable {
+        case metadata
+        case keys
+    }
+
+    /// By issuer.
+    private var metadata: [String: Entry] = [:]
+    /// By address.
+    private var keys: [String: Entry] = [:]
 
     package init() {}
 
-    /// - Returns: the metadata, and whether it is fresh; an old word is better than none.
-    func entry(of issuer: String, at now: BootInstant) -> (metadata: JSON, isFresh: Bool)? {
-        entries[issuer].map { ($0.metadata, now < $0.freshUntil) }
+    /// - Returns: the document, and whether it is fresh; an old one is better than none.
+    func entry(of name: String, _ kind: Kind, at now: BootInstant) -> (document: JSON, isFresh: Bool)? {
+        let entry = kind == .metadata ? metadata[name] : keys[name]
+        return entry.map { ($0.document, now < $0.freshUntil) }
     }
 
-    func keep(_ metadata: JSON, of issuer: String, for age: Duration?, at now: BootInstant) {
-        if entries.count >= Self.most { entries = [:] }
+    func keep(_ document: JSON, of name: String, _ kind: Kind, for age: Duration?, at now: BootInstant) {
         let age = min(max(age ?? Self.usualAge, Self.ages.lowerBound), Self.ages.upperBound)
-        entries[issuer] = Entry(metadata: metadata, freshUntil: now + age)
+        let entry = Entry(document: document, freshUntil: now + age)
+        switch kind {
+        case .metadata: Self.keep(entry, of: name, in: &metadata)
+        case .keys: Self.keep(entry, of: name, in: &keys)
+        }
+    }
+
+    private static func keep(_ entry: Entry, of name: String, in entries: inout [String: Entry]) {
+        if entries.count >= most { entries = [:] }
+        entries[name] = entry
     }
 }

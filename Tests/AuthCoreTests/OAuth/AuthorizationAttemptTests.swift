@@ -87,12 +87,31 @@ struct AuthorizationAttemptTests {
                 == .code(Secret("a")))
     }
 
-    @Test("another state, none or two are no answer to this sign-in")
+    @Test("a state, an issuer or a code that comes twice is an error, whichever of the two would be right")
+    func repeated() throws {
+        let attempt = try attempt()
+        let state = try #require(try sent(attempt)["state"])
+        for (name, query) in [
+            ("state", "code=a&state=\(state)&state=\(state)" + iss(Self.issuer)),
+            ("state", "code=a&state=b&state=\(state)" + iss(Self.issuer)),
+            ("code", "code=a&code=b&state=\(state)" + iss(Self.issuer)),
+            ("iss", "code=a&state=\(state)" + iss(Self.issuer) + iss("https://attacker.example")),
+            ("iss", "code=a&state=\(state)" + iss(Self.issuer) + iss(Self.issuer)),
+        ] {
+            guard case .refused(let error) = attempt.read(query) else {
+                Issue.record("taken: \(query)")
+                continue
+            }
+            #expect(error.kind == .badReply && error.cause == "repeated_\(name)")
+        }
+    }
+
+    @Test("another state or none is no answer to this sign-in")
     func state() throws {
         let attempt = try attempt()
         let state = try #require(try sent(attempt)["state"])
         for query in [
-            "code=a&state=b", "code=a", "code=a&state=\(state)&state=\(state)", "", "code=%zz&state=\(state)",
+            "code=a&state=b", "code=a", "code=a&state=b&state=c", "", "code=%zz&state=\(state)",
         ] {
             #expect(attempt.read(query + iss(Self.issuer)) == .stranger, "\(query)")
         }

@@ -33,6 +33,18 @@ struct IDTokenTests {
         try token(claims).check(expected, now: Self.now, cryptography: Self.cryptography)
     }
 
+    @Test(
+        "an RSA key of less than 2048 bits or more than 8192 has signed nothing",
+        arguments: [(1024, false), (2047, false), (2048, true), (4096, true), (8192, true), (8193, false)])
+    func keySize(bits: Int, isTaken: Bool) throws {
+        var number = [UInt8](repeating: 0xFF, count: (bits + 7) / 8)
+        number[0] = bits % 8 == 0 ? 0x80 : UInt8(1) << UInt8(bits % 8 - 1)
+        let key: JSON = ["kty": "RSA", "n": .string(Base64URL.encode(number)), "e": "AQAB"]
+        let padded: JSON = ["kty": "RSA", "n": .string(Base64URL.encode([0] + number)), "e": "AQAB"]
+        let found = try token(Self.claims).keys(in: ["keys": [key, padded, ["kty": "RSA", "e": "AQAB"]]])
+        #expect(found == (isTaken ? [key, padded] : []))
+    }
+
     @Test("the example of OpenID Connect Core §2 is right")
     func section2() throws {
         try check(Self.claims)

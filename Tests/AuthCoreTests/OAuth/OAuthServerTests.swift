@@ -1,6 +1,7 @@
-import AuthCore
 import AuthWire
 import Testing
+
+@testable import AuthCore
 
 @Suite("What an authorization server says of itself")
 struct OAuthServerTests {
@@ -9,6 +10,18 @@ struct OAuthServerTests {
     private func server(_ text: String, profile: OAuthProfile = profile) throws(MetadataError) -> OAuthServer {
         let json = (try? JSON(parsing: Array(text.utf8))) ?? .null
         return try OAuthServer(metadata: json, of: profile, mayBeInsecure: false)
+    }
+
+    @Test("metadata and keys of the same name do not take each other's place")
+    func kinds() async {
+        let directory = ServerDirectory()
+        let now = ManualClock().now().boot
+        let name = "https://id.example.org/keys"
+        await directory.keep(["issuer": "a"], of: name, .metadata, for: nil, at: now)
+        #expect(await directory.entry(of: name, .keys, at: now) == nil)
+        await directory.keep(["keys": []], of: name, .keys, for: nil, at: now)
+        #expect(await directory.entry(of: name, .metadata, at: now)?.document == ["issuer": "a"])
+        #expect(await directory.entry(of: name, .keys, at: now)?.document == ["keys": []])
     }
 
     @Test("metadata is looked for where OpenID Connect Discovery §4 and RFC 8414 §3.1 have it")
