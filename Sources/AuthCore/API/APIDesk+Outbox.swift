@@ -21,13 +21,23 @@ extension APIDesk {
     }
 
     /// Tries it once.
-    func send(_ request: OutboxRequest, _ entry: OutboxEntry) async throws(AgentError) -> APIResponse {
-        var (order, session) = try await settled(request, boundary: "authd-" + entry.idempotencyKey)
+    /// - Parameter inAnySignIn: the user named it since the account was signed in again.
+    func send(
+        _ request: OutboxRequest, _ entry: OutboxEntry, inAnySignIn: Bool = false
+    ) async throws(AgentError) -> APIResponse {
+        var (order, session) = try await settled(request, boundary: entry.boundary)
         let record = await session.record
         guard entry.owner.isSame(as: OutboxEntry.Owner(record)) else {
             throw AgentError(
                 .denied, "Session \(entry.session) is another account's now, in whose name this was not meant.",
                 cause: "other_account")
+        }
+        guard inAnySignIn || entry.signIn == nil || entry.signIn == record.signIn else {
+            throw AgentError(
+                .denied,
+                "Session \(entry.session) was signed in again after this was queued, and it is sent only with the sign-in "
+                    + "that it was made for. `authc outbox flush \(entry.id)` sends it with the present one.",
+                cause: "other_sign_in")
         }
         (order.retry, order.waits) = (false, false)
         order.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }

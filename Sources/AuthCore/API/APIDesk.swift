@@ -12,7 +12,7 @@ package final class APIDesk: Sendable {
     private let kept: KeptAnswers
     private let random: Mutex<SeededRandom>
 
-    /// - Parameter seed: of jitter and of multipart boundaries.
+    /// - Parameter seed: of jitter.
     package init(
         table: SessionTable, transport: any HTTPTransport, clock: any SystemClock, kept: KeptAnswers, seed: UInt64
     ) {
@@ -258,10 +258,7 @@ package final class APIDesk: Sendable {
         return (profile, try ProviderExchange(profile: profile).environment(named: record.environment))
     }
 
-    private func boundary() -> String {
-        let (high, low) = random.withLock { ($0.next(), $0.next()) }
-        return "authd-" + String(high, radix: 16) + String(low, radix: 16)
-    }
+    private func boundary() -> String { MultipartBody.newBoundary() }
 }
 
 extension APIResponse {

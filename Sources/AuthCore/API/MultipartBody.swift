@@ -19,6 +19,9 @@ struct MultipartBody {
     /// Of bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content holds it.
     let boundary: String
 
+    /// Of the system's random bytes: whoever chooses a part's content cannot guess it.
+    static func newBoundary() -> String { "authd-" + Base64URL.random() }
+
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
     /// - Throws: where a name or a type would change the shape of what it stands in.

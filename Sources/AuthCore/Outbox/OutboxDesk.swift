@@ -17,8 +17,9 @@ package actor OutboxDesk {
     private let workshop = Workshop()
     private let alarms: Alarms<Alarm>
     private var machine: OutboxMachine
-    private var random: SeededRandom
     private var isLoaded = false
+    /// Entries that the user named to be sent after a new sign-in.
+    private var forPresentSignIn: Set<String> = []
     /// Somebody is at the store, to load or to add: in turn.
     private var isBusy = false
     private var turns: [CheckedContinuation<Void, Never>] = []
@@ -26,7 +27,7 @@ package actor OutboxDesk {
     private var resting: [CheckedContinuation<Void, Never>] = []
 
     /// - Parameters:
-    ///   - seed: of jitter, ids and keys.
+    ///   - seed: of jitter.
     ///   - publish: called at each change; it must not wait.
     package init(
         table: SessionTable, api: APIDesk, store: any OutboxStore, clock: any SystemClock, seed: UInt64,
@@ -38,8 +39,7 @@ package actor OutboxDesk {
         self.clock = clock
         self.publish = publish
         alarms = Alarms(clock: clock)
-        random = SeededRandom(seed: seed)
-        machine = OutboxMachine(seed: random.next())
+        machine = OutboxMachine(seed: seed)
     }
 
     /// Sends what waits until it is cancelled.
@@ -88,6 +88,7 @@ package actor OutboxDesk {
     package func flush(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
         try await openedIfThere()
         let entries = try chosen(params)
+        if params.id != nil { forPresentSignIn.formUnion(entries.map(\.id)) }
         for entry in entries where params.id != nil && entry.verdict != nil {
             try await kept { () async throws(OutboxError) in try await store.note(nil, on: entry.id) }
             handle(.revived(entry.id))
@@ -154,8 +155,9 @@ package actor OutboxDesk {
         var request = request
         request.session = record.session
         let entry = OutboxEntry(
-            id: String((random.next() >> 32) | 1 << 32, radix: 36), session: record.session,
-            owner: OutboxEntry.Owner(record), title: request.title, idempotencyKey: request.ownKey ?? newKey(),
+            id: Self.newID(), session: record.session, owner: OutboxEntry.Owner(record), signIn: record.signIn,
+            title: request.title,
+            idempotencyKey: request.ownKey ?? Self.newKey(), boundary: MultipartBody.newBoundary(),
             queuedAt: clock.now().wall)
         do throws(OutboxError) {
             try await store.add(entry, request)
@@ -167,10 +169,20 @@ package actor OutboxDesk {
         return entry
     }
 
-    /// A version 4 UUID (RFC 9562 §5.4).
-    private func newKey() -> String {
-        let high = (random.next() & ~0xF000) | 0x4000
-        let low = (random.next() & (.max >> 2)) | 1 << 63
+    /// Short enough to be typed.
+    private static func newID() -> String {
+        var source = SystemRandomNumberGenerator()
+        let number: UInt64 = source.next()
+        return String(number >> 32 | 1 << 32, radix: 36)
+    }
+
+    /// A version 4 UUID (RFC 9562 §5.4), of the system's random bytes: a provider takes a key that comes again for the
+    /// same write, so nobody may guess one.
+    private static func newKey() -> String {
+        var source = SystemRandomNumberGenerator()
+        let (first, second): (UInt64, UInt64) = (source.next(), source.next())
+        let high = (first & ~0xF000) | 0x4000
+        let low = (second & (.max >> 2)) | 1 << 63
         let hex = [high, low].map { number in
             let digits = String(number, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
@@ -271,7 +283,7 @@ package actor OutboxDesk {
         do throws(AgentError) {
             let found = try await kept { () async throws(OutboxError) in try await store.request(of: entry.id) }
             guard let request = found else { throw .noRequest }
-            result = .success(try await api.send(request, entry))
+            result = .success(try await api.send(request, entry, inAnySignIn: forPresentSignIn.contains(entry.id)))
         } catch {
             result = .failure(error)
         }

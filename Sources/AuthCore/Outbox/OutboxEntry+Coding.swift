@@ -9,6 +9,8 @@ extension OutboxEntry {
             "key": .string(idempotencyKey), "queued_at": .number(queuedAt.unixSeconds),
         ]
         object["user"] = owner.userID.map(JSON.string)
+        object["sign_in"] = signIn.map { .string($0.text) }
+        object["boundary"] = boundary.map(JSON.string)
         return JSON.object(object).serialized()
     }
 
@@ -21,7 +23,9 @@ extension OutboxEntry {
         self.init(
             id: id, session: session,
             owner: Owner(provider: provider, environment: environment, userID: json["user"]?.stringValue),
-            title: title, idempotencyKey: key, queuedAt: WallTime(unixSeconds: queuedAt),
+            signIn: json["sign_in"]?.stringValue.flatMap(SignInID.init),
+            title: title, idempotencyKey: key, boundary: json["boundary"]?.stringValue,
+            queuedAt: WallTime(unixSeconds: queuedAt),
             // One that cannot be read is a no all the same: without it this would be sent again.
             verdict: verdict.map { AgentError(json: (try? JSON(parsing: $0)) ?? .null) })
     }

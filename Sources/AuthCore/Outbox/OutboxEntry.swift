@@ -23,22 +23,28 @@ package struct OutboxEntry: Sendable, Equatable {
     package let id: String
     package let session: SessionName
     package let owner: Owner
+    /// The sign-in that it was made for, and is sent with; `nil` for an entry of an older authd.
+    package let signIn: SignInID?
     /// For people.
     package let title: String
     package let idempotencyKey: String
+    /// Between the parts of a form, so that each try sends the same bytes; `nil` for an entry of an older authd.
+    package let boundary: String?
     package let queuedAt: WallTime
     /// The provider's final no.
     package var verdict: AgentError?
 
     package init(
-        id: String, session: SessionName, owner: Owner, title: String, idempotencyKey: String, queuedAt: WallTime,
-        verdict: AgentError? = nil
+        id: String, session: SessionName, owner: Owner, signIn: SignInID? = nil, title: String, idempotencyKey: String,
+        boundary: String? = nil, queuedAt: WallTime, verdict: AgentError? = nil
     ) {
         self.id = id
         self.session = session
         self.owner = owner
+        self.signIn = signIn
         self.title = title
         self.idempotencyKey = idempotencyKey
+        self.boundary = boundary
         self.queuedAt = queuedAt
         self.verdict = verdict
     }

@@ -1,6 +1,7 @@
-import AuthCore
 import AuthWire
 import Testing
+
+@testable import AuthCore
 
 @Suite("The outbox's desk", .timeLimit(.minutes(1)))
 struct OutboxDeskTests {
@@ -62,6 +63,75 @@ struct OutboxDeskTests {
                 #expect(await urls.next() == "http://localhost:1/votes")
                 group.cancelAll()
             }
+        }
+    }
+
+    @Test("a form is sent again with the same bytes, and a caller's own key is no part of them")
+    func boundary() async throws {
+        let (sent, sending) = AsyncStream<(type: String?, body: String?)>.makeStream()
+        let example = try APIDeskTests.provider { request, _ throws(TransportError) in
+            let type = request.headers.first { $0.name == "Content-Type" }?.value.reveal()
+            sending.yield((type, request.body?.reveal()))
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIDeskTests.play(example) { _, api in
+            let session = try SessionName("example")
+            let key = "chosen-by-the-caller"
+            let params = APIRequestParams(
+                session: session, method: "POST", path: "/votes", headers: ["Idempotency-Key": key],
+                multipart: [MultipartPart(name: "vote", content: .text("yes"))], queue: true)
+            func entry(_ boundary: String?) -> OutboxEntry {
+                OutboxEntry(
+                    id: "a", session: session, owner: .init(provider: "example", environment: "local"), title: "vote",
+                    idempotencyKey: key, boundary: boundary, queuedAt: WallTime(unixSeconds: 1))
+            }
+            let kept = MultipartBody.newBoundary()
+            for boundary in [kept, kept, nil] { _ = try await api.send(.request(params), entry(boundary)) }
+            var requests = sent.makeAsyncIterator()
+            let (first, second, old) = (await requests.next(), await requests.next(), await requests.next())
+            #expect(first?.type == "multipart/form-data; boundary=" + kept)
+            #expect(first?.body == second?.body && first?.type == second?.type)
+            for request in [first, old] {
+                #expect(request?.body?.contains(key) == false && request?.type?.contains(key) == false)
+            }
+            #expect(old?.body != first?.body)
+        }
+    }
+
+    @Test("a boundary is made of the system's random bytes, and is one that RFC 2046 §5.1.1 allows")
+    func newBoundary() {
+        let made = (0..<100).map { _ in MultipartBody.newBoundary() }
+        #expect(Set(made).count == 100)
+        for boundary in made { #expect(boundary.wholeMatch(of: /authd-[A-Za-z0-9_-]{43}/) != nil, "\(boundary)") }
+    }
+
+    @Test("an entry is sent with the sign-in it was made for, and with another only if the user names it")
+    func signIn() async throws {
+        let (sent, sending) = AsyncStream<String>.makeStream()
+        let example = try APIDeskTests.provider { request, _ throws(TransportError) in
+            sending.yield(request.url)
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIDeskTests.play(example) { table, api in
+            let session = try SessionName("example")
+            let present = try await table.session(session).record.signIn
+            let params = APIRequestParams(session: session, method: "POST", path: "/votes", queue: true)
+            func entry(_ signIn: SignInID?) -> OutboxEntry {
+                OutboxEntry(
+                    id: "a", session: session, owner: .init(provider: "example", environment: "local"), signIn: signIn,
+                    title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
+            }
+            let error = await #expect(throws: AgentError.self) {
+                try await api.send(.request(params), entry(SignInID.random()))
+            }
+            #expect(error?.kind == .denied && error?.cause == "other_sign_in")
+            #expect(error?.isFinalForWrite == true)
+            _ = try await api.send(.request(params), entry(present))
+            // An older authd did not write it down.
+            _ = try await api.send(.request(params), entry(nil))
+            _ = try await api.send(.request(params), entry(SignInID.random()), inAnySignIn: true)
+            sending.finish()
+            #expect(await sent.reduce(0) { count, _ in count + 1 } == 3)
         }
     }
 }

@@ -249,6 +249,10 @@ struct OutboxMachineTests {
     func coding() throws {
         var entry = try Self.entry("a")
         #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: nil) == entry)
+        let kept = OutboxEntry(
+            id: "a", session: entry.session, owner: entry.owner, signIn: .random(), title: "t", idempotencyKey: "k",
+            boundary: "b", queuedAt: entry.queuedAt)
+        #expect(OutboxEntry(id: "a", session: entry.session, encoded: kept.encoded(), verdict: nil) == kept)
         entry.verdict = Self.no
         let verdict = Self.no.json.serialized()
         #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: verdict) == entry)
