@@ -1,11 +1,14 @@
 public import AuthWire
 
 extension AuthClient {
-    /// An access token that is good now, and for `minValid` more where the provider's lifetimes allow.
+    /// An access token that is valid now, and for `minValid` more if the provider's lifetimes allow.
+    /// - Parameter origin: where the caller sends it, such as `https://api.example.org`. The agent refuses with `denied`
+    ///   if the session does not belong there. A program that does not name its session names this.
     public func token(
-        session: SessionName? = nil, minValid: Duration? = nil, timeout: Duration = AuthClient.usualTime
+        session: SessionName? = nil, origin: String? = nil, minValid: Duration? = nil,
+        timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> TokenResult {
-        let params = TokenGetParams(session: session, minValid: minValid)
+        let params = TokenGetParams(session: session, minValid: minValid, origin: origin)
         return try await read(.tokenGet(params), timeout, TokenResult.init)
     }
 

@@ -10,6 +10,11 @@ package enum Likeness {
         return near.flatMap { $0.slips <= max(1, word.count / 3) ? $0.word : nil }
     }
 
+    /// Whether one letter was changed, added, left out, or swapped with its neighbour.
+    package static func isOneSlip(from word: String, to known: String) -> Bool {
+        word.count <= longest && slips(from: Array(word), to: Array(known)) == 1
+    }
+
     /// How many letters are changed, added, left out, or swapped with their neighbour (optimal string alignment).
     private static func slips(from one: [Character], to other: [Character]) -> Int {
         var before: [Int] = []

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The forms that shells run at every prompt and every request, recognised word by word: `prompt`, `status`, `token`
-/// and `token -s NAME`.
+/// The forms that shells run at every prompt and every request, recognised word by word: `prompt`, `status`, `token`,
+/// `token -s NAME` and `token --for ORIGIN`.
 ///
 /// Nothing here may touch ArgumentParser, whose types cost more at start-up than the whole round trip.
 enum HotPath {
@@ -10,8 +10,13 @@ enum HotPath {
         let count = CommandLine.argc
         guard count == 2 || count == 4, let command = argument(1) else { return nil }
         if count == 4 {
-            guard command == "token", argument(2) == "-s", let session = argument(3) else { return nil }
-            return run(Options(session: session)) { options throws(Failure) in try TokenReport.run(options) }
+            guard command == "token", let value = argument(3) else { return nil }
+            switch argument(2) {
+            case "-s": return run(Options(session: value)) { options throws(Failure) in try TokenReport.run(options) }
+            case "--for" where !value.hasPrefix("-"):
+                return run(Options()) { options throws(Failure) in try TokenReport.run(options, origin: value) }
+            default: return nil
+            }
         }
         switch command {
         case "prompt": return run(Options()) { options throws(Failure) in try PromptReport.run(options) }

@@ -67,7 +67,7 @@ enum SessionCommands {
                 try StatusReport.show(status, json, options)
                 return .done
             } catch {
-                if goal == .signedOut, error.agentError?.kind == .notSignedIn {
+                if goal == .signedOut, let said = error.agentError, said.kind == .notSignedIn, said.cause == nil {
                     if options.json { try Output.json(.null) } else { Output.note("Nobody is signed in.") }
                     return .done
                 }

@@ -3,11 +3,12 @@ import AuthWire
 /// `authc token`: the token and a line feed, nothing else.
 enum TokenReport {
     static func run(
-        _ options: Options, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil
+        _ options: Options, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
+        origin: String? = nil
     ) throws(Failure) -> ExitStatus {
         let params = TokenGetParams(
             session: try options.chosenSession(), minValid: minValid, scopes: scopes, audience: audience,
-            timeout: options.timeout)
+            timeout: options.timeout, origin: origin)
         let agent = try options.connect()
         let time = options.timeout.map { $0 + Agent.grace } ?? Agent.usualTime
         let (token, json) = try agent.call(.tokenGet(params), within: time, TokenResult.init)

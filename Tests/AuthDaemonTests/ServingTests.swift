@@ -33,6 +33,9 @@ struct ServingTests {
                 #expect(try client.ask("provider.show", ["provider": "other"]).errorKind == "unknown_provider")
                 #expect(try client.ask("outbox.drop", ["id": "x"]).errorKind == "not_found")
                 #expect(try client.ask("agent.lock").errorKind == "unsupported")
+                for method in ["token.get", "session.logout", "session.export"] {
+                    #expect(try client.ask(method, ["sesion": "other"]).errorCode == -32602, "\(method)")
+                }
             }
         }
     }

@@ -45,9 +45,9 @@ struct RequestTarget: Equatable {
         }
         let rest = text[text.index(scheme, offsetBy: 3)...]
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        guard let asked = WebOrigin(of: String(text[..<slash])), let own = WebOrigin(of: base), asked == own else {
+        guard let asked = Origin(of: String(text[..<slash])), let own = Origin(of: base), asked == own else {
             throw AgentError(
-                .denied, "A session's token goes to its own provider only (\(WebOrigin(of: base)?.text ?? base)).",
+                .denied, "A session's token goes to its own provider only (\(Origin(of: base)?.text ?? base)).",
                 cause: "other_origin")
         }
         let path = String(rest[slash...])
@@ -82,32 +82,5 @@ struct RequestTarget: Equatable {
 
     private static func refused(_ words: String) -> AgentError {
         AgentError(.validation, words + " Nothing was sent.", cause: "path")
-    }
-}
-
-/// Scheme, host and port (RFC 6454 §4), the port told also where it is the scheme's own.
-struct WebOrigin: Equatable {
-    private let host: String
-    private let isSecure: Bool
-    private let port: Int
-    /// As it may begin a URL.
-    let text: String
-
-    /// `nil` for what is no absolute `http` or `https` URL, or has a user name in it.
-    init?(of url: String) {
-        guard let base = try? BaseURL(url) else { return nil }
-        let start = base.text.utf8.firstIndex(of: UInt8(ascii: ":")).map { base.text.index($0, offsetBy: 3) }
-        let rest = base.text[(start ?? base.text.startIndex)...]
-        let authority = rest.prefix { $0 != "/" }
-        let digits = authority.reversed().prefix { $0.isASCII && $0.isNumber }.reversed()
-        let hasPort = !digits.isEmpty && authority.dropLast(digits.count).last == ":"
-        host = base.host
-        isSecure = base.isSecure
-        port = (hasPort ? Int(String(digits)) : nil) ?? (base.isSecure ? 443 : 80)
-        text = (base.isSecure ? "https://" : "http://") + authority
-    }
-
-    static func == (left: WebOrigin, right: WebOrigin) -> Bool {
-        left.host == right.host && left.isSecure == right.isSecure && left.port == right.port
     }
 }

@@ -55,6 +55,12 @@ package struct ProviderCalls: Sendable {
         return Probe(origin, path: path.map { base + $0 })
     }
 
+    /// Where a session's access token belongs; empty if its profile or environment is gone.
+    func tokenOrigins(_ record: SessionRecord) -> [Origin] {
+        let environment = profile(of: record)?.environments.first { $0.name == record.environment }
+        return environment.flatMap { Origin(of: $0.baseURL) }.map { [$0] } ?? []
+    }
+
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
         if let profile = profile(of: record), profile.oauth != nil {
             return await renewOAuth(record, at: profile, sentAt: sentAt)

@@ -6,7 +6,7 @@ extension SessionTable {
 
     /// `nil`: memory cannot answer, ``token(_:)`` can.
     package func liveToken(_ params: TokenGetParams) -> LiveToken? {
-        guard params.scopes == nil, params.audience == nil else { return nil }
+        guard params.scopes == nil, params.audience == nil, params.origin == nil else { return nil }
         return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
     }
 
@@ -26,12 +26,29 @@ extension SessionTable {
 
     package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
         let session = try await session(params.session)
+        if let origin = params.origin { try await check(origin, of: session, audience: params.audience) }
         guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
         // What is exchanged has to be good itself.
         if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
         return try await session.token(for: aim, minValid: params.minValid)
+    }
+
+    /// - Throws: `denied` if the token that is requested does not belong to the origin that the caller sends it to.
+    private func check(_ url: String, of session: Session, audience: String?) async throws(AgentError) {
+        guard let origin = Origin(of: url) else {
+            throw .invalidParams("params.origin: expected an http or https URL; found something else.")
+        }
+        // A token for another audience belongs there, if that is an address.
+        let aim = audience.flatMap { Origin(of: $0) }
+        let places = if let aim { [aim] } else { provider.tokenOrigins(await session.record) }
+        guard !places.contains(origin) else { return }
+        var fitting: [String] = []
+        for other in sessions where provider.tokenOrigins(await other.record).contains(origin) {
+            fitting.append("`-s \(other.name)` belongs to \(origin)")
+        }
+        throw .otherOrigin(origin, session.name, places, fitting.sorted())
     }
 
     package func reject(_ params: TokenRejectParams) async throws(AgentError) -> SessionStatus {
@@ -91,6 +108,7 @@ extension SessionTable {
         let session = try await session(params.session)
         let record = await session.record
         var last = try status(session.name)
+        let note = defaultNote(removing: session.name)
         signOuts.begin(record)
         let removed: Result<Void, AgentError>
         do throws(AgentError) {
@@ -107,15 +125,27 @@ extension SessionTable {
         let words = [
             untold.map { "Signed out here; the provider could not be told: \($0.error.message)" },
             page.map { "Your browser may still be signed in. To end that too, open \($0)" },
+            note,
         ].compactMap(\.self)
         last.message = words.isEmpty ? nil : words.joined(separator: "\n")
         return last
+    }
+
+    /// How the sign-out of a session changes the default one, in words; `nil` if it does not.
+    private func defaultNote(removing session: SessionName) -> String? {
+        let (now, then) = board.defaultChange(removing: session)
+        if let then { return then == now ? nil : "The default session is \(then) now." }
+        let left = board.statuses().map(\.session).filter { $0 != session }
+        guard now == session, !left.isEmpty else { return nil }
+        return "There is no default session now. Choose one with `authc use NAME`: "
+            + left.map(\.text).joined(separator: ", ")
     }
 
     /// Makes a session the default one.
     package func use(_ params: SessionUseParams) async throws(AgentError) -> SessionStatus {
         let session = try await session(params.session)
         await session.handle(.defaultChosen)
+        await endDefault(board.defaultMarks(besides: session.name))
         try await session.write()
         return try status(params.session)
     }
@@ -125,7 +155,9 @@ extension SessionTable {
     package func wait(_ params: SessionWaitParams) async throws(AgentError) -> SessionStatus {
         for await _ in board.changes() {
             if let status = reached(params) { return status }
-            if params.until == .signedOut, params.session == nil, board.store.state == .ready, board.status(nil) == nil
+            // Without a session there is nothing to report; with several that none was chosen of, nothing to wait for.
+            if params.session == nil, params.until == .signedOut || board.sessionCount > 1,
+                board.store.state == .ready, board.status(nil) == nil
             {
                 throw absence(of: nil)
             }

@@ -24,7 +24,9 @@ extension SessionTable {
     /// Sessions of the run before, served whatever the store does.
     private func takeOver() async {
         let sessions = handovers.take(of: store.kind).filter { !signOuts.cover($0.record) }
+        board.holdDefault()
         for session in sessions { await pickUp(session.record, handedOver: session) }
+        board.releaseDefault()
         handovers.flush(of: store.kind)
         guard !sessions.isEmpty else { return }
         await tellPlaces()
@@ -40,7 +42,11 @@ extension SessionTable {
     private func load() async {
         do throws(StoreError) {
             var damaged: [String: String] = [:]
-            for stored in try await store.loadAll() {
+            let found = try await store.loadAll()
+            await keepDefault()
+            board.holdDefault()
+            defer { board.releaseDefault() }
+            for stored in found {
                 switch stored {
                 case .record(let record) where signOuts.cover(record): await remove(record)
                 case .record(let record):

@@ -159,6 +159,20 @@ package final class SessionTable: Sendable {
         if catalog.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
     }
 
+    // MARK: The default session
+
+    /// The only session stays the default one when others come.
+    func keepDefault(besides newcomer: SessionName? = nil) async {
+        let sessions = sessions
+        guard sessions.count == 1, let only = sessions.first, only.name != newcomer else { return }
+        await only.handle(.defaultImplied)
+    }
+
+    /// Removes former choices for good, so that the next run does not go back to one of them.
+    func endDefault(_ marks: [SessionName: WallTime]) async {
+        for (name, date) in marks { await session(named: name)?.handle(.defaultEnded(since: date)) }
+    }
+
     // MARK: Entries
 
     var isLoaded: Bool { entries.withLock { $0.loaded } }
@@ -184,6 +198,7 @@ package final class SessionTable: Sendable {
 
     func absence(of name: SessionName?) -> AgentError {
         guard isLoaded else { return .storeNotRead(board.store) }
+        if name == nil, board.sessionCount > 0 { return .noDefault(board.statuses()) }
         if let damage, name.map({ name in entries.withLock { $0.damaged[name.text] != nil } }) ?? true {
             return AgentError(name == nil ? .notSignedIn : .unknownSession, damage, cause: "damaged")
         }
@@ -192,6 +207,7 @@ package final class SessionTable: Sendable {
 
     /// Takes a session that was just signed in; returns when it is in the store, or the store has refused it.
     func signedIn(_ record: SessionRecord, sentAt: Moment) async throws(AgentError) -> SessionStatus {
+        await keepDefault(besides: record.session)
         let session = await install(record, sentAt: sentAt)
         await tellPlaces()
         await tellNetwork(session)
@@ -246,8 +262,13 @@ package final class SessionTable: Sendable {
         alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
         signOuts.end(session.name)
+        let wasDefault = board.defaultChange(removing: session.name).now == session.name
+        let marks = wasDefault ? board.defaultMarks(besides: session.name) : [:]
         board.remove(session.name)
-        workshop.order { await self.tellPlaces() }
+        workshop.order {
+            await self.endDefault(marks)
+            await self.tellPlaces()
+        }
         forgetAnswers()
     }
 

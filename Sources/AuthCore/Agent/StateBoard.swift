@@ -9,13 +9,10 @@ package final class StateBoard: Sendable {
         private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
         /// Rendered when a session changes, asked for at each request.
         private(set) var tokens: [SessionName: LiveToken] = [:]
-        /// By the settings.
-        var preferred: SessionName? {
-            didSet { findDefault() }
-        }
         /// Asked for at each request, so it is found at each change.
-        private(set) var defaultSession: SessionName?
+        private(set) var standard = DefaultSession()
         private(set) var defaultToken: LiveToken?
+        var defaultSession: SessionName? { standard.name }
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
@@ -39,8 +36,9 @@ package final class StateBoard: Sendable {
             return former
         }
 
-        private mutating func findDefault() {
-            defaultSession = StateBoard.defaultSession(snapshots, preferred: preferred)
+        mutating func findDefault(_ change: (inout DefaultSession) -> Void = { _ in }) {
+            change(&standard)
+            standard.update(snapshots)
             defaultToken = defaultSession.flatMap { tokens[$0] }
         }
 
@@ -85,6 +83,16 @@ package final class StateBoard: Sendable {
         }
     }
 
+    /// The default session now, and after `session` has gone.
+    package func defaultChange(removing session: SessionName) -> (now: SessionName?, then: SessionName?) {
+        known.withLock { ($0.defaultSession, $0.standard.after(session, leaves: $0.snapshots)) }
+    }
+
+    /// Since when other sessions are the default one, as far as they say so.
+    package func defaultMarks(besides session: SessionName) -> [SessionName: WallTime] {
+        known.withLock { $0.snapshots.filter { $0.key != session }.compactMapValues(\.defaultSince) }
+    }
+
     /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
@@ -95,7 +103,8 @@ package final class StateBoard: Sendable {
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
-            guard let name = session ?? known.defaultSession ?? Self.firstLocked(known.heralds) else { return nil }
+            let locked = known.snapshots.isEmpty ? Self.firstLocked(known.heralds) : nil
+            guard let name = session ?? known.defaultSession ?? locked else { return nil }
             guard let status = known.snapshots[name]?.status else { return known.heralds[name] }
             return known.whole(status)
         }
@@ -142,10 +151,17 @@ package final class StateBoard: Sendable {
     }
 
     /// - Parameter session: the default one, until a person chooses another; it need not be there.
-    package func prefer(_ session: SessionName?) {
+    package func prefer(_ session: SessionName?) { changeDefault { $0.preferred = session } }
+
+    /// Keeps the default session as it is while sessions are loaded: any that is still missing may be it.
+    package func holdDefault() { changeDefault { $0.isHeld = true } }
+
+    package func releaseDefault() { changeDefault { $0.isHeld = false } }
+
+    private func changeDefault(_ change: (inout DefaultSession) -> Void) {
         let (former, new) = known.withLock { known in
             let former = known.defaultSession
-            known.preferred = session
+            known.findDefault(change)
             return (former, known.defaultSession)
         }
         guard former != new else { return }
@@ -252,17 +268,5 @@ package final class StateBoard: Sendable {
 
     private static func firstLocked(_ heralds: [SessionName: SessionStatus]) -> SessionName? {
         heralds.values.filter { $0.state == .keyringLocked }.map(\.session).min()
-    }
-
-    /// The latest chosen; where none was, what the settings prefer; else the earliest signed in.
-    private static func defaultSession(
-        _ snapshots: [SessionName: SessionSnapshot], preferred: SessionName?
-    ) -> SessionName? {
-        let chosen = snapshots.values.filter { $0.defaultSince != nil }
-            .max { ($0.defaultSince?.unixSeconds ?? 0) < ($1.defaultSince?.unixSeconds ?? 0) }
-        let first = snapshots.values.min {
-            ($0.status.signedInAt ?? 0, $0.status.session) < ($1.status.signedInAt ?? 0, $1.status.session)
-        }
-        return (chosen ?? preferred.flatMap { snapshots[$0] } ?? first)?.status.session
     }
 }

@@ -80,6 +80,7 @@ extension SessionRecord {
         needsPassword = other.needsPassword
         remembered = other.remembered
         defaultSince = other.defaultSince
+        isDefaultImplied = other.isDefaultImplied
         revision = other.revision
     }
 

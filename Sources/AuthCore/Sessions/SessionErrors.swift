@@ -25,6 +25,28 @@ extension AgentError {
     package static let noSession = AgentError(
         .notSignedIn, "Nobody is signed in: run `authc login PROVIDER`.")
 
+    /// - Parameter sessions: those there are.
+    package static func noDefault(_ sessions: [SessionStatus]) -> AgentError {
+        AgentError(
+            .notSignedIn,
+            "There is no default session: name one with `-s`, or choose one with `authc use NAME`.",
+            cause: noDefaultCause, details: sessions.map { "\($0.session) at \($0.provider)" })
+    }
+
+    package static let noDefaultCause = "no_default"
+
+    /// - Parameters:
+    ///   - places: where the session's token belongs.
+    ///   - others: sessions whose token belongs to `origin`, in words.
+    static func otherOrigin(
+        _ origin: Origin, _ session: SessionName, _ places: [Origin], _ others: [String]
+    ) -> AgentError {
+        let own = places.isEmpty ? "no known place" : places.map(\.text).joined(separator: ", ")
+        return AgentError(
+            .denied, "The token of session \(session) is for \(own), not for \(origin). It is not given out.",
+            cause: "other_origin", details: others)
+    }
+
     package static func unknownProvider(_ provider: String) -> AgentError {
         AgentError(
             .unknownProvider, "There is no provider named \(provider): `authc provider list` shows what there is.")

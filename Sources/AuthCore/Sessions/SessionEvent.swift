@@ -38,6 +38,10 @@ package enum SessionEvent: Sendable {
     /// The account has this password now. Where answers are remembered, it goes into the field of that name.
     case passwordSet(Secret, rememberedAs: String?)
     case defaultChosen
+    /// It is the default session because it is the only one, and another one is about to come.
+    case defaultImplied
+    /// Another session was chosen, or the default session went away: what made this one the default then no longer counts.
+    case defaultEnded(since: WallTime)
     /// The profile has changed: whether anything renews this session now.
     case renewable(Bool)
 

@@ -100,7 +100,10 @@ extension SessionMachine {
         signedOut = false
         record = new
         record.raise(above: old)
-        record.defaultSince = new.defaultSince ?? old.defaultSince
+        if new.defaultSince == nil {
+            record.defaultSince = old.defaultSince
+            record.isDefaultImplied = old.isDefaultImplied
+        }
         readAt = nil
         // Whatever the store holds is of an earlier one.
         wasKept = false

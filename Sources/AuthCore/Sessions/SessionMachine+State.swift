@@ -87,7 +87,7 @@ extension SessionMachine {
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
             tokenType: record.tokens.tokenType,
             end: end, life: life, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
-            defaultSince: record.defaultSince, pause: pause)
+            defaultSince: record.defaultSince, isDefaultImplied: record.isDefaultImplied, pause: pause)
     }
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {

@@ -165,7 +165,9 @@ package struct SessionMachine: Sendable {
                 $0.needsPassword = false
                 if let field, $0.remembered != nil { $0.remembered?[field] = password }
             }
-        case .defaultChosen: update { $0.defaultSince = now.wall }
+        case .defaultChosen: markDefault(since: now.wall, isImplied: false)
+        case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
+        case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
         case .renewable(let can): canRenew = can
 
         case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
@@ -214,6 +216,13 @@ package struct SessionMachine: Sendable {
         changeAll {
             change(&$0)
             $0.revision = revision
+        }
+    }
+
+    private mutating func markDefault(since date: WallTime?, isImplied: Bool) {
+        update {
+            $0.defaultSince = date
+            $0.isDefaultImplied = isImplied
         }
     }
 

@@ -34,8 +34,10 @@ package struct SessionRecord: Sendable, Equatable {
     package var corrections: UInt64
     /// Of what users change: grows by one with each change of that.
     package var revision: UInt64
-    /// When it was made the default: of all records the latest is, so that a change of default is one write.
+    /// When it became the default session; `nil` if it is not. Of several records the latest counts.
     package var defaultSince: WallTime?
+    /// It became the default because there was no other session: the settings may name another one.
+    package var isDefaultImplied: Bool
 
     /// - Parameter signIn: `nil` if the sign-in has no ID but its date.
     package init(
@@ -43,7 +45,7 @@ package struct SessionRecord: Sendable, Equatable {
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
         signedInAt: WallTime, signIn: SignInID? = nil, remembered: [String: Secret]? = nil,
         clientSecret: Secret? = nil, client: RegisteredClient? = nil, generation: UInt64 = 1, corrections: UInt64 = 0,
-        revision: UInt64 = 1, defaultSince: WallTime? = nil
+        revision: UInt64 = 1, defaultSince: WallTime? = nil, isDefaultImplied: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -63,6 +65,7 @@ package struct SessionRecord: Sendable, Equatable {
         self.corrections = corrections
         self.revision = revision
         self.defaultSince = defaultSince
+        self.isDefaultImplied = isDefaultImplied
     }
 }
 

@@ -12,5 +12,7 @@ package struct SessionSnapshot: Sendable, Equatable {
     /// How many of the warnings before the session's end are due.
     package var ending = 0
     package var defaultSince: WallTime?
+    /// As ``SessionRecord/isDefaultImplied``.
+    package var isDefaultImplied = false
     package var pause: RenewalPause?
 }

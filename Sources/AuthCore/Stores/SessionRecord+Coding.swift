@@ -51,6 +51,7 @@ extension SessionRecord {
         object["raw_user"] = rawUser
         object["user_received_at"] = userReceivedAt.map { .number($0.unixSeconds) }
         object["default_since"] = defaultSince.map { .number($0.unixSeconds) }
+        if isDefaultImplied { object["default_implied"] = true }
         if let remembered {
             var fields = JSONObject()
             for (name, value) in remembered.sorted(by: { $0.key < $1.key }) { fields[name] = .string(value.reveal()) }
@@ -98,7 +99,8 @@ extension SessionRecord {
             generation: members.optional("generation", "a whole number", \.revision) ?? number,
             corrections: members.optional("corrections", "a whole number", \.revision) ?? 0,
             revision: members.optional("changes", "a whole number", \.revision) ?? number,
-            defaultSince: members.optional("default_since", "a date in Unix seconds", \.date))
+            defaultSince: members.optional("default_since", "a date in Unix seconds", \.date),
+            isDefaultImplied: members.optional("default_implied", "true or false", \.boolValue) ?? false)
     }
 }
 

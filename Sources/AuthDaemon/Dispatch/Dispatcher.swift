@@ -27,7 +27,9 @@ package struct Dispatcher: Sendable {
 
     func answer(_ request: RPCRequest) -> Answer {
         do throws(AgentError) {
-            return try answer(AgentRequest(method: request.method, params: request.params))
+            let read = try AgentRequest(method: request.method, params: request.params)
+            try ParamNames.check(read.method, request.params)
+            return try answer(read)
         } catch {
             return .now(.failure(error))
         }

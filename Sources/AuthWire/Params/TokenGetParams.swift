@@ -8,10 +8,12 @@ public struct TokenGetParams: Sendable, Equatable {
     /// In the caller's own words, for whoever watches.
     public var purpose: String?
     public var timeout: Duration?
+    /// Where the caller sends the token: it is refused if the session does not belong to that origin.
+    public var origin: String?
 
     public init(
         session: SessionName? = nil, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
-        purpose: String? = nil, timeout: Duration? = nil
+        purpose: String? = nil, timeout: Duration? = nil, origin: String? = nil
     ) {
         self.session = session
         self.minValid = minValid
@@ -19,6 +21,7 @@ public struct TokenGetParams: Sendable, Equatable {
         self.audience = audience
         self.purpose = purpose
         self.timeout = timeout
+        self.origin = origin
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
@@ -29,6 +32,7 @@ public struct TokenGetParams: Sendable, Equatable {
         audience = try members.optional("audience", .string)
         purpose = try members.optional("purpose", .string)
         timeout = try members.optional("timeout_ms", .milliseconds)
+        origin = try members.optional("origin", .string)
     }
 
     public var json: JSON {
@@ -39,6 +43,7 @@ public struct TokenGetParams: Sendable, Equatable {
         object["audience"] = audience.map(JSON.string)
         object["purpose"] = purpose.map(JSON.string)
         object["timeout_ms"] = timeout.map(JSON.milliseconds)
+        object["origin"] = origin.map(JSON.string)
         return .object(object)
     }
 }

@@ -15,10 +15,17 @@ struct Token: ParsableCommand {
     @Option(help: "A token of its own for this audience: the API's address, or its name. OAuth only.")
     var audience: String?
 
+    @Option(
+        name: .customLong("for"),
+        help: ArgumentHelp(
+            "Where the token will be sent, as in https://api.example.org: refuse if the session does not belong there.",
+            valueName: "origin"))
+    var origin: String?
+
     func run() throws {
         try common.run { options throws(Failure) in
             try TokenReport.run(
-                options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience)
+                options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience, origin: origin)
         }
     }
 }

@@ -22,7 +22,8 @@ struct SessionRecordCodingTests {
                     "client_id": "c", "client_secret": "tell-nobody at all", "client_secret_expires_at": 1_900_000_000,
                     "registration_client_uri": "https://as.example/c", "registration_access_token": "tell-nobody",
                 ], issuer: "https://as.example", mayBeInsecure: false),
-            generation: 1 << 59, corrections: 3, revision: 7, defaultSince: WallTime(unixSeconds: 1_799_999_998.5))
+            generation: 1 << 59, corrections: 3, revision: 7, defaultSince: WallTime(unixSeconds: 1_799_999_998.5),
+            isDefaultImplied: true)
     }
 
     /// The members of a stored record, changed by `change`, and what reading them gives.

@@ -1,0 +1,47 @@
+internal import AuthWire
+
+/// Decides which session is meant if a request names none.
+///
+/// Invariant: if the default session goes away and several are left, none of them takes its place unless the settings
+/// name it.
+struct DefaultSession {
+    private(set) var name: SessionName?
+    /// From the settings.
+    var preferred: SessionName?
+    /// Sessions are being loaded: any that is still missing may be the default, so it stays as it was.
+    var isHeld = false
+    /// The marks that the remaining sessions had when the default session went away. They no longer count.
+    private var void: [SessionName: WallTime] = [:]
+
+    /// Called after each change of the sessions or of the settings.
+    mutating func update(_ snapshots: [SessionName: SessionSnapshot]) {
+        if let name, snapshots[name] == nil {
+            void = snapshots.compactMapValues(\.defaultSince)
+            self.name = nil
+        }
+        if !isHeld { name = chosen(among: snapshots, void: void) }
+    }
+
+    /// The default session after `session` has gone.
+    func after(_ session: SessionName, leaves snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
+        var left = snapshots
+        left[session] = nil
+        return chosen(among: left, void: session == name ? left.compactMapValues(\.defaultSince) : void)
+    }
+
+    /// The last one that the user chose; else the one that the settings name; else the one that was signed in when
+    /// there was no other; else the only one.
+    private func chosen(
+        among snapshots: [SessionName: SessionSnapshot], void: [SessionName: WallTime]
+    ) -> SessionName? {
+        let marked = snapshots.values.filter {
+            $0.defaultSince != nil && $0.defaultSince != void[$0.status.session]
+        }
+        func latest(_ isImplied: Bool) -> SessionSnapshot? {
+            marked.filter { $0.isDefaultImplied == isImplied }
+                .max { ($0.defaultSince?.unixSeconds ?? 0) < ($1.defaultSince?.unixSeconds ?? 0) }
+        }
+        let only = snapshots.count == 1 ? snapshots.values.first : nil
+        return (latest(false) ?? preferred.flatMap { snapshots[$0] } ?? latest(true) ?? only)?.status.session
+    }
+}
