@@ -46,6 +46,7 @@ struct Questions {
     }
 
     private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
+        if field.kind == StepField.agreement { return .given(try agrees(field.label + "?") ? "yes" : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
         // What was not met has just been said.
         for rule in field.rules ?? [] where step.message?.contains(rule) != true {
@@ -89,6 +90,14 @@ struct Questions {
     }
 
     private func nobodyToAsk(_ step: Step) -> Failure {
+        if step.fields?.contains(where: { $0.kind == StepField.agreement }) == true {
+            var failure = Failure(
+                AgentError(
+                    .conflict, (step.message ?? "The sign-in asks for an agreement.") + " Nothing was changed.",
+                    cause: "other_user"))
+            failure.hint = "--replace-account replaces the account; -s NAME gives this one a session beside it"
+            return failure
+        }
         if let error = step.error { return Failure(error) }
         let fields = step.fields ?? []
         if let message = step.message, fields.contains(where: { given.contains($0.name) }) {

@@ -19,15 +19,20 @@ struct SignIn {
     private let signals: Signals
     private let goal: SignInGoal
     private let replaces: Bool
+    private let replacesAccount: Bool
     private let wayBack = WayBack()
 
-    /// - Parameter replaces: ends another sign-in to the session that is under way, without asking.
+    /// - Parameters:
+    ///   - replaces: ends another sign-in to the session that is under way, without asking.
+    ///   - replacesAccount: gives the session to another account, without asking.
     static func run(
-        _ goal: SignInGoal, _ given: GivenFields, _ options: Options, replaces: Bool = false
+        _ goal: SignInGoal, _ given: GivenFields, _ options: Options, replaces: Bool = false,
+        replacesAccount: Bool = false
     ) throws(Failure) -> ExitStatus {
         let signals = try Signals(TerminalInput.signals)
         let signIn = SignIn(
-            options: options, agent: try options.connect(), signals: signals, goal: goal, replaces: replaces)
+            options: options, agent: try options.connect(), signals: signals, goal: goal, replaces: replaces,
+            replacesAccount: replacesAccount)
         do throws(Failure) {
             try signIn.run(given)
         } catch {
@@ -48,7 +53,9 @@ struct SignIn {
             : given.unchecked
         let questions = Questions(options: options, signals: signals, given: Set(fields.keys))
         if options.mayAsk { try tellOtherWays() }
-        var step = try begin(questions) { goal.request(session, fields: fields, replaces: $0) }
+        var step = try begin(questions) {
+            goal.request(session, fields: fields, replaces: $0, replacesAccount: replacesAccount)
+        }
         do throws(Failure) {
             while let next = try nextRequest(after: step, questions) {
                 switch next {

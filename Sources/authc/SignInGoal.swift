@@ -17,19 +17,23 @@ enum SignInGoal {
     /// Who asks for it by name means the browser of this machine, whatever the environment says.
     private static let browserMethod = "browser"
 
-    /// - Parameter replaces: ends another sign-in to the session that is in progress.
-    func request(_ session: SessionName?, fields: [String: String], replaces: Bool) -> AgentRequest {
+    /// - Parameters:
+    ///   - replaces: ends another sign-in to the session that is in progress.
+    ///   - replacesAccount: the session may be given to another account.
+    func request(
+        _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool
+    ) -> AgentRequest {
         switch self {
         case .signIn(let provider, let environment, let method, let remember):
             return .loginStart(
                 LoginStartParams(
                     provider: provider, session: session, environment: environment, method: method, fields: fields,
                     remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
-                    replacesSignIn: replaces))
+                    replacesSignIn: replaces, replaceAccount: replacesAccount))
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields,
-                replacesSignIn: replaces)
+                replacesSignIn: replaces, replaceAccount: replacesAccount)
             return switch verb {
             case .set: .passwordSet(params)
             case .change: .passwordChange(params)

@@ -106,4 +106,48 @@ struct AuthcLoginTests {
             input: "right")
         #expect(try JSON(parsing: result.output)["state"] == "active")
     }
+
+    /// An agent whose session is another account's.
+    static func agentOfAnother() throws -> TestAgent {
+        try TestAgent { peer, request in
+            switch request.method {
+            case "provider.show":
+                peer.reply(
+                    request,
+                    [
+                        "name": "app-template", "title": "App", "environments": [], "renewal": "refresh",
+                        "methods": [["name": "password", "label": "Password", "fields": []]], "endpoints": [],
+                        "source": "bundled",
+                    ])
+            case "login.start" where request.params?["replace_account"] == true,
+                "login.answer" where request.params?["fields"] == ["replace_account": "yes"]:
+                peer.reply(request, ["login": "1", "kind": "done", "status": Samples.status()])
+            case "login.start":
+                let field: JSON = [
+                    "name": "replace_account", "label": "Replace the account", "secret": false, "optional": false,
+                    "kind": "agreement", "rules": ["yes or no"],
+                ]
+                peer.reply(
+                    request,
+                    ["login": "1", "kind": "fields", "fields": [field], "message": "Ada is signed in; you are Bob."])
+            case "login.answer":
+                let error = AgentError(.conflict, "Nothing was changed.", cause: "other_user")
+                peer.reply(request, ["login": "1", "kind": "failed", "error": error.json])
+            default: peer.reply(request, [:])
+            }
+        }
+    }
+
+    @Test("another account's session is not replaced while nobody can be asked, unless that was said")
+    func otherAccount() async throws {
+        let agent = try Self.agentOfAnother()
+        defer { agent.stop() }
+        let refused = try await Program.run(["login", "app-template"], folder: agent.folder)
+        #expect(refused.status == 65)
+        #expect(refused.errors.contains("Ada is signed in; you are Bob."))
+        #expect(refused.errors.contains("--replace-account"))
+        #expect(agent.requests.last?.method == "login.cancel")
+        let done = try await Program.run(["login", "app-template", "--replace-account"], folder: agent.folder)
+        #expect(done.status == 0)
+    }
 }

@@ -23,6 +23,21 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
+    @Test("asks before another account takes the session over; Enter alone is a no")
+    func otherAccount() async throws {
+        let agent = try AuthcLoginTests.agentOfAnother()
+        defer { agent.stop() }
+        for (answer, status) in [("", 65), ("n", 65), ("y", 0)] {
+            let terminal = try await Terminal("authc login app-template; echo \"exit $?\"", folder: agent.folder)
+            await terminal.waits(for: "Replace the account? [y/N] ")
+            #expect(terminal.text.contains("Ada is signed in; you are Bob."))
+            terminal.type(answer + "\n")
+            await terminal.waits(for: "exit ")
+            #expect(terminal.text.contains("exit \(status)"))
+            await terminal.ends()
+        }
+    }
+
     @Test("where stderr is no terminal nobody is asked, as nobody would see it")
     func unseen() async throws {
         let agent = try AuthcLoginTests.agent()

@@ -7,7 +7,8 @@ enum Samples {
     static func requests() throws -> [AgentRequest] {
         let session = try SessionName("work")
         let password = PasswordParams(
-            session: session, provider: "shop", environment: "test", fields: ["new_password": secret])
+            session: session, provider: "shop", environment: "test", fields: ["new_password": secret],
+            replaceAccount: true)
         let subscription = SubscribeParams(topics: Topic.allCases, session: session)
         let outbox = OutboxParams(session: session, id: "7")
         return [
@@ -19,7 +20,8 @@ enum Samples {
             .loginStart(
                 LoginStartParams(
                     provider: "shop", session: session, environment: "test", method: "password",
-                    fields: ["email": "ada@example.org", "password": secret], remember: true)),
+                    fields: ["email": "ada@example.org", "password": secret], remember: true,
+                    replaceAccount: true)),
             .loginAnswer(LoginAnswerParams(login: "l1", fields: ["code": secret])),
             .loginWait(LoginParams(login: "l1")), .loginCancel(LoginParams(login: "l1")),
             .loginResend(LoginParams(login: "l1")),
@@ -34,7 +36,7 @@ enum Samples {
             .tokenGet(
                 TokenGetParams(
                     session: session, minValid: .seconds(60), scopes: ["a", "b"], audience: "api", purpose: "sync",
-                    timeout: .seconds(5))),
+                    timeout: .seconds(5), origin: "https://api.example")),
             .tokenReject(TokenRejectParams(session: session, accessToken: secret)),
             .tokenProof(
                 TokenProofParams(

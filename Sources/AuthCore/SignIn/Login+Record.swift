@@ -53,7 +53,7 @@ extension Login {
         var step = Step(
             login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
             message: question.message, url: question.url, error: question.error)
-        if let sent {
+        if let sent, accountChange == nil {
             step.sentTo = sent.place
             step.expiresAt = sent.endsAt.map { now.date(of: $0).unixSeconds }
             step.resendAt = now.date(of: sent.againAt).unixSeconds

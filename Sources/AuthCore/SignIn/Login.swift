@@ -23,6 +23,8 @@ package struct Login: Sendable {
         case away(Journey, until: BootInstant)
         /// Everything is there; the provider is being asked.
         case finishing
+        /// The user has refused to go on.
+        case refused(AgentError)
     }
 
     /// Where a person is meanwhile.
@@ -65,6 +67,12 @@ package struct Login: Sendable {
     package let purpose: Purpose
     /// The answers are kept, to sign in again by.
     package let remembers: Bool
+    /// The session may be given to another account: the user said so, beforehand or when asked.
+    package private(set) var mayReplaceAccount: Bool
+    /// What the user is being asked to agree to.
+    private(set) var accountChange: AccountChange?
+    /// Tokens of another account than the session's. They are used if the user agrees, else revoked.
+    private(set) var held: (grant: Grant, sentAt: Moment)?
     /// What the person should know besides, at the end.
     package let note: String?
     package internal(set) var fields: [String: Secret] = [:]
@@ -114,6 +122,7 @@ package struct Login: Sendable {
             id: id, session: name, profile: profile, environment: exchange.environment(named: params.environment).name,
             method: method, purpose: .signIn, remembers: params.remember && repeated != nil,
             proof: IdentityProof(for: method, in: catalog), hasBrowser: params.hasBrowser,
+            mayReplaceAccount: params.replaceAccount,
             note: params.remember && repeated == nil ? Self.nothingRemembered(profile) : nil, fields: params.fields,
             now: now)
     }
@@ -121,6 +130,7 @@ package struct Login: Sendable {
     package init(
         id: String, session: SessionName, profile: ProviderProfile, environment: String, method: SignInMethod,
         purpose: Purpose, remembers: Bool = false, proof: IdentityProof? = nil, hasBrowser: Bool = true,
+        mayReplaceAccount: Bool = false,
         note: String? = nil,
         fields: [String: String], now: Moment
     ) throws(AgentError) {
@@ -133,6 +143,7 @@ package struct Login: Sendable {
         self.remembers = remembers
         self.proof = proof
         self.hasBrowser = hasBrowser
+        self.mayReplaceAccount = mayReplaceAccount
         self.note = note
         lastTouched = now.boot
         try take(fields, at: now)
@@ -155,6 +166,7 @@ package struct Login: Sendable {
     /// - Throws: `validation` for a field that the method has not.
     package mutating func take(_ given: [String: String], at now: Moment) throws(AgentError) {
         lastTouched = now.boot
+        if let accountChange { return try take(given, about: accountChange, at: now) }
         let fields = ownFields + (attempt == nil ? [] : [OAuthField.address])
         let known = Set(fields.map(\.name))
         if let stranger = given.keys.filter({ !known.contains($0) }).min() {
@@ -169,6 +181,36 @@ package struct Login: Sendable {
             self.fields[field.name] = answer.isEmpty ? nil : Secret(answer)
         }
         decide(at: now)
+    }
+
+    private mutating func take(
+        _ given: [String: String], about change: AccountChange, at now: Moment
+    ) throws(AgentError) {
+        guard let answer = given[AccountChange.field.name], given.count == 1 else {
+            throw AgentError(
+                .validation, "Only the question whether to replace the account is to be answered.",
+                details: [AccountChange.field.name])
+        }
+        accountChange = nil
+        guard AccountChange.isYes(answer) else {
+            stage = .refused(change.refusal)
+            return
+        }
+        mayReplaceAccount = true
+        if held != nil { stage = .finishing } else { decide(at: now) }
+    }
+
+    /// What was held is a session's from here on.
+    mutating func useHeld() { held = nil }
+
+    /// Asks whether the session may be given to another account.
+    /// - Parameter held: what the provider has already given for it.
+    mutating func ask(about change: AccountChange, holding held: (grant: Grant, sentAt: Moment)? = nil, at now: Moment)
+    {
+        lastTouched = now.boot
+        accountChange = change
+        self.held = held
+        stage = .asking(Question(fields: [AccountChange.field], message: change.message))
     }
 
     /// The challenge is on its way: now the rest can be asked.
@@ -225,7 +267,7 @@ package struct Login: Sendable {
     /// Has the challenge sent once more.
     /// - Throws: `unsupported` where there is none, `rate_limited` before its pause is over.
     package mutating func resend(at now: Moment) throws(AgentError) {
-        guard let challenge = method.challenge, let sent else {
+        guard let challenge = method.challenge, let sent, accountChange == nil else {
             throw AgentError(.unsupported, "\(method.label) has sent nothing that could be sent again.")
         }
         guard now.boot >= sent.againAt else {

@@ -2,7 +2,8 @@ internal import AuthWire
 
 /// The last request of a sign-in, and what comes of it.
 extension LoginDesk {
-    func finish(_ login: Login) async -> Result<Step, AgentError> {
+    /// - Returns: the last step; `nil` if the user is asked something first.
+    func finish(_ login: Login) async -> Result<Step?, AgentError> {
         do throws(AgentError) {
             switch login.purpose {
             case .signIn, .password(.reset): return .success(try await signIn(login))
@@ -14,10 +15,13 @@ extension LoginDesk {
         }
     }
 
-    private func signIn(_ login: Login) async throws(AgentError) -> Step {
+    private func signIn(_ login: Login) async throws(AgentError) -> Step? {
         let sentAt: Moment
         var grant: Grant
-        if let given = login.grant {
+        if let held = login.held {
+            grant = held.grant
+            sentAt = held.sentAt
+        } else if let given = login.grant {
             // Its life began when it was asked for, however long the person took.
             let now = table.clock.now()
             sentAt = Moment(boot: now.deadline(for: given.issuedAt), wall: given.issuedAt)
@@ -27,16 +31,44 @@ extension LoginDesk {
             let result = await table.provider.signIn(
                 login.method, at: login.profile, environment: login.environment, fields: login.fields, sentAt: sentAt)
             grant = try result.mapError(\.error).get()
+            // Without a user nothing could tell that the account is another one.
+            if grant.user == nil, table.board.status(login.session)?.user != nil {
+                grant = await withUser(grant, login)
+            }
         }
-        // Cancelled meanwhile: the session does not come to be.
-        guard isUnderWay(login.id) else { throw AgentError(.denied, "The sign-in was cancelled.") }
         let former = table.board.status(login.session)
-        try refuseStranger(grant, former, login)
+        let change = AccountChange(from: former, to: grant.user, login)
+        let replaced = change == nil ? nil : await table.session(named: login.session)?.record
+        // Cancelled meanwhile: the session is not made, and nobody uses what came for it.
+        guard isUnderWay(login.id) else {
+            if login.held == nil { discard(grant, of: login) }
+            throw .cancelledLogin
+        }
+        if let change, !login.mayReplaceAccount {
+            hold(grant, sentAt: sentAt, for: login.id, until: change)
+            return nil
+        }
+        useHeld(by: login.id)
         let record = try login.record(from: grant, former: former, now: table.clock.now())
         let status = try await table.signedIn(record, sentAt: sentAt)
+        // The former account's tokens are of no more use here.
+        if let replaced { revoke(replaced) }
         let words = [grant.message, login.note].compactMap(\.self)
         let message = words.isEmpty ? nil : words.joined(separator: "\n")
         return Step(login: login.id, kind: .done, message: message, status: status)
+    }
+
+    /// Has the provider revoke tokens that no session will have.
+    func discard(_ grant: Grant, of login: Login) {
+        guard let record = try? login.record(from: grant, former: nil, now: table.clock.now()) else { return }
+        revoke(record)
+    }
+
+    private func revoke(_ record: SessionRecord) {
+        table.workshop.order { [table] in
+            // Whoever it fails for can do nothing about it: the tokens end by themselves.
+            _ = await table.provider.signOut(record, sentAt: table.clock.now())
+        }
     }
 
     private func requestReset(_ login: Login) async throws(AgentError) -> Step {
@@ -82,7 +114,8 @@ extension LoginDesk {
         return try Login(
             id: Self.newID(), session: name, profile: profile,
             environment: ProviderExchange(profile: profile).environment(named: environment).name, method: method,
-            purpose: .password(action), fields: params.fields, now: table.clock.now())
+            purpose: .password(action), mayReplaceAccount: params.replaceAccount, fields: params.fields,
+            now: table.clock.now())
     }
 }
 

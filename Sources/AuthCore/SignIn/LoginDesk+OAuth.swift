@@ -141,7 +141,8 @@ extension LoginDesk {
             let step = await came(login.id, result)
             visit.show(
                 step.kind == .done
-                    ? .done(login.profile.title) : .failed(step.error?.message ?? "The sign-in has ended."))
+                    ? .done(login.profile.title)
+                    : .failed(step.error?.message ?? step.message ?? "The sign-in has ended."))
             return
         }
     }
@@ -232,17 +233,6 @@ extension LoginDesk {
         grant.rawUser = user.raw
         return grant
     }
-
-    /// A session is somebody's: another person needs another name for theirs (OpenID Connect Core 1.0 §5.7).
-    func refuseStranger(_ grant: Grant, _ former: SessionStatus?, _ login: Login) throws(AgentError) {
-        guard login.profile.oauth != nil, let known = former?.user, let knownID = known.id, let user = grant.user,
-            let id = user.id, id != knownID
-        else { return }
-        throw AgentError(
-            .conflict,
-            "Session \(login.session) is that of \(known.words), and this was \(user.words): sign out of it first, or "
-                + "choose another name.", cause: "other_user")
-    }
 }
 
 extension SessionTable {
@@ -269,10 +259,6 @@ extension SessionTable {
             }
         }
     }
-}
-
-extension UserSummary {
-    fileprivate var words: String { email ?? name ?? id ?? "somebody" }
 }
 
 extension AgentError {

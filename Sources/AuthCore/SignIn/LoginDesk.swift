@@ -104,8 +104,13 @@ package actor LoginDesk {
 
     /// Goes on until a person is needed, or to the end.
     private func advance(_ id: String) async -> Step {
-        while let login = logins[id] {
+        while var login = logins[id] {
+            if let change = givenAccountChange(login) {
+                login.ask(about: change, at: table.clock.now())
+                logins[id] = login
+            }
             switch login.stage {
+            case .refused(let error): return end(id, .failed(id, error))
             case .asking:
                 guard let step = login.step(at: table.clock.now()) else { break }
                 tell(id, step)
@@ -137,7 +142,9 @@ package actor LoginDesk {
                 let result = await finish(login)
                 guard var login = logins[id] else { break }
                 switch result {
-                case .success(let step): return end(id, step)
+                // The user is asked something yet.
+                case .success(nil): break
+                case .success(let step?): return end(id, step)
                 case .failure(let error):
                     guard login.mayAnswerAgain(after: error, at: table.clock.now()) else {
                         return end(id, .failed(id, error))
@@ -148,6 +155,26 @@ package actor LoginDesk {
         }
         return .failed(id, .cancelledLogin)
     }
+
+    /// Whether what was given shows that the session would get another account, which the user has not agreed to: then
+    /// nothing is sent before that.
+    private func givenAccountChange(_ login: Login) -> AccountChange? {
+        switch login.stage {
+        case .asking where login.accountChange == nil: break
+        case .challenging, .finishing, .authorizing: break
+        case .asking, .away, .refused: return nil
+        }
+        guard login.purpose.signsIn, !login.mayReplaceAccount, login.grant == nil else { return nil }
+        return AccountChange(from: table.board.status(login.session), given: login)
+    }
+
+    /// Keeps what the provider gave until the user has agreed to the change of account.
+    func hold(_ grant: Grant, sentAt: Moment, for id: String, until change: AccountChange) {
+        logins[id]?.ask(about: change, holding: (grant, sentAt), at: table.clock.now())
+    }
+
+    /// What was held for a sign-in becomes its session's.
+    func useHeld(by id: String) { logins[id]?.useHeld() }
 
     /// Goes on with what an authorization server gave while a person was away.
     /// - Returns: how it ended.
@@ -186,6 +213,7 @@ package actor LoginDesk {
     private func end(_ id: String, _ step: Step) -> Step {
         if let login = logins.removeValue(forKey: id) {
             table.board.removeHerald(of: login.session, in: .signingIn)
+            if step.kind != .done, let held = login.held { discard(held.grant, of: login) }
         }
         watches.removeValue(forKey: id)?.finish()
         journeys.removeValue(forKey: id)?.finish()

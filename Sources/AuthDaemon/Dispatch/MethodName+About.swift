@@ -33,7 +33,7 @@ extension MethodName {
                 "An access token that is good now.",
                 [
                     Self.session, .takes("min_valid_ms", .integer), .takes("scopes", .array), .takes("audience"),
-                    .takes("purpose"), Self.timeout,
+                    .takes("purpose"), Self.timeout, .takes("origin"),
                 ], gives: "token")
         case .tokenReject:
             MethodAbout(
@@ -90,6 +90,7 @@ extension MethodName {
                 [
                     .needs("provider"), Self.session, .takes("environment"), .takes("method"), Self.fields,
                     .takes("remember", .boolean), .takes("browser", .boolean), .takes("replace_sign_in", .boolean),
+                    .takes("replace_account", .boolean),
                 ], gives: "step")
         case .loginAnswer:
             MethodAbout("Gives what the step asks for.", [.needs("login"), .needs("fields", .object)], gives: "step")
@@ -137,6 +138,9 @@ extension MethodName {
     }
 
     private var passwordParams: [MethodAbout.Param] {
-        [Self.session, .takes("provider"), .takes("environment"), Self.fields, .takes("replace_sign_in", .boolean)]
+        [
+            Self.session, .takes("provider"), .takes("environment"), Self.fields, .takes("replace_sign_in", .boolean),
+            .takes("replace_account", .boolean),
+        ]
     }
 }

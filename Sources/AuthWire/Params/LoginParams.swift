@@ -15,10 +15,13 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
     public var hasBrowser: Bool
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
     public var replacesSignIn: Bool
+    /// Whether the sign-in may give the session to another account without asking.
+    public var replaceAccount: Bool
 
     public init(
         provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
-        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false
+        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false,
+        replaceAccount: Bool = false
     ) {
         self.provider = provider
         self.session = session
@@ -28,6 +31,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         self.remember = remember
         self.hasBrowser = hasBrowser
         self.replacesSignIn = replacesSignIn
+        self.replaceAccount = replaceAccount
     }
 
     public init(_ object: JSONObject) throws(AgentError) {
@@ -40,6 +44,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         remember = try members.optional("remember", .bool) ?? false
         hasBrowser = try members.optional("browser", .bool) ?? true
         replacesSignIn = try members.optional("replace_sign_in", .bool) ?? false
+        replaceAccount = try members.optional("replace_account", .bool) ?? false
     }
 
     public var json: JSON {
@@ -51,6 +56,7 @@ public struct LoginStartParams: Sendable, Equatable, HoldsSecrets {
         if remember { object["remember"] = true }
         if !hasBrowser { object["browser"] = false }
         if replacesSignIn { object["replace_sign_in"] = true }
+        if replaceAccount { object["replace_account"] = true }
         return .object(object)
     }
 }

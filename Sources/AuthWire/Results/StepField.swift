@@ -6,8 +6,11 @@ public struct StepField: Sendable, Equatable {
     public var secret: Bool
     public var optional: Bool
     /// What it is, for a client that can help with it: `text`, `email`, `password`, `new-password` (typed twice),
-    /// `code` or `id-token`.
+    /// `code`, `id-token` or `agreement` (a question that is answered with `yes` or `no`).
     public var kind: String?
+
+    /// The ``kind`` of a question that only `yes` agrees to.
+    public static let agreement = "agreement"
     /// In words: what the answer must be like.
     public var rules: [String]?
     /// What is taken when a person gives nothing.

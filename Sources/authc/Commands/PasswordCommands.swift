@@ -56,9 +56,13 @@ struct Password: ParsableCommand {
         @OptionGroup var place: PasswordPlace
         @OptionGroup var fields: FieldOptions
 
+        @Flag(help: "Give the session to another account if it has one; without this you are asked.")
+        var replaceAccount = false
+
         func run() throws {
             try common.run { options throws(Failure) in
-                try SignIn.run(place.goal(.reset), fields.given(options), options)
+                try SignIn.run(
+                    place.goal(.reset), fields.given(options), options, replacesAccount: replaceAccount)
             }
         }
     }

@@ -37,10 +37,13 @@ struct SignInOptions: ParsableArguments {
     @Flag(help: "End a sign-in to the same session that is under way, as of a program that was killed.")
     var replace = false
 
+    @Flag(help: "Give the session to another account if it has one; without this you are asked.")
+    var replaceAccount = false
+
     func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
         try SignIn.run(
             .signIn(provider: provider, environment: environment, method: method, remember: remember),
-            fields.given(options), options, replaces: replace)
+            fields.given(options), options, replaces: replace, replacesAccount: replaceAccount)
     }
 }
 
