@@ -106,7 +106,7 @@ extension EventKind {
             case .replaced: .replaced
             case .userReceived: .userReceived
             case .passwordSet: .passwordSet
-            case .defaultChosen: .defaultChosen
+            case .defaultChosen, .defaultImplied, .defaultEnded: .defaultChosen
             case .renewable(let can): can ? .renewable : .notRenewable
             case .flightEnded(_, .success, _): .renewed
             case .flightEnded(_, .failure(.final), _): .finalNo

@@ -81,7 +81,10 @@ struct DefaultSessionTests {
             #expect(try await Self.logout(table, "a").message == nil)
         }
         let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await restarted.running { table, _ in #expect(try table.status(nil).session.text == "b") }
+        try await restarted.running { table, _ in
+            let status = try table.status(nil)
+            #expect(status.session.text == "b")
+        }
     }
 
     @Test("what the settings name goes before the first session, and not before the user's choice")
@@ -147,7 +150,8 @@ struct OriginTests {
             ("http://[::1]", "http://[::1]:81"), ("http://a.example:443", "https://a.example:443"),
         ])
     func different(one: String, other: String) throws {
-        #expect(try #require(Origin(of: one)) != #require(Origin(of: other)))
+        let (one, other) = (try #require(Origin(of: one)), try #require(Origin(of: other)))
+        #expect(one != other)
     }
 
     @Test(
