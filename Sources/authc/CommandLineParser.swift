@@ -53,7 +53,7 @@ struct Authc: ParsableCommand {
             Whoami.self,
             Refresh.self, Validate.self, WatchCommand.self, Wait.self, Prompt.self, Provider.self, Network.self,
             Doctor.self, Reload.self, Version.self, Request.self, Call.self, Outbox.self, Unlock.self, Store.self,
-            Export.self, Import.self, Redirect.self,
+            Export.self, Import.self, Trust.self, Redirect.self,
         ])
 }
 

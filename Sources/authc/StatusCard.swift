@@ -135,6 +135,9 @@ struct StatusCard {
         if status.state == .active, let error = status.lastError {
             warnings.append("the last renewal failed: \(error)")
         }
+        if status.state == .signInRequired, status.cause == "origin_changed" {
+            warnings.append("if you trust the new place: `authc trust -s \(status.session)`")
+        }
         if status.state == .signInRequired || status.state == .signedOut {
             warnings.append("sign in: `authc login \(status.provider) -s \(status.session)`")
         }

@@ -38,6 +38,30 @@ struct AuthcTerminalTests {
         }
     }
 
+    @Test("shows the former and the new place before a session's tokens may be sent there")
+    func trust() async throws {
+        let status: JSON = ["session": "shop", "provider": "app-template", "state": "active", "default": true]
+        let agent = try TestAgent(replies: [
+            "session.trust": .success([
+                "former": ["https://api.example"], "origins": ["https://elsewhere.example"], "trusted": false,
+                "status": status,
+            ])
+        ])
+        defer { agent.stop() }
+        for (answer, status, requests) in [("n", 77, 1), ("y", 0, 3)] {
+            let terminal = try await Terminal("authc trust; echo \"exit $?\"", folder: agent.folder)
+            await terminal.waits(for: "Send them there? [y/N] ")
+            #expect(terminal.text.contains("before: https://api.example"))
+            #expect(terminal.text.contains("now:    https://elsewhere.example"))
+            terminal.type(answer + "\n")
+            await terminal.waits(for: "exit ")
+            #expect(terminal.text.contains("exit \(status)"))
+            #expect(agent.requests.count == requests)
+            await terminal.ends()
+        }
+        #expect(agent.requests.last?.params == ["session": "shop", "origins": ["https://elsewhere.example"]])
+    }
+
     @Test("where stderr is no terminal nobody is asked, as nobody would see it")
     func unseen() async throws {
         let agent = try AuthcLoginTests.agent()

@@ -61,6 +61,7 @@ enum Samples {
             .storeMigrate(MigrateParams(to: .sealedFile, passphrase: secret)),
             .sessionExport(ExportParams(session: session, passphrase: secret)),
             .sessionImport(ImportParams(bytes: [1, 2, 3], passphrase: secret)),
+            .sessionTrust(TrustParams(session: session, origins: ["https://api.example"])),
         ]
     }
 

@@ -30,6 +30,38 @@ struct ReloadTests {
             #expect(try await scene.login(.appTemplate).status == 0)
         }
     }
+
+    @Test("a profile that leads to another place gets no token before the user agrees; the former one reverses it")
+    func movedProvider() async throws {
+        try await Scene.play { scene in
+            #expect(try await scene.login(.appTemplate).status == 0)
+            let token = try await scene.agent.authc("token").out
+            let file = "config/authd/authd.toml"
+            let settings = try String(contentsOfFile: scene.desktop.folder.path + "/" + file, encoding: .utf8)
+            let place = scene.backends.url(.envelope)
+            let moved = settings.replacing(scene.backends.url(.appTemplate), with: place)
+            _ = try scene.desktop.folder.write(moved, to: file)
+            #expect(try await scene.agent.authc("reload").status == 0)
+            for command in [["token"], ["refresh"], ["validate"], ["whoami", "--fresh"], ["request", "GET", "/me"]] {
+                let refused = try await scene.authc(command)
+                #expect(refused.status == 3 && refused.out.isEmpty, "\(command): \(refused)")
+                #expect(refused.err.contains("authc trust -s app-template") && refused.err.contains(place))
+            }
+            let asked = try await scene.agent.authc("trust", "--no-input")
+            #expect(asked.status == 64 && asked.err.contains("--yes"), "\(asked)")
+
+            _ = try scene.desktop.folder.write(settings, to: file)
+            #expect(try await scene.agent.authc("reload").status == 0)
+            #expect(try await scene.agent.authc("token").out == token)
+
+            _ = try scene.desktop.folder.write(moved, to: file)
+            try await scene.restart()
+            #expect(try await scene.agent.authc("token").status == 3)
+            let trusted = try await scene.agent.authc("trust", "--yes")
+            #expect(trusted.status == 0 && trusted.out.contains("active"), "\(trusted)")
+            #expect(try await scene.agent.authc("token").out == token)
+        }
+    }
 }
 
 extension Scene {

@@ -108,6 +108,8 @@ extension EventKind {
             case .passwordSet: .passwordSet
             case .defaultChosen, .defaultImplied, .defaultEnded: .defaultChosen
             case .renewable(let can): can ? .renewable : .notRenewable
+            // The profiles of a schedule lead to one place.
+            case .originsChecked, .originsTrusted: .renewable
             case .flightEnded(_, .success, _): .renewed
             case .flightEnded(_, .failure(.final), _): .finalNo
             case .flightEnded(_, .failure(.refused), _): .refused

@@ -3,8 +3,8 @@ internal import Synchronization
 
 /// Carries out calls of providers' APIs in their sessions' names.
 ///
-/// Invariant: a token is sent to the origin of its session's environment and nowhere else; of one call at most two
-/// tokens are tried.
+/// Invariant: a token is sent to the origin of its session's environment and nowhere else, and only if the session was signed
+/// in there; of one call at most two tokens are tried.
 package final class APIDesk: Sendable {
     private let table: SessionTable
     private let transport: any HTTPTransport
@@ -179,6 +179,7 @@ package final class APIDesk: Sendable {
             if order.waits { try await networkWanted(record) }
             var request = try order.build(record)
             request.headers += conditions
+            if token != nil || order.namesTokens { try OriginGuard(record).check(.accessToken, at: request.url) }
             if let token = token.map({ Secret($0) }) {
                 if !request.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
                     request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))

@@ -59,6 +59,14 @@ struct APIOrder: Sendable {
         return request
     }
 
+    /// Whether a token stands somewhere else than in a bearer's header.
+    var namesTokens: Bool {
+        let names =
+            template.placeholders + profile.headers.flatMap(\.value.placeholders)
+            + (endpoint?.arguments.flatMap { $0.fallback?.placeholders ?? [] } ?? [])
+        return names.contains { [TemplateValues.Name.accessToken, TemplateValues.Name.refreshToken].contains($0) }
+    }
+
     /// Whether a page for people is what was asked for.
     var takesPages: Bool {
         template.headers.contains { header in

@@ -235,7 +235,11 @@ extension ProviderCalls {
         spoken.errors = TokenAnswer.errors
         let errors = ErrorReader(profile: spoken, purpose: purpose, sentAt: now.wall)
         return await send { () throws(AgentError) in
-            try request(requests)
+            let ready = try request(requests)
+            // A form has the client's own credentials in it besides a token; a GET has the access token alone.
+            let uses: TokenOrigins.Uses = ready.method == "GET" ? .accessToken : .all
+            try client.originGuard?.check(uses, at: ready.url, issuer: server.issuer)
+            return ready
         } read: {
             read(errors, $0)
         }

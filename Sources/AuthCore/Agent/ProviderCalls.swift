@@ -133,6 +133,8 @@ package struct ProviderCalls: Sendable {
         let exchange = ProviderExchange(profile: profile)
         return await send { () throws(AgentError) in
             guard let request = try request(exchange) else { throw .cannotRenew(record.provider) }
+            // Without OAuth everything goes to one origin; with it, only what shows the access token goes this way.
+            try OriginGuard(record).check(profile.oauth == nil ? .all : .accessToken, at: request.url)
             return request
         } read: {
             read(exchange, $0)

@@ -98,7 +98,9 @@ extension SessionTable {
             if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
         case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
-        case .failure(let failure): throw failure.error
+        case .failure(let failure):
+            await note(failure, session)
+            throw failure.error
         }
         return try status(session.name)
     }

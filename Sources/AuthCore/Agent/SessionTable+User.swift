@@ -51,6 +51,7 @@ extension SessionTable {
         let record = try await session.liveRecord()
         let first = await ask(record)
         guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
+            if case .failure(let failure) = first { await note(failure, session) }
             return try first.mapError(\.error).get()
         }
         try await session.reject(record.tokens.accessToken)

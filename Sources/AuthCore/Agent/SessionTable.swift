@@ -105,6 +105,7 @@ package final class SessionTable: Sendable {
         catalog.profiles = profiles
         for session in sessions {
             await session.handle(.renewable(provider.canRenew(await session.record)))
+            await checkOrigins(of: session)
         }
         await tellPlaces()
     }
@@ -153,6 +154,8 @@ package final class SessionTable: Sendable {
                 SessionMachine(stored: record, canRenew: canRenew, pause: pause, now: clock.now(), seed: seed)
             }
         let session = add(machine, named: record.session)
+        // Before anything could be sent.
+        await checkOrigins(of: session)
         await tellNetwork(session)
         await session.begin()
         // Such a session is good only as long as the provider says so: it is asked, and serves meanwhile.
@@ -209,6 +212,8 @@ package final class SessionTable: Sendable {
     func signedIn(_ record: SessionRecord, sentAt: Moment) async throws(AgentError) -> SessionStatus {
         await keepDefault(besides: record.session)
         let session = await install(record, sentAt: sentAt)
+        // The profile may have changed while the user signed in.
+        await checkOrigins(of: session)
         await tellPlaces()
         await tellNetwork(session)
         try await session.write()

@@ -31,6 +31,14 @@ package struct Notice: Sendable, Hashable {
 extension Notice {
     static func signIn(_ status: SessionStatus) -> Notice {
         let command = "authc login \(status.provider) -s \(status.session)"
+        if status.cause == AgentError.originChangedCause {
+            return Notice(
+                subject: .session(status.session), reason: .signInRequired,
+                title: "The profile \(status.provider) leads to another place",
+                message: "Session \(status.session) is kept, and nothing is sent there. If you changed the profile: "
+                    + "authc trust -s \(status.session). To sign in there: \(command)",
+                command: command, action: "Sign in")
+        }
         return Notice(
             subject: .session(status.session), reason: .signInRequired, title: "Sign in to \(status.provider) again",
             message: "The session \(status.session) has ended. In a terminal: \(command)", command: command,

@@ -86,6 +86,8 @@ package struct OAuthClient: Sendable {
     package var secret: Secret?
     /// As ``TokenSet/proofKey``.
     package var proofKey: Secret?
+    /// Of the session that asks; `nil` at a sign-in, which goes to where the profile says.
+    package private(set) var originGuard: OriginGuard?
 
     package init(secret: Secret? = nil, proofKey: Secret? = nil) {
         self.secret = secret
@@ -94,6 +96,7 @@ package struct OAuthClient: Sendable {
 
     package init(_ record: SessionRecord) {
         self.init(secret: record.client?.secret ?? record.clientSecret, proofKey: record.tokens.proofKey)
+        originGuard = OriginGuard(record)
     }
 }
 

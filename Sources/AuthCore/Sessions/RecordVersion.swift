@@ -81,6 +81,8 @@ extension SessionRecord {
         remembered = other.remembered
         defaultSince = other.defaultSince
         isDefaultImplied = other.isDefaultImplied
+        // An older authd leaves them out.
+        origins = other.origins ?? origins
         revision = other.revision
     }
 

@@ -140,6 +140,10 @@ package actor Session {
                 }
             if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
             await self.handle(.flightEnded(flight, result, sentAt: sentAt))
+            // Who has answered where nobody was known to be is known from here on.
+            if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
+                await self.handle(.originsTrusted(origins))
+            }
         }
     }
 

@@ -44,6 +44,10 @@ package enum SessionEvent: Sendable {
     case defaultEnded(since: WallTime)
     /// The profile has changed: whether anything renews this session now.
     case renewable(Bool)
+    /// Where the profile has tokens sent was compared with where the session was signed in; an error: to another place.
+    case originsChecked(AgentError?)
+    /// The user, or a first sight, has agreed to these places.
+    case originsTrusted(TokenOrigins)
 
     // What came of the machine's own actions.
     case flightEnded(FlightID, Result<Grant, ProviderFailure>, sentAt: Moment)

@@ -98,6 +98,7 @@ extension SessionMachine {
         answer(.signOut, .done, &actions)
         flight = nil
         signedOut = false
+        originChange = nil
         record = new
         record.raise(above: old)
         if new.defaultSince == nil {
@@ -133,6 +134,15 @@ extension SessionMachine {
         answer(.signOut, .failure(.notRemoved(AgentError(error))), &actions)
     }
 
+    /// Nothing is sent to a place that the session was not signed in at; nothing is deleted because of that either.
+    mutating func originsChecked(_ change: AgentError?, _ actions: inout [SessionAction]) {
+        originChange = change
+        guard let change, !signedOut else { return }
+        for want in Set(waiters.values) where want != .writing && want != .signOut {
+            answer(want, .failure(change), &actions)
+        }
+    }
+
     // MARK: Answers
 
     /// Whoever waited for a renewal gets what it brought.
@@ -152,6 +162,6 @@ extension SessionMachine {
     /// The no that no renewal can change.
     func refusal(_ now: Moment) -> AgentError? {
         if signedOut { return .notSignedIn(record.session) }
-        return verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
+        return originChange ?? verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }
 }

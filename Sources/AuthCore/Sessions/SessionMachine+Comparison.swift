@@ -119,6 +119,8 @@ extension SessionMachine {
     /// Goes on with another sign-in, which somebody has put in the place of this one.
     private mutating func takeOver(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
         record = stored
+        // What another sign-in brought is compared with the profile when it is used.
+        originChange = nil
         writer.holds(stored.version)
         forgetAims()
         flight = nil

@@ -7,6 +7,10 @@ extension SessionMachine {
         _ actions: inout [SessionAction]
     ) {
         guard let flight, flight.id == id, case .asking = flight.stage else { return }
+        if case .failure(let failure) = result, failure.error.isOriginChange {
+            self.flight = nil
+            return originsChecked(failure.error, &actions)
+        }
         if let aim = flight.aim {
             switch result {
             case .success(let grant): return aimArrived(grant, at: aim, sentAt, now, &actions)
@@ -118,7 +122,7 @@ extension SessionMachine {
         readAt = nil
         takeLifetime(sentAt: sentAt, now: now)
         redate(now)
-        guard isLive(now) else {
+        guard isGood(now) else {
             let error = AgentError(
                 .badReply, "The provider's new token had already ended by this machine's clock.",
                 cause: "ended_on_arrival")

@@ -2,8 +2,11 @@ internal import AuthWire
 
 /// What can be told of a session at a moment.
 extension SessionMachine {
-    /// The token may be given out: not ended, not rejected, not signed out.
-    func isLive(_ now: Moment) -> Bool {
+    /// The token may be given out: not ended, not rejected, not signed out, and for the place that the profile names.
+    func isLive(_ now: Moment) -> Bool { originChange == nil && isGood(now) }
+
+    /// Not ended, not rejected, not signed out.
+    func isGood(_ now: Moment) -> Bool {
         guard !signedOut, !rejected, verdict == nil else { return false }
         return end.map { now.boot < $0 } ?? true
     }
@@ -30,7 +33,7 @@ extension SessionMachine {
 
     /// A try is allowed now: renewable, a network, and not waiting after a failed one.
     func mayRenew(_ now: Moment) -> Bool {
-        guard canRenew, verdict == nil, barrier == nil else { return false }
+        guard canRenew, verdict == nil, originChange == nil, barrier == nil else { return false }
         guard backoff.failures > 0, let plan else { return true }
         return plan.at <= now.boot
     }
@@ -59,7 +62,7 @@ extension SessionMachine {
     /// From when on the end is near, nearer, and so on: of the token, where nothing renews it, else of the refresh
     /// token. Empty where no end is known.
     func endingNotices(_ now: Moment) -> [BootInstant] {
-        guard verdict == nil, !signedOut else { return [] }
+        guard verdict == nil, originChange == nil, !signedOut else { return [] }
         if canRenew {
             guard let refresh = record.tokens.refreshLife else { return [] }
             let end = now.deadline(for: refresh.expiresAt)
@@ -77,7 +80,7 @@ extension SessionMachine {
             cause: cause, message: message, user: record.user, needsPassword: record.needsPassword,
             renews: canRenew, remembered: record.remembered != nil,
             expiresAt: record.tokens.expiresAt?.unixSeconds,
-            refreshAt: canRenew && verdict == nil && !signedOut ? plan?.date.unixSeconds : nil,
+            refreshAt: canRenew && verdict == nil && originChange == nil && !signedOut ? plan?.date.unixSeconds : nil,
             issuedAt: record.tokens.issuedAt.unixSeconds,
             endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
             signedInAt: record.signedInAt.unixSeconds,
@@ -92,6 +95,7 @@ extension SessionMachine {
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).kind?.rawValue }, nil) }
+        if let originChange { return (.signInRequired, originChange.cause, originChange.message) }
         if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
         if live { return (.active, nil, nil) }
         if !canRenew, flight == nil {

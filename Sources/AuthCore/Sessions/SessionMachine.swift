@@ -16,6 +16,8 @@ package struct SessionMachine: Sendable {
     package internal(set) var flight: Flight?
     /// The provider's final no.
     package internal(set) var verdict: AgentError?
+    /// The profile names another place than the session was signed in at: nothing is sent, and no token given out.
+    package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
     package internal(set) var lastFailure: AgentError?
     package internal(set) var signedOut = false
@@ -169,6 +171,10 @@ package struct SessionMachine: Sendable {
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
         case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
         case .renewable(let can): canRenew = can
+        case .originsChecked(let change): originsChecked(change, &actions)
+        case .originsTrusted(let origins):
+            originsChecked(nil, &actions)
+            if record.origins != origins { update { $0.origins = origins } }
 
         case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
         case .storeReread(let id, let result): storeReread(id, result, now, &actions)
@@ -203,7 +209,7 @@ package struct SessionMachine: Sendable {
 
     /// Joins the flight under way, or begins one.
     mutating func takeOff(for aim: TokenAim? = nil, _ actions: inout [SessionAction]) {
-        guard flight == nil, !signedOut, verdict == nil else { return }
+        guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
         let id = FlightID(lastFlight)
         flight = Flight(id: id, generation: record.generation, aim: aim, stage: .asking)
@@ -305,7 +311,9 @@ package struct SessionMachine: Sendable {
 
     /// Who has no token left is renewed soon, whatever was planned when there was one.
     private mutating func hurry(_ now: Moment) {
-        guard canRenew, verdict == nil, flight == nil, backoff.failures == 0, !isLive(now) else { return }
+        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !isLive(now) else {
+            return
+        }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
         let soon = max(now.boot, obtained + RenewalPolicy.leastBetween) + spread.upperBound
         if let plan, plan.at <= soon { return }
@@ -319,7 +327,8 @@ package struct SessionMachine: Sendable {
         }
         if !signedOut {
             if let secondLook, comparison == .wanted { deadlines.append(secondLook) }
-            if canRenew, verdict == nil, flight == nil, network == .online, let plan { deadlines.append(plan.at) }
+            let isIdle = verdict == nil && originChange == nil && flight == nil
+            if canRenew, isIdle, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
             if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }
         }

@@ -34,6 +34,9 @@ package struct SessionRecord: Sendable, Equatable {
     package var corrections: UInt64
     /// Of what users change: grows by one with each change of that.
     package var revision: UInt64
+    /// Where its tokens and credentials may be sent; `nil`: an older authd wrote the record, and the profile's are adopted when
+    /// it is read.
+    package var origins: TokenOrigins?
     /// When it became the default session; `nil` if it is not. Of several records the latest counts.
     package var defaultSince: WallTime?
     /// It became the default because there was no other session: the settings may name another one.
@@ -45,7 +48,8 @@ package struct SessionRecord: Sendable, Equatable {
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
         signedInAt: WallTime, signIn: SignInID? = nil, remembered: [String: Secret]? = nil,
         clientSecret: Secret? = nil, client: RegisteredClient? = nil, generation: UInt64 = 1, corrections: UInt64 = 0,
-        revision: UInt64 = 1, defaultSince: WallTime? = nil, isDefaultImplied: Bool = false
+        revision: UInt64 = 1, defaultSince: WallTime? = nil, isDefaultImplied: Bool = false,
+        origins: TokenOrigins? = nil
     ) {
         self.session = session
         self.provider = provider
@@ -66,6 +70,7 @@ package struct SessionRecord: Sendable, Equatable {
         self.revision = revision
         self.defaultSince = defaultSince
         self.isDefaultImplied = isDefaultImplied
+        self.origins = origins
     }
 }
 

@@ -39,6 +39,10 @@ extension LoginDesk {
         let former = table.board.status(login.session)
         let change = AccountChange(from: former, to: grant.user, login)
         let replaced = change == nil ? nil : await table.session(named: login.session)?.record
+        // As they were for this sign-in: what a server publishes about itself is still fresh.
+        let origins = try? await table.provider.origins(
+            of: login.profile, in: login.environment, at: table.clock.now()
+        ).get()
         // Cancelled meanwhile: the session is not made, and nobody uses what came for it.
         guard isUnderWay(login.id) else {
             if login.held == nil { discard(grant, of: login) }
@@ -49,7 +53,8 @@ extension LoginDesk {
             return nil
         }
         useHeld(by: login.id)
-        let record = try login.record(from: grant, former: former, now: table.clock.now())
+        var record = try login.record(from: grant, former: former, now: table.clock.now())
+        record.origins = origins ?? login.profile.origins(in: login.environment)
         let status = try await table.signedIn(record, sentAt: sentAt)
         // The former account's tokens are of no more use here.
         if let replaced { revoke(replaced) }

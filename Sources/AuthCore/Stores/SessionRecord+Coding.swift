@@ -51,6 +51,7 @@ extension SessionRecord {
         object["raw_user"] = rawUser
         object["user_received_at"] = userReceivedAt.map { .number($0.unixSeconds) }
         object["default_since"] = defaultSince.map { .number($0.unixSeconds) }
+        object["origins"] = origins?.json
         if isDefaultImplied { object["default_implied"] = true }
         if let remembered {
             var fields = JSONObject()
@@ -100,7 +101,8 @@ extension SessionRecord {
             corrections: members.optional("corrections", "a whole number", \.revision) ?? 0,
             revision: members.optional("changes", "a whole number", \.revision) ?? number,
             defaultSince: members.optional("default_since", "a date in Unix seconds", \.date),
-            isDefaultImplied: members.optional("default_implied", "true or false", \.boolValue) ?? false)
+            isDefaultImplied: members.optional("default_implied", "true or false", \.boolValue) ?? false,
+            origins: members.optional("origins", "origins", TokenOrigins.init(stored:)))
     }
 }
 

@@ -156,6 +156,8 @@ package struct Dispatcher: Sendable {
             return later { () async throws(AgentError) in try await store.export(params).json }
         case .sessionImport(let params):
             return later { () async throws(AgentError) in try await store.take(params).json }
+        case .sessionTrust(let params):
+            return later { () async throws(AgentError) in try await table.trust(params).json }
 
         case .agentLock:
             throw AgentError(

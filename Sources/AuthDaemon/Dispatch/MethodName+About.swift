@@ -78,6 +78,10 @@ extension MethodName {
             MethodAbout(
                 "Takes what an export gave, with the passphrase that sealed it.",
                 [.needs("parcel_base64"), .takes("passphrase")], gives: "sessions")
+        case .sessionTrust:
+            MethodAbout(
+                "Shows which new places a changed profile names for a session, or lets its tokens be sent there.",
+                [Self.session, .takes("origins", .array)], gives: "trust")
         case .outboxDrop: MethodAbout("Drops them.", [Self.session, .takes("id")], gives: "outbox")
         }
     }

@@ -5,7 +5,9 @@ import AuthWire
 ///
 /// A key of another method is ignored as everywhere, so that a client may send the same params to several methods.
 enum ParamNames {
-    private static let strict: [MethodName] = [.tokenGet, .tokenReject, .tokenProof, .sessionLogout, .sessionExport]
+    private static let strict: [MethodName] = [
+        .tokenGet, .tokenReject, .tokenProof, .sessionLogout, .sessionExport, .sessionTrust,
+    ]
     private static let own = Dictionary(uniqueKeysWithValues: strict.map { ($0, Set($0.about.params.map(\.name))) })
     private static let all = Set(MethodName.allCases.flatMap { $0.about.params.map(\.name) })
 

@@ -64,6 +64,7 @@ extension AgentRequest {
         case .storeMigrate: .storeMigrate(try MigrateParams(object))
         case .sessionExport: .sessionExport(try ExportParams(object))
         case .sessionImport: .sessionImport(try ImportParams(object))
+        case .sessionTrust: .sessionTrust(try TrustParams(object))
         }
     }
 }

@@ -48,6 +48,7 @@ extension AgentRequest {
         case .storeMigrate: .storeMigrate
         case .sessionExport: .sessionExport
         case .sessionImport: .sessionImport
+        case .sessionTrust: .sessionTrust
         }
     }
 
@@ -86,6 +87,7 @@ extension AgentRequest {
         case .storeMigrate(let params): params.json
         case .sessionExport(let params): params.json
         case .sessionImport(let params): params.json
+        case .sessionTrust(let params): params.json
         }
     }
 }

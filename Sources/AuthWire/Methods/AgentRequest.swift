@@ -47,4 +47,5 @@ public enum AgentRequest: Sendable, Equatable {
     case storeMigrate(MigrateParams)
     case sessionExport(ExportParams)
     case sessionImport(ImportParams)
+    case sessionTrust(TrustParams)
 }

@@ -47,6 +47,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case storeMigrate = "store.migrate"
     case sessionExport = "session.export"
     case sessionImport = "session.import"
+    case sessionTrust = "session.trust"
 
     /// By name in one step: comparing with each of them in turn would cost more than the rest of a request.
     static let byName = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })

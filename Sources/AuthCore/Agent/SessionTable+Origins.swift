@@ -1,0 +1,48 @@
+package import AuthWire
+
+/// Where sessions' tokens may be sent, as profiles change.
+extension SessionTable {
+    /// Compares where the profile has tokens sent with where the session was signed in. Of a record from before origins were
+    /// recorded the profile's are adopted.
+    func checkOrigins(of session: Session) async {
+        let record = await session.record
+        if record.origins != nil {
+            await session.handle(.originsChecked(provider.originChange(of: record)))
+        } else if let named = provider.namedOrigins(of: record) {
+            await session.handle(.originsTrusted(named))
+        }
+    }
+
+    /// A request was not sent because of where it would have gone: the session says so from here on.
+    func note(_ failure: ProviderFailure, _ session: Session) async {
+        if failure.error.isOriginChange { await session.handle(.originsChecked(failure.error)) }
+    }
+
+    /// Tells where the profile has tokens sent and the session was not signed in, or lets them be sent there.
+    ///
+    /// - Throws: `conflict` if the user agreed to other places than those that the profile names now.
+    package func trust(_ params: TrustParams) async throws(AgentError) -> TrustResult {
+        let session = try await session(params.session)
+        let record = await session.record
+        guard let profile = provider.profile(of: record) else { throw .unknownProvider(record.provider) }
+        let found = try await provider.origins(of: profile, in: record.environment, at: clock.now())
+            .mapError(\.error).get()
+        guard let found else {
+            throw AgentError(
+                .validation, "\(profile.title) has no environment \(record.environment) any more: sign in again.")
+        }
+        let change = record.origins?.change(to: found) ?? OriginChange(former: [], new: [])
+        if let agreed = params.origins {
+            guard Set(agreed) == Set(change.new) else {
+                throw AgentError(
+                    .conflict, "The profile \(record.provider) does not name these places for session \(session.name).",
+                    cause: AgentError.originChangedCause, details: change.new)
+            }
+            await session.handle(.originsTrusted(found))
+            try await session.write()
+        }
+        return TrustResult(
+            former: change.former, origins: change.new, isTrusted: params.origins != nil,
+            status: try status(session.name))
+    }
+}

@@ -1,0 +1,156 @@
+package import AuthWire
+
+/// Where the tokens and credentials of a session may be sent: recorded at its sign-in, and changed only if the user agrees.
+package struct TokenOrigins: Sendable, Equatable {
+    /// What may be sent to an origin.
+    package struct Uses: OptionSet, Sendable, Hashable {
+        package let rawValue: UInt8
+
+        package init(rawValue: UInt8) {
+            self.rawValue = rawValue
+        }
+
+        /// Answers of a sign-in, and what a client of OAuth proves itself with.
+        package static let credentials = Uses(rawValue: 1)
+        package static let refreshToken = Uses(rawValue: 2)
+        package static let accessToken = Uses(rawValue: 4)
+        package static let all: Uses = [.credentials, .refreshToken, .accessToken]
+
+        /// As they are stored.
+        fileprivate static let words: [(String, Uses)] = [
+            ("credentials", .credentials), ("refresh_token", .refreshToken), ("access_token", .accessToken),
+        ]
+    }
+
+    /// Of the authorization server, if the profile names one: its endpoints are discovered.
+    package let issuer: String?
+    package private(set) var uses: [Origin: Uses] = [:]
+    /// `false`: where the authorization server's endpoints are is yet to be discovered. The first discovery is trusted.
+    package let isComplete: Bool
+
+    package init(issuer: String? = nil, isComplete: Bool = true) {
+        self.issuer = issuer
+        self.isComplete = isComplete
+    }
+
+    /// What is no URL is ignored: nothing can be sent there.
+    package mutating func allow(_ uses: Uses, at url: String?) {
+        guard let origin = url.flatMap({ Origin(of: $0) }) else { return }
+        self.uses[origin, default: []].formUnion(uses)
+    }
+
+    package func allows(_ uses: Uses, at origin: Origin) -> Bool {
+        self.uses[origin]?.isSuperset(of: uses) == true
+    }
+
+    /// With what another one allows besides.
+    package func union(_ other: TokenOrigins) -> TokenOrigins {
+        var union = TokenOrigins(issuer: other.issuer ?? issuer, isComplete: isComplete || other.isComplete)
+        union.uses = uses.merging(other.uses) { $0.union($1) }
+        return union
+    }
+
+    /// What would go to an origin, or an issuer, that these do not allow it at.
+    /// - Returns: `nil` if there is nothing.
+    package func change(to named: TokenOrigins) -> OriginChange? {
+        var new = named.uses.filter { !allows($0.value, at: $0.key) }.map(\.key.text)
+        var former = uses.keys.filter { named.uses[$0] == nil }.map(\.text)
+        if let issuer, let other = named.issuer, !issuer.utf8.elementsEqual(other.utf8) {
+            new.append("issuer \(other)")
+            former.append("issuer \(issuer)")
+        }
+        guard !new.isEmpty else { return nil }
+        return OriginChange(former: (former.isEmpty ? uses.keys.map(\.text) : former).sorted(), new: new.sorted())
+    }
+}
+
+/// A profile names other places than those that a session was signed in at. As text, for the user.
+package struct OriginChange: Sendable, Equatable {
+    package let former: [String]
+    package let new: [String]
+}
+
+/// The one check that every request with a session's tokens or credentials passes.
+package struct OriginGuard: Sendable {
+    private let session: SessionName
+    private let provider: String
+    private let origins: TokenOrigins?
+
+    package init(_ record: SessionRecord) {
+        session = record.session
+        provider = record.provider
+        origins = record.origins
+    }
+
+    /// - Parameter issuer: of the server whose endpoint the URL is, if it was discovered.
+    /// - Throws: `sign_in_required` with the cause `origin_changed`: nothing may be sent there.
+    package func check(_ uses: TokenOrigins.Uses, at url: String, issuer: String? = nil) throws(AgentError) {
+        // The session table has adopted the profile's before anything is sent (checkOrigins).
+        guard let origins else { return }
+        let origin = Origin(of: url)
+        if let origin, origins.allows(uses, at: origin) { return }
+        if !origins.isComplete, let issuer, issuer == origins.issuer { return }
+        throw .originChanged(
+            session, provider,
+            OriginChange(former: origins.uses.keys.map(\.text).sorted(), new: [origin?.text ?? url.quotable]))
+    }
+}
+
+extension AgentError {
+    static let originChangedCause = "origin_changed"
+
+    static func originChanged(_ session: SessionName, _ provider: String, _ change: OriginChange) -> AgentError {
+        AgentError(
+            .signInRequired,
+            "The profile \(provider) now names \(change.new.joined(separator: ", ")) for session \(session), which was "
+                + "signed in at \(change.former.joined(separator: ", ")). Nothing is sent there until you sign in again, or "
+                + "agree with `authc trust -s \(session)`. The session is kept.",
+            cause: originChangedCause)
+    }
+
+    var isOriginChange: Bool { cause == Self.originChangedCause && kind == .signInRequired }
+}
+
+extension TokenOrigins {
+    /// As it is stored with the session.
+    package var json: JSON {
+        var places = JSONObject()
+        for (origin, allowed) in uses.sorted(by: { $0.key.text < $1.key.text }) {
+            places[origin.text] = .array(Uses.words.filter { allowed.contains($0.1) }.map { .string($0.0) })
+        }
+        var object: JSONObject = ["uses": .object(places)]
+        object["issuer"] = issuer.map(JSON.string)
+        if !isComplete { object["incomplete"] = true }
+        return .object(object)
+    }
+
+    /// `nil` for what is none. A use that this version does not know is left out: it allows nothing.
+    package init?(stored json: JSON) {
+        guard let places = json["uses"]?.objectValue else { return nil }
+        self.init(issuer: json["issuer"]?.stringValue, isComplete: json["incomplete"]?.boolValue != true)
+        for (url, list) in places {
+            guard Origin(of: url) != nil, let names = list.arrayValue else { return nil }
+            for (name, use) in Uses.words where names.contains(.string(name)) { allow(use, at: url) }
+        }
+    }
+}
+
+extension ProviderProfile {
+    /// Where this profile has tokens and credentials sent.
+    /// - Parameter server: the authorization server as discovered; `nil`: as far as the profile alone says.
+    /// - Returns: `nil` if it has no such environment.
+    package func origins(in environment: String, server: OAuthServer? = nil) -> TokenOrigins? {
+        guard let base = environments.first(where: { $0.name == environment })?.baseURL else { return nil }
+        guard let oauth else {
+            var origins = TokenOrigins()
+            origins.allow(.all, at: base)
+            return origins
+        }
+        var origins = TokenOrigins(issuer: oauth.issuer, isComplete: server != nil || oauth.issuer == nil)
+        origins.allow(.accessToken, at: base)
+        let endpoints = server?.endpoints ?? oauth.endpoints
+        for url in [endpoints.token, endpoints.revocation] { origins.allow(.all, at: url) }
+        origins.allow(.accessToken, at: endpoints.userInfo)
+        return origins
+    }
+}
