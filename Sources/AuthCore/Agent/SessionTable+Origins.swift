@@ -13,6 +13,15 @@ extension SessionTable {
         }
     }
 
+    /// An older authd took the first of several sessions for the default one without writing that down: it stays so.
+    /// - Parameter records: as they were read; those of an older authd name no origins.
+    func keepFormerDefault(of records: [SessionRecord]) async {
+        guard records.count > 1, records.allSatisfy({ $0.origins == nil && $0.defaultSince == nil }) else { return }
+        let first = records.min { ($0.signedInAt.unixSeconds, $0.session) < ($1.signedInAt.unixSeconds, $1.session) }
+        guard let first else { return }
+        await session(named: first.session)?.handle(.defaultImplied)
+    }
+
     /// A request was not sent because of where it would have gone: the session says so from here on.
     func note(_ failure: ProviderFailure, _ session: Session) async {
         if failure.error.isOriginChange { await session.handle(.originsChecked(failure.error)) }

@@ -26,6 +26,7 @@ extension SessionTable {
         let sessions = handovers.take(of: store.kind).filter { !signOuts.cover($0.record) }
         board.holdDefault()
         for session in sessions { await pickUp(session.record, handedOver: session) }
+        await keepFormerDefault(of: sessions.map(\.record))
         board.releaseDefault()
         handovers.flush(of: store.kind)
         guard !sessions.isEmpty else { return }
@@ -55,6 +56,8 @@ extension SessionTable {
                 case .damaged(let session, let reason): damaged[session] = reason
                 }
             }
+            await keepFormerDefault(
+                of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
             entries.withLock { entries in
                 entries.loaded = true
                 entries.damaged = damaged

@@ -87,6 +87,30 @@ struct DefaultSessionTests {
         }
     }
 
+    @Test("the first of several sessions that an older authd kept is still the default")
+    func olderRecords() async throws {
+        let store = MemoryStore()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            for name in ["b", "a", "c"] {
+                try await Self.signIn(desk, name)
+                example.clock.advance(.seconds(1))
+            }
+        }
+        for name in ["a", "b", "c"] {
+            var record = try #require(try await store.load(SessionName(name)))
+            record.origins = nil
+            record.defaultSince = nil
+            record.isDefaultImplied = false
+            try await store.save(record)
+        }
+        let upgraded = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await upgraded.running { table, _ in
+            let status = try table.status(nil)
+            #expect(status.session.text == "b")
+        }
+    }
+
     @Test("what the settings name goes before the first session, and not before the user's choice")
     func preferred() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())

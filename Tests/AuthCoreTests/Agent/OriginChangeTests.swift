@@ -116,7 +116,8 @@ struct OriginChangeTests {
             #expect(try table.status(nil).cause == "origin_changed")
         }
         let record = try await store.load(SessionName("example"))
-        #expect(record?.origins?.allows(.all, at: try #require(Origin(of: Self.elsewhere))) == true)
+        let place = try #require(Origin(of: Self.elsewhere))
+        #expect(record?.origins?.allows(.all, at: place) == true)
     }
 
     @Test("is trusted by a new sign-in there")
@@ -272,8 +273,26 @@ struct OriginGuardTests {
         #expect(TokenOrigins(stored: ["uses": ["a.example": ["access_token"]]]) == nil)
         #expect(TokenOrigins(stored: [:]) == nil)
         let a = try #require(Origin(of: "https://a.example"))
-        #expect(!origins.allows(.accessToken, at: try #require(Origin(of: "http://a.example"))))
+        let plain = try #require(Origin(of: "http://a.example"))
+        #expect(!origins.allows(.accessToken, at: plain))
         #expect(origins.allows([.refreshToken, .credentials], at: a))
+    }
+
+    @Test("a merge with what an older authd has written keeps the origins, and takes the newer default")
+    func merged() throws {
+        var mine = try Sample.record()
+        mine.origins = try Sample.profile().origins(in: "production")
+        var stored = mine
+        stored.origins = nil
+        stored.defaultSince = Sample.sentAt
+        stored.isDefaultImplied = true
+        stored.revision += 1
+        let merged = mine.merged(with: stored)
+        #expect(merged.origins == mine.origins)
+        #expect(merged.defaultSince == Sample.sentAt && merged.isDefaultImplied)
+        var trusted = stored
+        trusted.origins = TokenOrigins()
+        #expect(mine.merged(with: trusted).origins == TokenOrigins())
     }
 
     @Test("what a renewal in flight brings is kept, though the profile leads elsewhere meanwhile")
