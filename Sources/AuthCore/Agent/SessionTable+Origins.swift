@@ -2,17 +2,6 @@ package import AuthWire
 
 /// Where sessions' tokens may be sent, as profiles change.
 extension SessionTable {
-    /// Compares where the profile has tokens sent with where the session was signed in. Of a record from before origins were
-    /// recorded the profile's are adopted.
-    func checkOrigins(of session: Session) async {
-        let record = await session.record
-        if record.origins != nil {
-            await session.handle(.originsChecked(provider.originChange(of: record)))
-        } else if let named = provider.namedOrigins(of: record) {
-            await session.handle(.originsTrusted(named))
-        }
-    }
-
     /// An older authd took the first of several sessions for the default one without writing that down: it stays so.
     /// - Parameter records: as they were read; those of an older authd name no origins.
     func keepFormerDefault(of records: [SessionRecord]) async {

@@ -105,7 +105,7 @@ package final class SessionTable: Sendable {
         catalog.profiles = profiles
         for session in sessions {
             await session.handle(.renewable(provider.canRenew(await session.record)))
-            await checkOrigins(of: session)
+            await session.checkOrigins()
         }
         await tellPlaces()
     }
@@ -155,7 +155,7 @@ package final class SessionTable: Sendable {
             }
         let session = add(machine, named: record.session)
         // Before anything could be sent.
-        await checkOrigins(of: session)
+        await session.checkOrigins()
         await tellNetwork(session)
         await session.begin()
         // Such a session is good only as long as the provider says so: it is asked, and serves meanwhile.
@@ -213,7 +213,7 @@ package final class SessionTable: Sendable {
         await keepDefault(besides: record.session)
         let session = await install(record, sentAt: sentAt)
         // The profile may have changed while the user signed in.
-        await checkOrigins(of: session)
+        await session.checkOrigins()
         await tellPlaces()
         await tellNetwork(session)
         try await session.write()

@@ -27,6 +27,17 @@ package actor Session {
 
     package var record: SessionRecord { machine.record }
 
+    /// Compares where the profile, as it stands now, has tokens sent with where the session was signed in. For a record from
+    /// before origins were recorded the profile's are adopted.
+    package func checkOrigins() {
+        let record = machine.record
+        if record.origins != nil {
+            handle(.originsChecked(world.provider.originChange(of: record)))
+        } else if let named = world.provider.namedOrigins(of: record) {
+            handle(.originsTrusted(named))
+        }
+    }
+
     package func token(minValid: Duration?) async throws(AgentError) -> TokenResult {
         try await token { .tokenWanted($0, minValid: minValid) }
     }

@@ -85,7 +85,7 @@ package struct OriginGuard: Sendable {
     /// - Parameter issuer: of the server whose endpoint the URL is, if it was discovered.
     /// - Throws: `sign_in_required` with the cause `origin_changed`: nothing may be sent there.
     package func check(_ uses: TokenOrigins.Uses, at url: String, issuer: String? = nil) throws(AgentError) {
-        // The session table has adopted the profile's before anything is sent (checkOrigins).
+        // The session table has adopted the profile's before anything is sent (`Session.checkOrigins`).
         guard let origins else { return }
         let origin = Origin(of: url)
         if let origin, origins.allows(uses, at: origin) { return }
