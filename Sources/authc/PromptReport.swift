@@ -2,7 +2,8 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `authc prompt`: the prompt file's line, without asking the agent. Nothing when there is no such file.
+/// `authc prompt`: the prompt file's words, without asking the agent. Nothing if there is no such file, or the agent that
+/// wrote it is gone.
 enum PromptReport {
     /// One line of a word per session: far above any real one, so that another file is not printed by mistake.
     private static let longest = 16 << 10
@@ -30,7 +31,8 @@ enum PromptReport {
         var bytes = [UInt8](repeating: 0, count: longest)
         let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
         guard count >= 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(errno)))") }
-        let line = bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }
-        return String(decoding: line, as: UTF8.self)
+        return PromptLine.line(inFile: String(decoding: bytes[..<count], as: UTF8.self)) { agent in
+            unsafe access("/proc/\(agent)", F_OK) == 0
+        }
     }
 }

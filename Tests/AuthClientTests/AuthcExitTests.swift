@@ -187,4 +187,26 @@ struct AuthcExitTests {
         #expect(result.status == 0)
         #expect(result.output.isEmpty && result.errors.isEmpty)
     }
+
+    @Test("the prompt line of an agent that is gone is not shown, by authc or by the shell's own read")
+    func promptOfKilledAgent() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder + "/authd", withIntermediateDirectories: true)
+        // One that has ended and was waited for.
+        let ended = try await Program.run(["-c", "printf %s $$"], folder: folder, program: "/bin/bash").output
+        for (agent, isShown) in [("\(getpid())", true), (ended, false)] {
+            try "\(agent) shop:ada@example.org\n".write(
+                toFile: folder + "/authd/prompt", atomically: true, encoding: .utf8)
+            let result = try await Program.run(["prompt"], folder: folder)
+            #expect(result.output == (isShown ? "shop:ada@example.org\n" : ""))
+            let shell = try await Program.run(
+                ["-c", Self.recipe + "; printf %s \"$session\""], folder: folder, program: "/bin/sh")
+            #expect(shell.output == (isShown ? "shop:ada@example.org" : ""))
+        }
+    }
+
+    /// As the README has it.
+    private static let recipe =
+        #"read -r agent session < "$XDG_RUNTIME_DIR/authd/prompt" && [ -d "/proc/$agent" ] || session="#
 }

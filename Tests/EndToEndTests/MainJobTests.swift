@@ -192,7 +192,9 @@ struct MainJobTests {
             let prompt = try await scene.agent.authc("prompt")
             #expect(prompt.out.contains("app-template"), "\(prompt.out)\(prompt.err)")
             let file = try String(contentsOfFile: scene.desktop.folder.path + "/run/authd/prompt", encoding: .utf8)
-            #expect(file == prompt.out)
+            #expect(file == "\(try scene.agent.child.pid) \(prompt.out)")
+            try await scene.agent.child.end(SIGKILL)
+            #expect(try await scene.authc(["prompt"]).out.isEmpty)
         }
     }
 

@@ -1,5 +1,6 @@
 package import AuthCore
 import AuthWire
+import Glibc
 package import Logging
 import ServiceLifecycle
 
@@ -49,7 +50,7 @@ package struct StateFollower: Service {
 
     private func write(_ line: String) {
         do throws(SystemFailure) {
-            try prompt.write(line + "\n")
+            try prompt.write(PromptLine.file(line, agent: getpid()))
         } catch {
             logger.warning("The prompt line is not up to date: \(error)")
         }
