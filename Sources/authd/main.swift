@@ -59,4 +59,8 @@ let parts = AgentParts(
     },
     parcels: PassphraseParcels())
 
-exit(await AgentProgram(.ofThisProcess(), parts: parts).run().rawValue)
+let program = AgentProgram(.ofThisProcess(), parts: parts)
+// A task that the main thread begins or waits for gets a priority above the usual one. The system refuses that to
+// ordinary users, and libdispatch then writes so to the log.
+Task.detached(priority: .medium) { [program] in exit(await program.run().rawValue) }
+while true { pause() }

@@ -21,10 +21,30 @@ struct ProgramTests {
         let pid = try await onThread { [home] in try RawClient(home.socket).ask("agent.info")["result"]?["pid"] }
         #expect(pid == .integer(Int64(authd.pid)))
         try await authd.hears { $0 == "WATCHDOG=1" }
-        #expect(try String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8) == "\n")
+        #expect(try String(contentsOfFile: home.runtime + "/authd/prompt", encoding: .utf8) == "\(authd.pid)\n")
         #expect(await authd.end() == 0)
         try await authd.hears { $0.contains("STOPPING=1") }
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])
+    }
+
+    /// libdispatch writes to the log when the system refuses a higher priority, as it does to ordinary users.
+    @Test("no thread of it asks for another priority than the process was started with")
+    func priorities() async throws {
+        let authd = try await Program(home, ["--store", "memory"])
+        try await authd.ready()
+        let socket = home.socket
+        _ = try await onThread { try RawClient(socket).ask("agent.info") }
+        let tasks = "/proc/\(authd.pid)/task"
+        let names = try FileManager.default.contentsOfDirectory(atPath: tasks)
+        #expect(names.count > 4)
+        for name in names {
+            // The 19th field is the nice value (proc(5)); the second, in brackets, may hold spaces. A thread may end.
+            guard let line = try? String(contentsOfFile: "\(tasks)/\(name)/stat", encoding: .utf8) else { continue }
+            let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
+            #expect(fields.count > 16 && fields[16] == "\(getpriority(PRIO_PROCESS, 0))", "\(line)")
+        }
+        #expect(await authd.end() == 0)
+        #expect(await !authd.errors().contains("thread priority"))
     }
 
     @Test("a second one says who is there, ends with 75 and leaves the first alone")
