@@ -8,6 +8,11 @@ package enum SocketFolder {
         case open(path: String, mode: UInt32)
         case failed(SystemFailure)
 
+        /// Others may need it as it is: every folder of the system is root's, and /tmp is writable for all.
+        package static func isShared(mode: UInt32, userID: UInt32) -> Bool {
+            userID == 0 || mode & (UInt32(S_ISVTX) | 0o002) != 0
+        }
+
         package var description: String {
             switch self {
             case .notAFolder(let path):
@@ -15,7 +20,9 @@ package enum SocketFolder {
             case .foreign(let path, let owner):
                 "\(path) belongs to user \(owner), not to user \(geteuid()): choose another with --socket"
             case .open(let path, let mode):
-                "\(path) is open to others (mode 0\(String(mode, radix: 8))): run `chmod 700 \(path)`"
+                "\(path) is open to others (mode 0\(String(mode, radix: 8))): "
+                    + (Self.isShared(mode: mode, userID: geteuid())
+                        ? "choose a folder of your own with --socket" : "run `chmod 700 \(path)`")
             case .failed(let failure): "\(failure)"
             }
         }

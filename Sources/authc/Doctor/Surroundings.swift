@@ -13,12 +13,20 @@ enum Surroundings {
                 hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`")
         }
         guard SocketPath.isPrivateFolder(String(folder), getuid()) else {
+            let remedy = mayClose(String(folder)) ? "`chmod 700 \(folder)`, or " : ""
             return .warning(
                 .socket, "\(path) (\(source)): its folder is not yours alone",
-                hint: "only its owner should use it, and nobody else open it: `chmod 700 \(folder)` as that user; else "
-                    + "leave AUTHD_SOCKET and --socket away")
+                hint: "only you should be able to open it: \(remedy)leave AUTHD_SOCKET and --socket away")
         }
         return .ok(.socket, "\(path) (\(source))")
+    }
+
+    /// Whether the user can close it without taking it away from others: every folder of the system is root's, and /tmp is
+    /// writable for all.
+    private static func mayClose(_ folder: String) -> Bool {
+        var info = stat()
+        guard getuid() != 0, unsafe lstat(folder, &info) == 0 else { return false }
+        return info.st_uid == getuid() && info.st_mode & (S_ISVTX | S_IWOTH) == 0
     }
 
     /// Whether the agent outlives the person's last login, where systemd starts it; `nil` elsewhere.
