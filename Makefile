@@ -37,6 +37,8 @@ UNITS := $(wildcard systemd/*.service systemd/*.socket)
 PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
 MAN5 := $(wildcard Docs/man/*.5)
+# What the README, other pages and messages name.
+PAGES := $(wildcard Docs/*.md Docs/*/*.md)
 
 BIN := $(DESTDIR)$(PREFIX)/bin
 UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
@@ -62,7 +64,7 @@ help:
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
-	@echo 'make install    programs, user units, man pages, completions, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
+	@echo 'make install    programs, user units, man pages, documentation, completions, sample profiles (PREFIX=$(PREFIX) DESTDIR=$(DESTDIR))'
 	@echo 'make uninstall  removes what make install put there'
 	@echo 'make clean      removes what was built'
 
@@ -141,6 +143,7 @@ install:
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/
 	$(INSTALL) -m 644 $(PROFILES) $(DOC)/providers/
 	$(INSTALL) -m 644 README.md $(DOC)/
+	for page in $(PAGES); do $(INSTALL) -D -m 644 $$page $(DOC)/$$page || exit 1; done
 	for shell in bash:$(BASH_COMPLETION) zsh:$(ZSH_COMPLETION) fish:$(FISH_COMPLETION); do \
 	    file=$${shell#*:}; $(INSTALL) -d $$(dirname $$file) \
 	    && $(RELEASE)/authc --generate-completion-script $${shell%%:*} > $$file && chmod 644 $$file || exit 1; done
@@ -149,8 +152,8 @@ uninstall:
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
 	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
-	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(DOC)/README.md
-	for folder in $(DOC)/providers $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
+	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
+	for folder in $(DOC)/providers $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
 
 clean:
 	rm -rf .build

@@ -1,0 +1,69 @@
+import Foundation
+import Subprocess
+import Testing
+
+@Suite("make install")
+struct InstallTests {
+    /// With stand-ins for the programs: what becomes of those is not looked at here.
+    private func make(_ target: String, into folder: URL) async throws {
+        let programs = folder.appending(path: "built")
+        try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
+        for name in ["authd", "authc"] where !FileManager.default.fileExists(atPath: programs.path + "/" + name) {
+            try FileManager.default.copyItem(atPath: "/bin/true", toPath: programs.path + "/" + name)
+        }
+        let result = try await run(
+            .name("make"),
+            arguments: [
+                "--directory", House.root.path, target, "PREFIX=/usr", "DESTDIR=\(folder.path)/root",
+                "RELEASE=\(programs.path)",
+            ], output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
+        try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+    }
+
+    private func withFolder(_ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try await body(folder)
+    }
+
+    @Test("installs every page that the README, another page or a message names")
+    func pages() async throws {
+        try await withFolder { folder in
+            try await make("install", into: folder)
+            let documentation = folder.appending(path: "root/usr/share/doc/authd-session")
+            func expect(_ page: String, from place: URL, namedBy name: String) {
+                let path = place.appending(path: page).standardized.path
+                #expect(FileManager.default.fileExists(atPath: path), "\(name) names \(page)")
+            }
+            let readme = try #require(House.file("README.md"))
+            for page in [readme] + House.files(under: "Docs").filter({ $0.path.hasSuffix(".md") }) {
+                let place = documentation.appending(path: page.path).deletingLastPathComponent()
+                for link in page.text.matches(of: /\]\(((?!https?:)[^)#\s]+\.md)[)#]/).map({ String($0.1) })
+                where !link.contains("Sources/") && !link.contains("Tests/") {
+                    expect(link, from: place, namedBy: page.path)
+                }
+            }
+            for file in House.files(under: "Sources") {
+                for name in file.text.matches(of: /Docs\/[a-z\/-]+\.md/).map({ String($0.0) }) {
+                    expect(name, from: documentation, namedBy: file.path)
+                }
+            }
+        }
+    }
+
+    @Test("leaves nothing behind that make uninstall does not remove")
+    func uninstall() async throws {
+        try await withFolder { folder in
+            try await make("install", into: folder)
+            try await make("uninstall", into: folder)
+            let left = FileManager.default.enumerator(atPath: folder.path + "/root")?.compactMap { $0 as? String } ?? []
+            let files = left.filter { name in
+                var isFolder: ObjCBool = false
+                FileManager.default.fileExists(atPath: folder.path + "/root/" + name, isDirectory: &isFolder)
+                return !isFolder.boolValue
+            }
+            #expect(files.isEmpty)
+            #expect(!left.contains { $0.hasSuffix("authd-session") })
+        }
+    }
+}
