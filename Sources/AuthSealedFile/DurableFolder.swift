@@ -148,7 +148,8 @@ package struct DurableFolder: Sendable {
     /// With the errno of the call that has just failed.
     private func failure(_ what: String) -> StoreError {
         let number = errno
-        return .failed(reason: "cannot \(what): \(SystemError.text(number))")
+        let isFull = number == ENOSPC || number == EDQUOT
+        return .failed(reason: "cannot \(what): \(isFull ? "the disk is full: " : "")\(SystemError.text(number))")
     }
 }
 

@@ -121,7 +121,8 @@ struct StatusCard {
     private var warnings: [String] {
         var warnings: [String] = []
         if status.unsaved, status.state != .signedOut {
-            warnings.append("not saved: the store cannot be written now; kept in memory until it can")
+            let why = status.storeError.map { " (\($0))" } ?? ""
+            warnings.append("not saved: the store cannot be written now\(why); kept in memory until it can")
         }
         if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }
         if status.state == .active, let end = status.endsAt, end - now < StatusCard.nearEnd {

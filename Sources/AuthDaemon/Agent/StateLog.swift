@@ -6,6 +6,8 @@ import Logging
 struct StateLog {
     private let logger: Logger
     private var sessions: [SessionName: SessionState] = [:]
+    /// Of sessions whose newest tokens are in memory only.
+    private var storeErrors: [SessionName: String] = [:]
     private var store: StoreInfo?
     private var network = NetworkState.online
 
@@ -30,6 +32,17 @@ struct StateLog {
             logger.info("Session is gone.", metadata: ["session": "\(session)"])
         }
         sessions = Dictionary(statuses.map { ($0.session, $0.state) }) { $1 }
+        tellUnsaved(statuses)
+    }
+
+    private mutating func tellUnsaved(_ statuses: [SessionStatus]) {
+        let errors = Dictionary(
+            statuses.compactMap { status in status.storeError.map { (status.session, $0) } }, uniquingKeysWith: { $1 })
+        for (session, error) in errors.sorted(by: { $0.key < $1.key }) where storeErrors[session] != error {
+            logger.warning(
+                "The newest tokens are in memory only: \(error)", metadata: ["session": "\(session)"])
+        }
+        storeErrors = errors
     }
 
     private mutating func tell(_ store: StoreInfo) {

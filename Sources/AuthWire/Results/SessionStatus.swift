@@ -39,6 +39,8 @@ public struct SessionStatus: Sendable, Equatable {
     public var lastError: String?
     /// Kept in memory only, because the store cannot be written now.
     public var unsaved: Bool
+    /// Why it is unsaved, in the store's words.
+    public var storeError: String?
     /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
     public var clockSkew: Duration?
     /// Where it is kept.
@@ -51,7 +53,7 @@ public struct SessionStatus: Sendable, Equatable {
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
         endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
-        clockSkew: Duration? = nil, store: StoreKind? = nil, isDefault: Bool = false
+        storeError: String? = nil, clockSkew: Duration? = nil, store: StoreKind? = nil, isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -70,6 +72,7 @@ public struct SessionStatus: Sendable, Equatable {
         self.signedInAt = signedInAt
         self.lastError = lastError
         self.unsaved = unsaved
+        self.storeError = storeError
         self.clockSkew = clockSkew
         self.store = store
         self.isDefault = isDefault
@@ -94,6 +97,7 @@ public struct SessionStatus: Sendable, Equatable {
         signedInAt = try members.optional("signed_in_at", .instant)
         lastError = try members.optional("last_error", .string)
         unsaved = try members.optional("unsaved", .bool) ?? false
+        storeError = try members.optional("store_error", .string)
         clockSkew = try members.optional("clock_skew_ms", .skew)
         store = try members.optional("store", .word)
         isDefault = try members.optional("default", .bool) ?? false
@@ -116,6 +120,7 @@ public struct SessionStatus: Sendable, Equatable {
         object["signed_in_at"] = signedInAt.map(JSON.instant)
         object["last_error"] = lastError.map(JSON.string)
         if unsaved { object["unsaved"] = true }
+        object["store_error"] = storeError.map(JSON.string)
         object["clock_skew_ms"] = clockSkew.map(JSON.milliseconds)
         object["store"] = store.map { .string($0.rawValue) }
         object["default"] = .bool(isDefault)
