@@ -77,7 +77,9 @@ extension Failure {
         guard !error.message.contains("authc ") else { return nil }
         return switch error.kind {
         case .notSignedIn, .signInRequired: "sign in: `authc login PROVIDER`"
+        case .keyringLocked where error.cause == "keyring_waiting": nil
         case .keyringLocked: "unlock the keyring; authd goes on by itself"
+        case .keyringUnavailable where error.cause == "missing": noKeyringHint
         case .keyringUnavailable: "`authc version` shows the state of the store"
         case .unknownSession: "`authc list` shows the sessions"
         case .unknownProvider: "`authc provider list` shows the providers"
@@ -86,6 +88,11 @@ extension Failure {
         default: nil
         }
     }
+
+    static let noKeyringHint = """
+        without a keyring: `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
+        (gnome-keyring, KWallet, KeePassXC): start it, or have it started by `authc unlock`
+        """
 
     func report(asJSON: Bool) {
         guard !isSilent else { return }

@@ -4,8 +4,8 @@ import AuthWire
 /// Where a machine stands, as far as its decisions differ.
 package enum MachineState: Int, Sendable, CaseIterable {
     case signedOut, signInRequired
-    case liveIdle, liveAsking, liveRereading, liveSaving
-    case endedIdle, endedAsking, endedRereading, endedSaving
+    case liveIdle, liveProving, liveAsking, liveRereading, liveSaving
+    case endedIdle, endedProving, endedAsking, endedRereading, endedSaving
 
     init(_ seat: Seat) {
         if seat.machine.signedOut {
@@ -16,6 +16,7 @@ package enum MachineState: Int, Sendable, CaseIterable {
             let isLive = seat.snapshot?.status.state == .active
             switch seat.machine.flight?.stage {
             case nil: self = isLive ? .liveIdle : .endedIdle
+            case .proving: self = isLive ? .liveProving : .endedProving
             case .asking: self = isLive ? .liveAsking : .endedAsking
             case .rereading: self = isLive ? .liveRereading : .endedRereading
             case .saving: self = isLive ? .liveSaving : .endedSaving

@@ -46,6 +46,9 @@ extension Play {
         case .save(let record, let replacesOther):
             checkGeneration(of: record.tokens, session, "written")
             callStore(.save(record, replacesOther: replacesOther), for: session)
+        case .rewrite(let record):
+            checkGeneration(of: record.tokens, session, "written")
+            callStore(.save(record, replacesOther: false), for: session)
         case .compare: callStore(.compare, for: session)
         case .handOver(let handedOver):
             seats[session]?.newest = handedOver?.record
@@ -107,7 +110,10 @@ extension Play {
         switch (call.call, call.error) {
         case (.save(let record, _), nil):
             settle(record, session)
-            guard let found = call.found else { return tell(session, .saved(record.version)) }
+            guard let found = call.found else {
+                seats[session]?.storeAccepted = true
+                return tell(session, .saved(record.version))
+            }
             adopt(found.tokens, session)
             tell(session, .saveRefused(record.version, found))
         case (.save(let record, _), let error?):

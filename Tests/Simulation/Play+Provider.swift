@@ -6,6 +6,7 @@ extension Play {
     func send(_ flight: FlightID, _ record: SessionRecord, for session: Int) {
         checkGeneration(of: record.tokens, session, "sent")
         checkOneFlight(record, session)
+        checkProven(record, session)
         let number = nextNumber()
         requests[number] = Request(
             session: session, flight: flight, tokens: record.tokens, account: provider.account(of: record.tokens),

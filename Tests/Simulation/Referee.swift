@@ -36,6 +36,14 @@ extension Play {
         if underWay > 0 { report(.oneFlight, "a second renewal while one is under way") }
     }
 
+    /// Rule 23.
+    func checkProven(_ record: SessionRecord, _ session: Int) {
+        guard let refresh = record.tokens.refreshToken, seats[session]?.storeAccepted == false,
+            store.records[session]?.tokens.refreshToken == refresh
+        else { return }
+        report(.proof, "\(refresh.reveal()) is spent, and the store has not accepted a write yet")
+    }
+
     /// Rules 10, 11, 12.
     func checkCall(_ session: Int) {
         lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)

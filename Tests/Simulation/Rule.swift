@@ -16,6 +16,7 @@ package enum Rule: String, Sendable, CaseIterable {
     case hold = "13: a provider that wants to be left alone is left alone"
     case portal = "11: nothing is sent into a captive portal"
     case notices = "14: a person is told of what needs them, and of nothing else"
+    case proof = "23: a refresh token that the store holds is spent after the store has accepted a write in this run"
 
     // Of writes that wait (Docs/decisions/outbox.md).
     case oneWrite = "15: one write of a session is under way at a time"

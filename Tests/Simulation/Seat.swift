@@ -29,6 +29,8 @@ final class Seat {
     var measured: [String: WallTime] = [:]
     /// Tokens that the store has, or has refused.
     var settled: Set<String> = []
+    /// The store has accepted a write in this process.
+    var storeAccepted = false
     /// What the next process would be handed: the newest that there is.
     var newest: SessionRecord?
     /// The token before the one in use, for callers who come late.

@@ -11,6 +11,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, forgetsCallers
     case losesPatience, keepsNagging
+    case spendsUnproven
 
     /// The rule that is broken by it.
     package var rule: Rule {
@@ -26,6 +27,7 @@ package enum Tampering: String, Sendable, CaseIterable {
         case .overlooksPortals: .portal
         case .answersTwice, .forgetsCallers: .answers
         case .losesPatience, .keepsNagging: .notices
+        case .spendsUnproven: .proof
         }
     }
 
@@ -62,6 +64,8 @@ package enum Tampering: String, Sendable, CaseIterable {
             return [.publish(snapshot)]
         case (.deletesOnTheLastNo, .publish(let snapshot)) where snapshot.status.state == .signInRequired:
             return [action, .delete(snapshot.status.session)]
+        case (.spendsUnproven, .rewrite(let record)):
+            return seat?.machine.flight.map { [.renew($0.id, record)] } ?? [action]
         case (.sendsTwice, .renew), (.answersTwice, .answer): return [action, action]
         case (.forgetsCallers, .answer(_, .failure)): return []
         default: return [action]

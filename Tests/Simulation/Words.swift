@@ -20,7 +20,7 @@ extension SessionEvent {
         case .saveRefused(let version, let stored):
             "version \(version.words) is not written: the store holds \(stored.words)"
         case .saveFailed(let version, let error): "version \(version.words) is not written: \(error)"
-        case .compared(let result): "the store holds \(result.words)"
+        case .compared(let result, _): "the store holds \(result.words)"
         case .userReceived: "the user changed"
         case .passwordSet: "the password is set"
         default: "\(self)"
@@ -35,6 +35,7 @@ extension SessionAction {
         case .obtain(let flight, _, let aim): "ask the provider, flight \(flight.number), for \(aim)"
         case .reread(let flight): "read the store again for flight \(flight.number)"
         case .save(let record, _): "write \(record.words)"
+        case .rewrite(let record): "write once more \(record.words)"
         case .delete: "remove it from the store"
         case .compare: "look what the store holds"
         case .handOver(let session):
@@ -121,11 +122,12 @@ extension EventKind {
             case .saveFailed: .saveFailed
             case .deleted: .deleted
             case .deleteFailed: .deleteFailed
-            case .compared(.success): .compared
-            case .compared(.failure): .comparisonFailed
+            case .compared(.success, _): .compared
+            case .compared(.failure, _): .comparisonFailed
             case .wake: .wake
             case .checkDue: .checkDue
-            case .storeReady: .storeReady
+            // No schedule has another service behind the store.
+            case .storeReady, .storeReplaced: .storeReady
             case .storeChanged: .storeChanged
             case .networkChanged(let state): state == .online ? .networkBack : .networkGone
             case .clockSet: .clockSet

@@ -8,7 +8,10 @@ extension SessionTable {
         await load()
         serving.open()
         firstLoad.open()
+        var isAnother = false
         for await state in store.states() {
+            lookAtProcess()
+            if state == .missing { isAnother = true }
             guard state == .ready else {
                 // Why it failed is told by the call that has, not by the state.
                 let isKnown = state == .failed && board.store.state == .failed
@@ -17,8 +20,16 @@ extension SessionTable {
                 continue
             }
             if !isLoaded { await load() } else { board.put(store: .ready, message: damage) }
-            for session in sessions { await session.handle(.storeReady) }
+            for session in sessions {
+                if isAnother { await session.handle(.storeReplaced) }
+                await session.handle(.storeReady)
+            }
+            isAnother = false
         }
+    }
+
+    private func lookAtProcess() {
+        workshop.order { self.board.put(storeProcess: await self.store.process()) }
     }
 
     /// Sessions of the run before, served whatever the store does.
@@ -119,7 +130,7 @@ extension SessionTable {
 
     /// A store that is locked still tells which sessions it holds: they are there, and not signed out.
     private func showLocked() async {
-        guard [.locked, .denied].contains(board.store.state) else { return }
+        guard [.locked, .waiting, .denied].contains(board.store.state) else { return }
         // What cannot be told stays unsaid: the store's own state says why.
         for name in (try? await store.names()) ?? []
         where session(named: name.session) == nil && !signOuts.include(name.session) {
@@ -144,7 +155,8 @@ extension SessionTable {
 extension SessionStatus {
     fileprivate static func locked(_ name: StoredName, in store: StoreInfo) -> SessionStatus {
         SessionStatus(
-            session: name.session, provider: name.provider, state: .keyringLocked, cause: "keyring_locked",
+            session: name.session, provider: name.provider, state: .keyringLocked,
+            cause: AgentError.storeNotRead(store).statusCause ?? "keyring_locked",
             message: AgentError.storeNotRead(store).message, store: store.kind)
     }
 }
@@ -154,7 +166,7 @@ extension StoreError {
     fileprivate var endsUntold: Bool {
         switch self {
         case .failed, .notAnswering: true
-        case .locked, .dismissed, .sealed, .missing, .denied: false
+        case .locked, .waiting, .dismissed, .sealed, .missing, .denied: false
         }
     }
 }
@@ -164,6 +176,7 @@ extension StoreState {
         self =
             switch error {
             case .locked, .sealed: .locked
+            case .waiting: .waiting
             case .missing: .missing
             case .failed: .failed
             case .dismissed, .denied: .denied

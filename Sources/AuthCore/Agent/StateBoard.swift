@@ -208,10 +208,19 @@ package final class StateBoard: Sendable {
 
     package func put(store state: StoreState, message: String?) {
         let changed = known.withLock { known in
-            let new = StoreInfo(kind: known.store.kind, state: state, message: message)
+            let new = StoreInfo(
+                kind: known.store.kind, state: state, message: message, process: known.store.process)
             if state == .ready { known.isStoreWanted = false }
             defer { known.store = new }
             return known.store != new
+        }
+        if changed { announce(.store, "changed") }
+    }
+
+    package func put(storeProcess process: StoreProcess?) {
+        let changed = known.withLock { known in
+            defer { known.store.process = process }
+            return known.store.process != process
         }
         if changed { announce(.store, "changed") }
     }

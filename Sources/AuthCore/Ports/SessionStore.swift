@@ -36,6 +36,13 @@ package protocol SessionStore: Sendable {
 
     /// Sessions whose record may have been changed or removed there, by us or by anybody.
     func changes() -> AsyncStream<SessionName>
+
+    /// Of a record that was written in this run and is not there any more: whether the store has lost it, as one does
+    /// that ends before it has saved what it accepted. Otherwise somebody has removed it.
+    func hasLost(_ session: SessionName) async -> Bool
+
+    /// The program behind the store, for the user; `nil` if there is none.
+    func process() async -> StoreProcess?
 }
 
 extension SessionStore {
@@ -57,6 +64,11 @@ extension SessionStore {
 
     /// Nobody else can get at it, or nothing is heard of those who do.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
+
+    /// What it accepted is on disk.
+    package func hasLost(_ session: SessionName) async -> Bool { false }
+
+    package func process() async -> StoreProcess? { nil }
 }
 
 /// What can be seen of a record without reading it.
@@ -81,6 +93,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case locked
     /// The same, and the person did not unlock it when they were asked.
     case dismissed
+    /// It is asking the user something; it goes on by itself when it has an answer.
+    case waiting
     /// It is closed until a client brings its passphrase (``SealedStore``).
     case sealed
     /// There is no such service on this machine or bus.

@@ -27,6 +27,18 @@ package struct RecordWriter: Sendable {
         return true
     }
 
+    /// A record is on its way to the store.
+    package var isSaving: Bool {
+        if case .saving = call { true } else { false }
+    }
+
+    /// Whether this version is to be written now although the store holds it; the caller then does it.
+    package mutating func beginRewrite(_ version: RecordVersion, at now: BootInstant) -> Bool {
+        guard mayCall(now) else { return false }
+        call = .saving(version)
+        return true
+    }
+
     /// Whether the record is to be removed now; the caller then does it.
     package mutating func beginDelete(at now: BootInstant) -> Bool {
         guard mayCall(now) else { return false }

@@ -123,6 +123,7 @@ package actor Session {
             case .obtain(let flight, let record, let aim): fly(flight, record, to: aim)
             case .reread(let flight): reread(flight)
             case .save(let record, let replacesOther): save(record, replacesOther: replacesOther)
+            case .rewrite(let record): save(record, replacesOther: false)
             case .delete(let session): delete(session)
             case .compare: compare()
             case .handOver(let session): handOver(session)
@@ -175,7 +176,10 @@ package actor Session {
     private func compare() {
         world.workshop.order { [world, name] in
             world.handovers.flush(of: world.store.kind)
-            await self.handle(.compared(await world.read(name)))
+            let found = await world.read(name)
+            var isLost = false
+            if case .success(nil) = found { isLost = await world.store.hasLost(name) }
+            await self.handle(.compared(found, isLost: isLost))
         }
     }
 

@@ -68,6 +68,7 @@ extension AgentError {
         let message = store.message
         return switch store.state {
         case .locked: AgentError(store.kind == .sealedFile ? .sealed : .locked)
+        case .waiting: AgentError(.waiting)
         case .notAnswering:
             AgentError(.keyringUnavailable, message ?? "The store does not answer.", cause: "not_answering")
         case .denied where message == nil:
@@ -78,6 +79,12 @@ extension AgentError {
             AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)
         }
     }
+
+    /// The cause while the keyring asks the user.
+    static let keyringWaiting = "keyring_waiting"
+
+    /// What a session's status names as the cause.
+    var statusCause: String? { cause == Self.keyringWaiting ? cause : kind?.rawValue }
 
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
@@ -98,6 +105,11 @@ extension AgentError {
                 .keyringLocked,
                 "The sessions are sealed by a passphrase: run `authc unlock`, and this goes on by itself.",
                 cause: "passphrase")
+        case .waiting:
+            self.init(
+                .keyringLocked,
+                "The keyring is asking you something: answer its dialog on the desktop, and this goes on by itself.",
+                cause: Self.keyringWaiting)
         case .missing(let reason):
             self.init(.keyringUnavailable, "There is no keyring: \(reason)", cause: "missing")
         case .denied(let reason):

@@ -59,13 +59,16 @@ package enum SessionEvent: Sendable {
     case deleted
     case deleteFailed(StoreError)
     /// What the store holds of it, asked for by ``SessionAction/compare``.
-    case compared(Result<SessionRecord?, StoreError>)
+    /// - Parameter isLost: what is not there was lost by the store, and not removed by anybody.
+    case compared(Result<SessionRecord?, StoreError>, isLost: Bool = false)
 
     // What the world does.
     case wake
     /// The provider is to be asked soon whether the session is good, though nothing says that it is not.
     case checkDue
     case storeReady
+    /// Another service is behind the store than before: whether that accepts a write is not known yet.
+    case storeReplaced
     /// Somebody else may have changed or removed what the store holds of it.
     case storeChanged
     case networkChanged(NetworkState)
@@ -80,6 +83,9 @@ package enum SessionAction: Sendable {
     case reread(FlightID)
     /// To be written over what is not newer; with `replacesOther` also over another sign-in.
     case save(SessionRecord, replacesOther: Bool)
+    /// The store holds this, and it is to be written once more, to see whether the store accepts a write. What comes of it is
+    /// told as of a save.
+    case rewrite(SessionRecord)
     case delete(SessionName)
     /// What the store holds is to be held against what is here.
     case compare

@@ -108,6 +108,7 @@ extension SessionMachine {
         readAt = nil
         // Whatever the store holds is of an earlier one.
         wasKept = false
+        mayBeKept = false
         comparison = .done
         absentSince = nil
         takeAsFresh(sentAt: sentAt, now: now)

@@ -21,20 +21,24 @@ extension SessionMachine {
         switch comparison {
         case .done, .underWay: false
         case .wanted: secondLook.map { now.boot >= $0 } ?? true
-        case .postponed: writer.isBehind(latestVersion)
+        case .postponed: isProving || writer.isBehind(latestVersion)
         }
     }
 
     /// When an absence is looked at again.
     var secondLook: BootInstant? { absentSince.map { $0 + Self.absencePause } }
 
-    mutating func storeIsReady() {
+    mutating func storeIsReady(_ now: Moment) {
         writer.tryAgain()
+        if proofFailed {
+            proofFailed = false
+            planSoon(now)
+        }
         if comparison != .done { comparison = .wanted }
     }
 
     mutating func compared(
-        _ result: Result<SessionRecord?, StoreError>, _ now: Moment, _ actions: inout [SessionAction]
+        _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ now: Moment, _ actions: inout [SessionAction]
     ) {
         guard !signedOut else { return writer.readEnded() }
         // Something has changed there since it was asked.
@@ -43,7 +47,7 @@ extension SessionMachine {
         switch result {
         case .success(nil):
             writer.readEnded()
-            foundNothing(now, &actions)
+            foundNothing(isLost: isLost, now, &actions)
         case .success(let stored?):
             writer.readEnded()
             absentSince = nil
@@ -53,7 +57,7 @@ extension SessionMachine {
             // It may be one item that cannot be read: a write mends that, and shows whether it is more.
             writer.readEnded()
             absentSince = nil
-            if !writer.isBehind(latestVersion) { comparison = .postponed }
+            if !writer.isBehind(latestVersion), !isProving { comparison = .postponed }
         case .failure(let error):
             comparison = .postponed
             absentSince = nil
@@ -64,13 +68,15 @@ extension SessionMachine {
         if isWantedAgain { comparison = .wanted }
     }
 
-    private mutating func foundNothing(_ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func foundNothing(isLost: Bool, _ now: Moment, _ actions: inout [SessionAction]) {
         guard wasKept else { return writer.forgetWritten() }
         guard let secondLook, now.boot >= secondLook else {
             absentSince = absentSince ?? now.boot
             comparison = .wanted
             return
         }
+        absentSince = nil
+        if isLost { return writer.forgetWritten() }
         endedElsewhere(&actions)
     }
 
@@ -132,12 +138,15 @@ extension SessionMachine {
         if case .asking = flight?.stage {
             // There is one renewal at a time, also where its answer is of little use.
             flight?.isOutdated = true
-        } else {
+        } else if !isProving {
             flight = nil
         }
         readAt = now.boot
         takeAsFresh(sentAt: now, now: now)
-        if isLive(now) { answerRenewed(now, &actions) }
+        guard isLive(now) else { return }
+        // Nothing was asked yet, and the callers of that renewal have what they want.
+        if isProving, flight?.aim == nil { flight = nil }
+        answerRenewed(now, &actions)
     }
 }
 

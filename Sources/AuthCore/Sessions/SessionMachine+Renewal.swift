@@ -103,6 +103,7 @@ extension SessionMachine {
     /// The store has answered for a version, well or not: what waited for that goes on.
     mutating func written(_ version: RecordVersion, _ now: Moment, _ actions: inout [SessionAction]) {
         guard !signedOut else { return }
+        storeAnswered(now, &actions)
         defer {
             if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &actions) }
         }
@@ -175,6 +176,7 @@ extension SessionMachine {
     mutating func takeAsFresh(sentAt: Moment, now: Moment) {
         verdict = nil
         lastFailure = nil
+        proofFailed = false
         rejected = false
         resetBackoff()
         takeLifetime(sentAt: sentAt, now: now)

@@ -85,6 +85,7 @@ extension SessionMachine {
             endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
             signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: isUnsaved,
+            storeError: isUnsaved ? writer.lastError.map { AgentError($0).message } : nil,
             isDefault: false)
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
@@ -94,7 +95,7 @@ extension SessionMachine {
     }
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {
-        if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).kind?.rawValue }, nil) }
+        if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).statusCause }, nil) }
         if let originChange { return (.signInRequired, originChange.cause, originChange.message) }
         if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
         if live { return (.active, nil, nil) }
@@ -105,6 +106,6 @@ extension SessionMachine {
         guard let lastFailure = barrier ?? lastFailure else {
             return (.stale, rejected ? "token_rejected" : "renewing", nil)
         }
-        return (.stale, lastFailure.kind?.rawValue, lastFailure.message)
+        return (.stale, lastFailure.statusCause, lastFailure.message)
     }
 }

@@ -10,6 +10,7 @@ package import AuthWire
 /// 5. Only sign-out deletes.
 /// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
 /// 7. A result of an earlier flight or an earlier sign-in is dropped.
+/// 8. A refresh token that the store holds is spent only after the store has accepted a write in this run.
 package struct SessionMachine: Sendable {
     /// What is in use: its access token is the one given out.
     package internal(set) var record: SessionRecord
@@ -49,6 +50,12 @@ package struct SessionMachine: Sendable {
     var comparison = Comparison.done
     /// Since when the store has said that it is not there.
     var absentSince: BootInstant?
+    /// The store has accepted a write of this session in this run, and is behind the same service since.
+    var storeAccepts = false
+    /// A write of this sign-in was not answered: the store may hold it.
+    var mayBeKept = false
+    /// It has refused one that a renewal waited for, and has said nothing since.
+    var proofFailed = false
     private var handedOver: HandedOver?
     private var writing: TokenSet?
     var waiters: [CallerID: Want] = [:]
@@ -64,6 +71,8 @@ package struct SessionMachine: Sendable {
     /// A renewal under way and how far it is.
     package struct Flight: Sendable {
         package enum Stage: Sendable {
+            /// Waits for the store to accept a write.
+            case proving
             case asking
             case rereading(AgentError)
             /// Brought what waits for the store before anyone is told.
@@ -71,7 +80,7 @@ package struct SessionMachine: Sendable {
         }
         package let id: FlightID
         /// Of the tokens that it asks with.
-        package let generation: UInt64
+        package var generation: UInt64
         /// `nil`: the session itself is renewed.
         package let aim: TokenAim?
         package var stage: Stage
@@ -180,6 +189,7 @@ package struct SessionMachine: Sendable {
         case .storeReread(let id, let result): storeReread(id, result, now, &actions)
         case .saved(let version):
             writer.saved(version)
+            storeAccepts = true
             kept = writing
             if version.signIn == record.signIn { wasKept = true }
             written(version, now, &actions)
@@ -188,6 +198,7 @@ package struct SessionMachine: Sendable {
             saveRefused(stored, now, &actions)
         case .saveFailed(let version, let error):
             writer.saveFailed(version, error, at: now.boot, using: &random)
+            if error.mayBeWritten { mayBeKept = true }
             // The removal that waited for this write waits for nothing else.
             if signedOut { writer.tryAgain() }
             written(version, now, &actions)
@@ -197,9 +208,10 @@ package struct SessionMachine: Sendable {
         case .wake: break
         case .checkDue:
             if canRenew, flight == nil, backoff.failures == 0 { planSoon(now) }
-        case .storeReady: storeIsReady()
+        case .storeReady: storeIsReady(now)
+        case .storeReplaced: storeAccepts = false
         case .storeChanged: comparison = .wanted
-        case .compared(let result): compared(result, now, &actions)
+        case .compared(let result, isLost: let isLost): compared(result, isLost: isLost, now, &actions)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
         }
@@ -207,13 +219,12 @@ package struct SessionMachine: Sendable {
         return actions
     }
 
-    /// Joins the flight under way, or begins one.
+    /// Joins the flight in progress, or begins one.
     mutating func takeOff(for aim: TokenAim? = nil, _ actions: inout [SessionAction]) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
-        let id = FlightID(lastFlight)
-        flight = Flight(id: id, generation: record.generation, aim: aim, stage: .asking)
-        actions.append(aim.map { .obtain(id, record, $0) } ?? .renew(id, record))
+        flight = Flight(id: FlightID(lastFlight), generation: record.generation, aim: aim, stage: .proving)
+        if needsProof { writer.tryAgain() } else { askProvider(&actions) }
     }
 
     /// Changes what users change, in what is in use and in what is on its way to the store, and lets it be written.
@@ -265,7 +276,7 @@ package struct SessionMachine: Sendable {
         if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
     }
 
-    private mutating func planSoon(_ now: Moment) {
+    mutating func planSoon(_ now: Moment) {
         let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? end.map { $0 - now.boot } : .zero)
         plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
     }
@@ -288,6 +299,9 @@ package struct SessionMachine: Sendable {
             if comparison == .done, writer.beginSave(latestVersion, at: now.boot) {
                 writing = latest.tokens
                 actions.append(.save(latest, replacesOther: !wasKept))
+            } else if comparison == .done, isProving, writer.beginRewrite(latestVersion, at: now.boot) {
+                writing = latest.tokens
+                actions.append(.rewrite(latest))
             }
         }
         let snapshot = snapshot(now)
@@ -311,9 +325,9 @@ package struct SessionMachine: Sendable {
 
     /// Who has no token left is renewed soon, whatever was planned when there was one.
     private mutating func hurry(_ now: Moment) {
-        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !isLive(now) else {
-            return
-        }
+        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !proofFailed,
+            !isLive(now)
+        else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
         let soon = max(now.boot, obtained + RenewalPolicy.leastBetween) + spread.upperBound
         if let plan, plan.at <= soon { return }
@@ -322,7 +336,9 @@ package struct SessionMachine: Sendable {
 
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
-        if let retry = writer.retryAt, signedOut || writer.isBehind(latestVersion) || comparison == .wanted {
+        if let retry = writer.retryAt,
+            signedOut || isProving || writer.isBehind(latestVersion) || comparison == .wanted
+        {
             deadlines.append(retry)
         }
         if !signedOut {

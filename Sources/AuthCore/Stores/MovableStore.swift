@@ -94,6 +94,10 @@ package final class MovableStore: SessionStore, KeyKeeper {
         try await pass { store throws(StoreError) in try await store.delete(session) }
     }
 
+    package func hasLost(_ session: SessionName) async -> Bool { await present.hasLost(session) }
+
+    package func process() async -> StoreProcess? { await present.process() }
+
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
         try await pass { store throws(StoreError) in try await store.key(for: purpose) }
     }

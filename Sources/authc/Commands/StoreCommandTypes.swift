@@ -6,7 +6,7 @@ struct Unlock: ParsableCommand {
         abstract: "Open the store that sessions are kept in.",
         discussion: """
             Asks for the passphrase of sealed files; the first time it is yours to choose. A keyring asks by itself, on \
-            the desktop.
+            the desktop; if there is none, the message bus is asked to start one.
             """)
 
     @OptionGroup var common: CommonOptions

@@ -35,15 +35,17 @@ enum Examination {
 
     static func store(_ store: StoreInfo) -> Finding {
         let name = StatusCard.spaced(store.kind.rawValue)
+        let who = store.process.map { " (\($0.name.map { $0 + ", " } ?? "")process \($0.pid))" } ?? ""
         func problem(_ words: String, _ hint: String) -> Finding {
-            .problem(.store, .keyring, [words, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
+            .problem(
+                .store, .keyring, [words + who, store.message].compactMap(\.self).joined(separator: ": "), hint: hint)
         }
         let isSealed = store.kind == .sealedFile
         switch store.state {
         case .ready where store.kind == .memory:
             return .note(.store, "memory, as it was started: sessions end with the agent")
         case .ready:
-            guard let message = store.message else { return .ok(.store, "\(name) is open") }
+            guard let message = store.message else { return .ok(.store, "\(name) is open\(who)") }
             return .warning(
                 .store, message,
                 hint: isSealed
@@ -62,11 +64,11 @@ enum Examination {
             return problem(
                 "\(name) is locked",
                 "open it in the keyring's own program (Passwords and Keys, KWalletManager); authd goes on by itself")
-        case .missing:
+        case .waiting:
             return problem(
-                "there is no \(name)",
-                "install and start one (gnome-keyring, KWallet); where there can be none, `authd --store memory` keeps "
-                    + "sessions until it ends")
+                "\(name) is asking you something", "answer its dialog on the desktop; authd goes on by itself")
+        case .missing:
+            return problem("there is no \(name)", Failure.noKeyringHint)
         case .denied:
             return problem("\(name) refuses", "allow authd in the keyring's own settings, then `authc doctor` again")
         case .failed:
@@ -152,7 +154,7 @@ enum Examination {
         case .active where status.unsaved:
             return .warning(
                 .sessions, "\(name): its newest tokens are in memory only",
-                hint: "the store does not take them now; they are written as soon as it does")
+                hint: "\(status.storeError ?? "the store does not take them now"); they are written as soon as it does")
         case .active:
             return status.lastError.map {
                 .warning(

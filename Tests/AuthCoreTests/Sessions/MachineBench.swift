@@ -11,6 +11,8 @@ struct MachineBench {
     private(set) var wallShift = Duration.zero
     private(set) var actions: [SessionAction] = []
     private(set) var snapshot: SessionSnapshot?
+    /// Whether the store accepts each ``SessionAction/rewrite`` at once.
+    var acceptsRewrites = true
 
     /// A session whose token began now and lives `life`.
     init(
@@ -123,9 +125,19 @@ struct MachineBench {
         send(.saveRefused(try #require(saves.last).version, stored))
     }
 
+    /// What it was to write once more.
+    mutating func storeTakesRewrite() throws {
+        send(.saved(try #require(rewrites.last).version))
+    }
+
+    mutating func storeRefusesRewrite(_ error: StoreError) throws {
+        send(.saveFailed(try #require(rewrites.last).version, error))
+    }
+
     private mutating func keep(_ new: [SessionAction]) {
         actions += new
         for case .publish(let snapshot) in new { self.snapshot = snapshot }
+        for case .rewrite(let record) in new where acceptsRewrites { send(.saved(record.version)) }
     }
 
     mutating func forgetActions() {
@@ -153,6 +165,10 @@ struct MachineBench {
 
     var saves: [SessionRecord] {
         actions.compactMap { if case .save(let record, _) = $0 { record } else { nil } }
+    }
+
+    var rewrites: [SessionRecord] {
+        actions.compactMap { if case .rewrite(let record) = $0 { record } else { nil } }
     }
 
     var comparisons: Int {

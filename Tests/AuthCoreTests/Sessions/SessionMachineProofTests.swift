@@ -1,0 +1,207 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("Before a refresh token is spent")
+struct SessionMachineProofTests {
+    /// One whose store answers when the test says so.
+    private func bench(fresh: Bool = false) -> MachineBench {
+        var bench = MachineBench(fresh: fresh)
+        bench.acceptsRewrites = false
+        return bench
+    }
+
+    @Test("the store has accepted a write in this run, of what it holds already")
+    func proof() throws {
+        var bench = bench()
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(1)
+        #expect(bench.flights.isEmpty)
+        #expect(bench.rewrites.map(\.tokens.refreshToken) == [Secret("refresh-1")])
+        #expect(bench.answer(to: 1) == nil)
+        try bench.storeTakesRewrite()
+        #expect(bench.flights.count == 1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 1) == "token-2")
+    }
+
+    @Test("that write is one in each run, before the first renewal")
+    func once() throws {
+        var bench = MachineBench()
+        for number in 2...4 {
+            bench.advance(.seconds(1100))
+            bench.tokenWanted(UInt64(number))
+            try bench.provider(gives: "token-\(number)")
+            try bench.storeTakesIt()
+        }
+        #expect(bench.rewrites.count == 1)
+        #expect(bench.flights.count == 3)
+    }
+
+    @Test("and a keyring that asks the user keeps it from being spent, and says so")
+    func waiting() throws {
+        var bench = bench()
+        bench.advance(.seconds(900))
+        bench.tokenWanted(1, minValid: .seconds(500))
+        try bench.storeRefusesRewrite(.waiting)
+        #expect(bench.flights.isEmpty)
+        #expect(bench.token(for: 1) == "token-1")
+        #expect(bench.snapshot?.status.state == .active)
+        bench.advance(.seconds(200))
+        bench.tokenWanted(2)
+        try bench.storeRefusesRewrite(.waiting)
+        #expect(bench.failure(for: 2)?.kind == .keyringLocked)
+        #expect(bench.failure(for: 2)?.cause == "keyring_waiting")
+        #expect(bench.snapshot?.status.state == .stale)
+        #expect(bench.snapshot?.status.cause == "keyring_waiting")
+        #expect(bench.flights.isEmpty)
+    }
+
+    @Test("goes on by itself when the store is ready")
+    func ready() throws {
+        var bench = bench()
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(1)
+        try bench.storeRefusesRewrite(.waiting)
+        bench.forgetActions()
+        bench.send(.storeReady)
+        _ = try bench.sleepUntilWake()
+        #expect(bench.rewrites.count == 1)
+        try bench.storeTakesRewrite()
+        #expect(bench.flights.count == 1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.status.state == .active)
+    }
+
+    @Test("a store that says nothing more is asked again, ever more seldom", arguments: 1...20)
+    func retried(seed: UInt64) throws {
+        var bench = MachineBench(seed: seed)
+        bench.acceptsRewrites = false
+        bench.advance(.seconds(1100))
+        bench.send(.wake)
+        var tries = [bench.elapsed]
+        for number in 1...12 {
+            #expect(bench.rewrites.count == number)
+            try bench.storeRefusesRewrite(.failed(reason: "disk full"))
+            tries.append(try bench.sleepUntilWake())
+        }
+        #expect(bench.flights.isEmpty)
+        // A back-off, and not one every few seconds.
+        #expect(tries[12] - tries[8] > .seconds(60))
+    }
+
+    @Test("a sign-in that the store has written needs no other write, and one that it refuses is in memory alone")
+    func freshSignIn() throws {
+        var written = bench(fresh: true)
+        try written.storeTakesIt()
+        written.advance(.seconds(900))
+        written.tokenWanted(1, minValid: .seconds(500))
+        #expect(written.flights.count == 1)
+        var refused = bench(fresh: true)
+        try refused.storeRefusesIt(.missing(reason: "no keyring"))
+        refused.advance(.seconds(900))
+        refused.tokenWanted(1, minValid: .seconds(500))
+        #expect(refused.flights.count == 1)
+        #expect(written.rewrites.isEmpty && refused.rewrites.isEmpty)
+    }
+
+    @Test("a first write that is on its way is waited for, and one without an answer counts as held")
+    func firstWrite() throws {
+        var bench = bench(fresh: true)
+        bench.send(.renewalWanted(CallerID(1)))
+        #expect(bench.flights.isEmpty)
+        try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
+        #expect(bench.failure(for: 1)?.kind == .keyringUnavailable)
+        #expect(bench.flights.isEmpty)
+        bench.send(.storeReady)
+        try bench.storeTakesIt()
+        bench.send(.renewalWanted(CallerID(2)))
+        #expect(bench.flights.count == 1)
+    }
+
+    @Test("by a sign-in whose first write the user is still asked about, that write is waited for")
+    func askedAtSignIn() throws {
+        var bench = bench(fresh: true)
+        try bench.storeRefusesIt(.waiting)
+        bench.advance(.seconds(900))
+        bench.tokenWanted(1, minValid: .seconds(500))
+        #expect(bench.flights.isEmpty)
+        try bench.storeTakesIt()
+        #expect(bench.flights.count == 1)
+    }
+
+    @Test("for an aim of its own, the same holds")
+    func aimed() throws {
+        var bench = bench()
+        let aim = try #require(try TokenAim(TokenGetParams(scopes: ["read"])))
+        bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
+        #expect(bench.aimedFlights.isEmpty)
+        try bench.storeRefusesRewrite(.waiting)
+        #expect(bench.failure(for: 1)?.cause == "keyring_waiting")
+        bench.advance(.seconds(10))
+        bench.send(.aimedTokenWanted(CallerID(2), aim, minValid: nil))
+        try bench.storeTakesRewrite()
+        #expect(bench.aimedFlights.count == 1)
+    }
+
+    @Test("another service behind the store proves itself again")
+    func replaced() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(1)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        bench.send(.storeReplaced)
+        bench.send(.storeReady)
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(2)
+        #expect(bench.rewrites.count == 2)
+    }
+
+    @Test("a sign-out waits for that write, and nothing is asked afterwards")
+    func signOut() throws {
+        var bench = bench()
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(1)
+        bench.send(.signOutWanted(CallerID(2)))
+        #expect(bench.deletes == 0)
+        try bench.storeRefusesRewrite(.locked)
+        #expect(bench.deletes == 1)
+        bench.send(.deleted)
+        #expect(bench.forgotten)
+        #expect(bench.flights.isEmpty)
+    }
+
+    // MARK: What a service has lost
+
+    private func missing(isLost: Bool) throws -> MachineBench {
+        var bench = MachineBench()
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(nil), isLost: isLost))
+        bench.forgetActions()
+        bench.advance(.seconds(2))
+        bench.send(.wake)
+        #expect(bench.comparisons == 1)
+        bench.send(.compared(.success(nil), isLost: isLost))
+        return bench
+    }
+
+    @Test("what the store has lost is written again, and the session goes on")
+    func lost() throws {
+        var bench = try missing(isLost: true)
+        #expect(bench.saves.map(\.tokens.refreshToken) == [Secret("refresh-1")])
+        #expect(!bench.forgotten)
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.status.state == .active)
+        #expect(bench.snapshot?.status.unsaved == false)
+    }
+
+    @Test("what somebody has removed is not written again: the session is over")
+    func removed() throws {
+        let bench = try missing(isLost: false)
+        #expect(bench.saves.isEmpty)
+        #expect(bench.forgotten)
+    }
+}
