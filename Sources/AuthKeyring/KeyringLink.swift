@@ -18,6 +18,10 @@ final class KeyringLink {
     let states = StateBroadcast<StoreState>(.starting)
     /// Told of the path of each item that was changed or removed, by whomever.
     var itemChanged: ((String) -> Void)?
+    /// Called when a service has the name again.
+    var serviceReplaced: (() -> Void)?
+    /// Grows by one when a service takes the name: what an earlier one accepted may be lost.
+    private(set) var serviceRun = 0
 
     private let address: String?
     private var bus: BusConnection?
@@ -28,11 +32,18 @@ final class KeyringLink {
     private var watches: [GLibSubscription] = []
 
     private var owner: String?
+    /// The user wants something: the bus may start a service for that.
+    private var mayStartService = false
     private var collection: CollectionWatch?
     private var unlocking = Unlocking.notAsked
+    /// What the user is asked to unlock are items of an open collection.
+    private var unlocksItems = false
     private var unlockRequest: (any GLibOperation)?
+    private var unlockPrompt: GLibSubscription?
 
     private let writes: WritePrompts
+    /// A write waits for the user's answer for longer than its caller did.
+    private var isUserSlow = false
 
     /// Of this time locked: a person is asked once, not at every call.
     private enum Unlocking {
@@ -45,6 +56,7 @@ final class KeyringLink {
         self.thread = thread
         writes = WritePrompts(on: thread)
         writes.ended = { [weak self] answer in
+            self?.isUserSlow = false
             if case .dismissed = answer { self?.states.tell(.denied) } else { self?.look() }
         }
     }
@@ -85,7 +97,29 @@ final class KeyringLink {
         }
     }
 
-    private func openSession(on bus: BusConnection, triesLeft: Int = openingTries) {
+    private func openSession(on bus: BusConnection) {
+        thread.begin(bus.readingOwner(of: SecretServiceProxy.busName), limit: limit) { [self] result in
+            switch result {
+            case .success: openSession(on: bus, triesLeft: Self.openingTries)
+            case .failure(.error(let error)) where error.isUnowned && mayStartService: startService(on: bus)
+            case .failure(.error(let error)) where error.isUnowned: opened(.failure(.error(.noService)))
+            case .failure(let failure): opened(.failure(failure))
+            }
+        }
+    }
+
+    private func startService(on bus: BusConnection) {
+        mayStartService = false
+        thread.begin(bus.startingService(SecretServiceProxy.busName), limit: limit) { [self] result in
+            switch result {
+            case .success: openSession(on: bus)
+            case .failure(.error): opened(.failure(.error(.noService)))
+            case .failure(let failure): opened(.failure(failure))
+            }
+        }
+    }
+
+    private func openSession(on bus: BusConnection, triesLeft: Int) {
         thread.begin(SecretServiceProxy.opening(on: bus), limit: limit) { [self] result in
             if case .failure(let failure) = result, case .failed = StoreError(failure), triesLeft > 1,
                 connection === bus
@@ -107,6 +141,7 @@ final class KeyringLink {
         case .failure:
             if owner == nil { states.tell(.missing) }
         }
+        mayStartService = false
         if connection == nil { awaitBus() }
         let answers = waiting
         waiting = []
@@ -175,11 +210,18 @@ final class KeyringLink {
         session = nil
         forgetUnlocking()
         collection?.forget()
-        if new == nil { states.tell(.missing) } else { look() }
+        guard new != nil else { return states.tell(.missing) }
+        serviceRun += 1
+        if serviceRun > 1 { serviceReplaced?() }
+        look()
     }
 
     private func collectionChanged(_ found: CollectionWatch.Found) {
         switch found {
+        case .open where unlocksItems && unlocking != .notAsked:
+            // It was open before, too: that says nothing of the items.
+            states.tell(unlocking == .dismissed ? .denied : .waiting)
+        case .open where isUserSlow: states.tell(.waiting)
         case .open:
             unlocking = .notAsked
             states.tell(.ready)
@@ -221,8 +263,14 @@ final class KeyringLink {
     func foundLocked(_ paths: [String]) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
         states.tell(.locked)
+        if unlocking == .notAsked { unlocksItems = false }
         ask(toUnlock: paths)
         return .locked
+    }
+
+    /// Lets the next call start a service if there is none.
+    func allowStart() {
+        if session == nil { mayStartService = true }
     }
 
     /// Lets the next call that finds it locked, or that writes, ask the person again.
@@ -241,35 +289,93 @@ final class KeyringLink {
         connection.map { writes.asking(prompt, on: $0, written: written) }
     }
 
-    /// A caller has waited for a person as long as it may.
-    func personIsSlow() -> StoreError {
-        states.tell(.locked)
-        return .locked
+    /// What a caller is told who found items locked in a collection that is open: the service wants to ask the user
+    /// about each client (KeePassXC does).
+    func foundItemsLocked(_ paths: [String]) -> StoreError {
+        if unlocking == .dismissed { return .dismissed }
+        states.tell(.waiting)
+        if unlocking == .notAsked { unlocksItems = true }
+        ask(toUnlock: paths)
+        return .waiting
     }
 
+    /// A caller has waited for the user as long as it may.
+    func userIsSlow() -> StoreError {
+        isUserSlow = true
+        states.tell(.waiting)
+        return .waiting
+    }
+
+    /// Not by libsecret's own function: its prompt prints criticals of GLib, and never ends, if it is dismissed or the service
+    /// goes meanwhile.
     private func ask(toUnlock paths: [String]) {
-        guard unlocking == .notAsked, let session else { return }
+        guard unlocking == .notAsked, let connection else { return }
         unlocking = .asked
-        // No limit: it ends when the person has answered, or the daemon has gone.
-        unlockRequest = thread.begin(session.unlocking(paths), limit: nil) { [weak self] result in
-            guard let self, unlocking == .asked else { return }
-            unlockRequest = nil
-            switch result {
-            case .success(let unlocked) where unlocked.isEmpty:
-                unlocking = .dismissed
-                states.tell(.denied)
-            case .success, .failure:
-                unlocking = .notAsked
-            }
-            look()
+        let method = BusMethod(
+            destination: SecretServiceProxy.busName, path: SecretServiceProxy.path,
+            interface: SecretServiceProxy.interface, member: "Unlock")
+        let call = connection.calling(method, arguments: BusVariant(tuple: [BusVariant(paths: paths)]), reply: "(aoo)")
+        {
+            reply -> (unlocked: [String], prompt: String)? in
+            guard let unlocked = reply.members.first, let prompt = reply.members.last?.string else { return nil }
+            return (unlocked.members.compactMap(\.string), prompt)
         }
+        // No limit: it ends when the user has answered, or the service has gone.
+        unlockRequest = thread.begin(call, limit: nil) { [weak self] result in
+            guard let self, unlocking == .asked else { return }
+            switch result {
+            case .success(let (unlocked, "/")): unlockEnded(.success(unlocked), of: paths)
+            case .success(let (unlocked, prompt)): show(prompt, after: unlocked, of: paths)
+            case .failure(let failure): unlockEnded(.failure(failure), of: paths)
+            }
+        }
+    }
+
+    private func show(_ prompt: String, after unlocked: [String], of paths: [String]) {
+        guard let connection else { return }
+        // Before it is asked for: the answer may come at once.
+        unlockPrompt = connection.subscribe(
+            to: "Completed", of: WritePrompts.interface, from: SecretServiceProxy.busName, path: prompt
+        ) { [weak self] arguments in
+            let isDismissed = arguments.members.first?.bool ?? true
+            let prompted = isDismissed ? [] : arguments.members.last?.unboxed.members.compactMap(\.string) ?? []
+            self?.unlockEnded(.success(unlocked + prompted), of: paths)
+        }
+        let method = BusMethod(
+            destination: SecretServiceProxy.busName, path: prompt, interface: WritePrompts.interface, member: "Prompt")
+        let window = BusVariant(tuple: [BusVariant(string: "")])
+        unlockRequest = thread.begin(
+            connection.calling(method, arguments: window, reply: "()") { _ in true }, limit: nil
+        ) {
+            [weak self] result in
+            if case .failure(let failure) = result { self?.unlockEnded(.failure(failure), of: paths) }
+        }
+    }
+
+    private func unlockEnded(_ result: Result<[String], GLibFailure>, of paths: [String]) {
+        guard unlocking == .asked else { return }
+        (unlockRequest, unlockPrompt) = (nil, nil)
+        switch result {
+        case .success(let unlocked) where unlocked.isEmpty || unlocksItems && unlocked.count < paths.count:
+            unlocking = .dismissed
+            states.tell(.denied)
+        case .failure where unlocksItems:
+            // The next look would ask again at once, and find the same.
+            unlocking = .dismissed
+            states.tell(.denied)
+        case .success, .failure:
+            unlocking = .notAsked
+        }
+        look()
     }
 
     /// Whoever was asked to unlock is gone.
     private func forgetUnlocking() {
         let request = unlockRequest
-        unlockRequest = nil
+        (unlockRequest, unlockPrompt) = (nil, nil)
         unlocking = .notAsked
+        unlocksItems = false
+        isUserSlow = false
         request?.abandon(.cancelled)
         writes.forget()
     }

@@ -25,7 +25,7 @@ final class SecretServiceProxy: @unchecked Sendable {
 
     private var service: UnsafeMutablePointer<SecretService>? { authd_secret_service(object.raw) }
 
-    /// Makes the proxy, which has the bus start the service if it can, and opens a session.
+    /// Makes the proxy and opens a session with the service that is there.
     static func opening(on bus: BusConnection) -> GIOCall<SecretServiceProxy> {
         GIOCall { cancellable, callback, data in
             // Freed by the callback's reference: GIO keeps the object until it has called back.
@@ -126,17 +126,6 @@ final class SecretServiceProxy: @unchecked Sendable {
 
     /// An object that there is not has the root's path (Secret Service API draft 0.2).
     private static func isNone(_ path: String) -> Bool { path == "/" }
-
-    /// The paths that were unlocked: none when the person said no. Answers when the person has.
-    func unlocking(_ paths: [String]) -> GIOCall<[String]> {
-        GIOCall { [self] cancellable, callback, data in
-            withPaths(paths) { secret_service_unlock_dbus_paths(service, $0, cancellable, callback, data) }
-        } finish: { [self] result, error in
-            var unlocked: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?
-            let count = secret_service_unlock_dbus_paths_finish(service, result, &unlocked, error)
-            return count < 0 ? nil : taking(unlocked)
-        }
-    }
 }
 
 private func stringTable(_ strings: [String: String]) -> OpaquePointer? {

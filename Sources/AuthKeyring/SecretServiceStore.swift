@@ -16,17 +16,19 @@ package actor SecretServiceStore: SessionStore {
     /// That wait to be heard. Who does not hear of one looks at that session's item later.
     private static let mostChanges = 4096
 
-    private nonisolated let thread: GLibThread
+    nonisolated let thread: GLibThread
     private nonisolated let broadcast: StateBroadcast<StoreState>
-    private let link: KeyringLink
+    let link: KeyringLink
     private let turns = WriteTurns()
     private nonisolated let changed: AsyncStream<SessionName>
-    private let tellChange: AsyncStream<SessionName>.Continuation
+    let tellChange: AsyncStream<SessionName>.Continuation
     /// Whose item is at a path, of the items seen or written here.
     private var sessions: [String: SessionName] = [:]
     /// Written when nobody waited for the person's leave any more.
     private var writtenLate: (session: SessionName, version: RecordVersion)?
-    private let limit: Duration
+    /// What was written in this run: hints of what a service that ends too early loses.
+    var writes: [SessionName: KeyringWrite] = [:]
+    let limit: Duration
     private let providerTitle: @Sendable (String) -> String?
 
     package nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
@@ -61,6 +63,7 @@ package actor SecretServiceStore: SessionStore {
     /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
     package func personIsHere() {
         link.forgetDismissal()
+        link.allowStart()
     }
 
     /// Attributes are readable whether or not the item is locked (Secret Service API draft 0.2, "Lookup Attributes").
@@ -129,12 +132,14 @@ package actor SecretServiceStore: SessionStore {
         if newest == nil, let damage {
             throw .failed(reason: "the keyring's item of session '\(session)' cannot be read: \(damage)")
         }
+        noteSight(of: session, isThere: newest != nil)
         return newest
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
         let label = SessionItem.label(of: record, providerTitle: providerTitle(record.provider))
         let value = record.encoded()
+        let began = KeyringWrite.now
         try await inTurn { store, keyring, deadline throws(StoreError) in
             if let late = store.writtenLate, late == (record.session, record.version) {
                 store.writtenLate = nil
@@ -147,7 +152,9 @@ package actor SecretServiceStore: SessionStore {
             let path = try await store.write(call, deadline, lockedPath: collection) { path in
                 store.sessions[path] = record.session
                 store.writtenLate = (record.session, record.version)
+                store.noteWrite(of: record.session, since: began)
             }
+            store.noteWrite(of: record.session, since: began)
             guard let path else { return }
             store.sessions[path] = record.session
             try await store.prove(keyring, path, holds: value, deadline)
@@ -161,6 +168,7 @@ package actor SecretServiceStore: SessionStore {
             for path in try await store.find(SessionItem.attributes(finding: session), keyring, deadline) {
                 try await store.remove(path, keyring, deadline)
             }
+            store.writes[session] = nil
         }
     }
 
@@ -179,6 +187,7 @@ extension SecretServiceStore {
 
     private func begin() {
         link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.tellOfChange(path) } }
+        link.serviceReplaced = { [weak self] in self?.assumeIsolated { $0.lookForLosses() } }
         thread.begin(link.connected(), limit: limit) { _ in }
     }
 
@@ -282,8 +291,10 @@ extension SecretServiceStore {
         _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) -> [String] {
         let found = try await ask(keyring.searching(attributes), deadline)
-        if !found.locked.isEmpty { throw link.foundLocked(found.locked) }
-        return found.unlocked
+        guard !found.locked.isEmpty else { return found.unlocked }
+        // Some services lock items one by one.
+        _ = try await openCollection(deadline)
+        throw link.foundItemsLocked(found.locked)
     }
 
     func values(
@@ -336,7 +347,7 @@ extension SecretServiceStore {
         do throws(GLibFailure) {
             answered = try await thread.call(asking, limit: SuspendingClock.now.duration(to: deadline))
         } catch {
-            if case .timedOut = error { throw link.personIsSlow() }
+            if case .timedOut = error { throw link.userIsSlow() }
             throw StoreError(error)
         }
         switch answered {

@@ -36,6 +36,14 @@ extension GLibError {
         domain: .io, code: Int32(G_IO_ERROR_NOT_FOUND.rawValue),
         message: "there is no message bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
 
+    /// Background work never has the bus start a service: it could take the name from one that the user is about to
+    /// start, and such a service then switches itself off (KeePassXC does).
+    static let noService = GLibError(
+        domain: .dbus, code: Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue),
+        message: "no program provides it (org.freedesktop.secrets) on this message bus")
+
+    var isUnowned: Bool { domain == .dbus && code == Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue) }
+
     /// Nobody is there who could answer.
     fileprivate var isAbsence: Bool {
         switch domain {

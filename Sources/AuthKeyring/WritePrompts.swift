@@ -20,7 +20,7 @@ final class WritePrompts {
         let written: (String) -> Void
     }
 
-    private static let interface = "org.freedesktop.Secret.Prompt"
+    static let interface = "org.freedesktop.Secret.Prompt"
 
     /// Told what the person said; not told when the service went without a word of theirs.
     var ended: ((Answer) -> Void)?
@@ -35,7 +35,7 @@ final class WritePrompts {
     }
 
     var obstacle: StoreError? {
-        if shown != nil { return .locked }
+        if shown != nil { return .waiting }
         return wasDismissed ? .denied(reason: "the keyring asked whether it may write, and was told no") : nil
     }
 

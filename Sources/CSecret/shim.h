@@ -13,7 +13,7 @@
 
 /// libsecret's own constructor chooses the shared connection of the process. This runs after it, while the object is
 /// still being made and such properties may be set, and goes back to the connection that was asked for. No signals are
-/// followed: for them libsecret needs properties that are not loaded here.
+/// followed: for them libsecret needs properties that are not loaded here. No call starts a service.
 static inline GObject *
 authd_secret_service_constructor(GType type, guint count, GObjectConstructParam *properties)
 {
@@ -22,7 +22,8 @@ authd_secret_service_constructor(GType type, guint count, GObjectConstructParam 
     g_object_set(
         object,
         "g-bus-type", G_BUS_TYPE_NONE,
-        "g-flags", G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS,
+        "g-flags", G_DBUS_PROXY_FLAGS_DO_NOT_LOAD_PROPERTIES | G_DBUS_PROXY_FLAGS_DO_NOT_CONNECT_SIGNALS
+            | G_DBUS_PROXY_FLAGS_DO_NOT_AUTO_START,
         NULL);
     return object;
 }

@@ -111,6 +111,27 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
+    /// The unique name of the owner of `name`; an error if it has none.
+    package func readingOwner(of name: String) -> GIOCall<String> {
+        calling(.ofBus("GetNameOwner"), arguments: BusVariant(tuple: [BusVariant(string: name)]), reply: "(s)") {
+            $0.members.first?.string
+        }
+    }
+
+    /// The process that owns `name`.
+    package func readingProcess(of name: String) -> GIOCall<UInt32> {
+        let arguments = BusVariant(tuple: [BusVariant(string: name)])
+        return calling(.ofBus("GetConnectionUnixProcessID"), arguments: arguments, reply: "(u)") {
+            $0.members.first?.uint32
+        }
+    }
+
+    /// Has the bus start the service that provides `name`, if it knows one.
+    package func startingService(_ name: String) -> GIOCall<Bool> {
+        let arguments = BusVariant(tuple: [BusVariant(string: name), BusVariant(uint32: 0)])
+        return calling(.ofBus("StartServiceByName"), arguments: arguments, reply: "(u)") { _ in true }
+    }
+
     /// Calls `changed` with the unique name of the owner of `name`, first as it is and then at each change.
     package func watch(name: String, changed: @escaping (_ owner: String?) -> Void) -> GLibSubscription {
         let target = OwnerTarget(changed)
@@ -150,6 +171,13 @@ package struct BusMethod: Sendable {
         self.path = path
         self.interface = interface
         self.member = member
+    }
+
+    /// Of the bus itself (D-Bus specification, "Message Bus Messages").
+    fileprivate static func ofBus(_ member: String) -> BusMethod {
+        BusMethod(
+            destination: "org.freedesktop.DBus", path: "/org/freedesktop/DBus", interface: "org.freedesktop.DBus",
+            member: member)
     }
 }
 

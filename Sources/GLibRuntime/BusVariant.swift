@@ -43,6 +43,12 @@ package final class BusVariant {
         self.init(taking: withVariantType("s") { g_variant_new_array($0, &elements, gsize(elements.count)) })
     }
 
+    /// `ao`.
+    package convenience init(paths: [String]) {
+        var elements: [OpaquePointer?] = paths.map { g_variant_new_object_path($0) }
+        self.init(taking: withVariantType("o") { g_variant_new_array($0, &elements, gsize(elements.count)) })
+    }
+
     /// `a{sv}`.
     package convenience init(table: [(key: String, value: BusVariant)]) {
         let array: OpaquePointer = withExtendedLifetime(table) {
@@ -99,6 +105,10 @@ package final class BusVariant {
 
     package var uint32: UInt32? {
         has(type: "u") ? withRaw { g_variant_get_uint32($0) } : nil
+    }
+
+    package var uint64: UInt64? {
+        has(type: "t") ? withRaw { UInt64(g_variant_get_uint64($0)) } : nil
     }
 
     package var bool: Bool? {

@@ -135,9 +135,9 @@ struct MoodyServiceTests {
         try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
             let second = try record(token: "access-2", revision: 2)
             for _ in 1...3 {
-                await #expect(throws: StoreError.locked) { try await store.save(second) }
+                await #expect(throws: StoreError.waiting) { try await store.save(second) }
             }
-            #expect(await store.states().reaches(.locked))
+            #expect(await store.states().reaches(.waiting))
             #expect(try await keyring.prompts() == 1)
             let states = store.states()
             try await keyring.become(.agreeing)

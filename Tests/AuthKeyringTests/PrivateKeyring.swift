@@ -33,11 +33,14 @@ actor PrivateKeyring {
     }
 
     /// Runs `body` with a bus, and with a keyring daemon on it unless told otherwise; ends both after it.
+    ///
+    /// - Parameter startsService: whether the bus starts a service (secret-service.py) for whoever calls the name.
     static func with(
-        daemon: Bool = true, _ body: sending (PrivateKeyring) async throws -> Void
+        daemon: Bool = true, startsService: Bool = false, _ body: sending (PrivateKeyring) async throws -> Void
     ) async throws {
         let outcome = try await run(
-            .name("bash"), arguments: ["-c", script, KeyringServices.moody, KeyringServices.kwallet],
+            .name("bash"),
+            arguments: ["-c", script, KeyringServices.moody, KeyringServices.kwallet, startsService ? "starts" : ""],
             input: .inputWriter, output: .sequence, error: .discarded
         ) { execution in
             let writer = execution.standardInputWriter
@@ -80,6 +83,8 @@ actor PrivateKeyring {
     func startBus() async throws { try await tell("start-bus") }
     /// What `secret-tool search --all` prints of authd's items.
     func search() async throws -> [String] { try await tell("search") }
+    /// Removes an item of authd's, as another program does.
+    func remove(session: String) async throws { try await tell("remove \(session)") }
     /// Writes an item of authd's with a value that is no record.
     func damage(session: String) async throws { try await tell("damage \(session)") }
 
@@ -98,7 +103,7 @@ actor PrivateKeyring {
     }
 
     /// `setpriv --pdeathsig` ends the children should the shell itself be killed. The bus knows no services that it
-    /// could start: what is missing is missing.
+    /// could start, unless a test wants one: what is missing is missing. One that it has started ends with it.
     private static let script = #"""
         folder=$(mktemp -d)
         export HOME=$folder/home XDG_RUNTIME_DIR=$folder/run XDG_DATA_HOME=$folder/home/.local/share
@@ -107,7 +112,13 @@ actor PrivateKeyring {
         cat > "$folder/bus.conf" <<END
         <busconfig><type>session</type><listen>unix:path=$folder/run/bus</listen><auth>EXTERNAL</auth>
         <policy context="default"><allow send_destination="*" eavesdrop="true"/><allow eavesdrop="true"/>
-        <allow own="*"/></policy></busconfig>
+        <allow own="*"/></policy><servicedir>$folder/services</servicedir></busconfig>
+        END
+        mkdir "$folder/services"
+        [ -z "$2" ] || cat > "$folder/services/org.freedesktop.secrets.service" <<END
+        [D-BUS Service]
+        Name=org.freedesktop.secrets
+        Exec=/usr/bin/python3 $0 $folder/kept
         END
         leave() { trap - EXIT; kill -KILL $daemon $bus 2>/dev/null; wait; rm -rf "$folder"; exit; }
         trap leave EXIT TERM INT HUP
@@ -160,6 +171,7 @@ actor PrivateKeyring {
             kill-bus) kill -KILL $bus; wait $bus; true ;;
             start-bus) rm -f "$folder/run/bus"; start_bus ;;
             search) secret-tool search --all application authd 2>&1 ;;
+            remove) secret-tool clear application authd session "$password" ;;
             damage) printf '{"format":1,"access_token":"tell-nobody"' | secret-tool store --label=damaged \
                 application authd session "$password" provider p xdg:schema authd.Session ;;
             *) false ;;

@@ -16,7 +16,7 @@ struct KeyringMoodTests {
     }
 
     private static let troubles = [
-        Trouble(mood: .silentWrites, state: "locked", words: "secret-service is locked"),
+        Trouble(mood: .silentWrites, state: "waiting", words: "secret-service is asking you something"),
         Trouble(mood: .deaf, state: "locked", words: "secret-service is locked"),
         Trouble(mood: .failing, state: "failed", words: "secret-service failed"),
         Trouble(mood: .dying, state: "missing", words: "there is no secret-service"),

@@ -8,6 +8,7 @@ authd.Test.Become(mood) at the service's path, and are in force when it has answ
 import json
 import os
 import sys
+import time
 
 import dbus
 import dbus.mainloop.glib
@@ -36,6 +37,7 @@ MOODS = [
     "failing",  # every call answers an error
     "flaky",  # one call in twenty answers an error
     "dying",  # the next write ends the process
+    "forgetful",  # keeps nothing of what it accepts from now on, and what it kept is a minute old
     "agreeing",  # as asking, and the person says yes to what they were asked while nobody answered, too
 ]
 LOCKED = {"locked", "dismissing", "waiting", "hiding", "deaf"}
@@ -66,14 +68,21 @@ class Keyring:
         self.calls = 0
         self.items = {}
         self.last = 0
+        # When the collection was last changed.
+        self.modified = 0
         if os.path.exists(file):
             with open(file, encoding="utf-8") as kept:
                 saved = json.load(kept)
-            self.items, self.last = saved["items"], saved["last"]
+            self.items, self.last, self.modified = saved["items"], saved["last"], saved["modified"]
 
     def save(self):
+        self.modified = int(time.time())
+        if self.mood != "forgetful":
+            self.keep()
+
+    def keep(self):
         with open(self.file + ".new", "w", encoding="utf-8") as kept:
-            json.dump({"items": self.items, "last": self.last}, kept)
+            json.dump({"items": self.items, "last": self.last, "modified": self.modified}, kept)
         os.rename(self.file + ".new", self.file)
 
     @property
@@ -206,6 +215,8 @@ class Collection(dbus.service.Object):
         self.keyring.count()
         if name == "Locked":
             return dbus.Boolean(self.keyring.locked)
+        if name == "Modified":
+            return dbus.UInt64(self.keyring.modified)
         return "own" if name == "Label" else dbus.Array(list(self.keyring.items), signature="o")
 
     @dbus.service.signal(PROPERTIES, signature="sa{sv}as")
@@ -243,6 +254,9 @@ class Service(dbus.service.Object):
         if mood == "agreeing" and self.collection.prompt is not None:
             self.collection.prompt.end(True)
         self.keyring.mood = mood
+        if mood == "forgetful":
+            self.keyring.modified -= 60
+            self.keyring.keep()
         if mood == "hiding":
             for path in self.keyring.items:
                 self.collection.ItemDeleted(path)

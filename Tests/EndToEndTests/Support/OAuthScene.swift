@@ -7,11 +7,11 @@ enum OAuthScene {
     static let provider = "oauth-test"
 
     static func play(
-        _ configuration: OAuthStandIn.Configuration = .init(), profile more: String = "",
+        _ configuration: OAuthStandIn.Configuration = .init(), profile more: String = "", keyring: Bool = true,
         _ test: @escaping @Sendable (Scene, OAuthStandIn) async throws -> Void
     ) async throws {
         try await OAuthStandIn.serving(configuration) { server in
-            try await Scene.play { scene in
+            try await Scene.play(keyring: keyring) { scene in
                 try await scene.addProfile(
                     """
                     name = "\(provider)"

@@ -1,0 +1,194 @@
+import AuthCore
+import AuthKeyring
+import AuthWire
+import CSecret
+import GLibRuntime
+import Synchronization
+import TestSupport
+import Testing
+
+/// Services that come, go, and come back with less than they accepted.
+@Suite("The service behind the keyring's name", .timeLimit(.minutes(2)))
+struct KeyringServiceTests {
+    private func withStore(
+        daemon: Bool = false, startsService: Bool = false,
+        _ body: sending (SecretServiceStore, PrivateKeyring) async throws -> Void
+    ) async throws {
+        try await PrivateKeyring.with(daemon: daemon, startsService: startsService) { keyring in
+            let thread = try GLibThread()
+            defer { thread.stop() }
+            let store = SecretServiceStore(on: thread, address: keyring.address, limit: PrivateKeyring.patience)
+            try await body(store, keyring)
+        }
+    }
+
+    /// Ends the service as a kill does, and waits for another one that has what the first one kept.
+    private func restart(_ keyring: PrivateKeyring, under store: SecretServiceStore) async throws {
+        let states = store.states()
+        try await keyring.kill()
+        #expect(await states.reaches(.missing))
+        try await keyring.startMoody()
+        #expect(await states.reaches(.ready))
+    }
+
+    // MARK: Who starts it
+
+    @Test("is not started for background work, and is when the user wants something")
+    func activation() async throws {
+        try await withStore(startsService: true) { store, _ in
+            #expect(await store.states().reaches(.missing))
+            for _ in 1...2 {
+                await #expect {
+                    try await store.loadAll()
+                } throws: { error in
+                    if case .missing(let reason) = error as? StoreError { reason.contains("no program") } else { false }
+                }
+            }
+            await #expect(throws: StoreError.self) { try await store.save(record()) }
+            #expect(await store.process() == nil)
+            await store.personIsHere()
+            #expect(try await store.loadAll().isEmpty)
+            #expect(await store.process()?.name?.hasPrefix("python3") == true)
+            #expect(await store.states().reaches(.ready))
+        }
+    }
+
+    @Test("that cannot be started is missing, for the user too")
+    func nothingToStart() async throws {
+        try await withStore { store, _ in
+            await store.personIsHere()
+            await #expect {
+                try await store.loadAll()
+            } throws: { error in
+                if case .missing = error as? StoreError { true } else { false }
+            }
+        }
+    }
+
+    @Test("is named by its process")
+    func process() async throws {
+        try await withStore(daemon: true) { store, keyring in
+            #expect(await store.states().reaches(.ready))
+            let process = try #require(await store.process())
+            // The kernel keeps 15 bytes of a name (proc(5), "comm").
+            #expect(process.name == "gnome-keyring-d")
+            try await keyring.kill()
+            #expect(await store.states().reaches(.missing))
+            #expect(await store.process() == nil)
+        }
+    }
+
+    // MARK: What it loses
+
+    @Test("that ends before it has saved a write has lost it, and that is looked for when it is back")
+    func lost() async throws {
+        try await withStore { store, keyring in
+            try await keyring.startMoody()
+            #expect(await store.states().reaches(.ready))
+            try await store.save(record("other"))
+            try await keyring.become(.forgetful)
+            let saved = try record()
+            try await store.save(saved)
+            #expect(try await store.load(saved.session) == saved)
+            #expect(await !store.hasLost(saved.session))
+            try await restart(keyring, under: store)
+            var changes = store.changes().makeAsyncIterator()
+            while await changes.next() != saved.session {}
+            #expect(try await store.load(saved.session) == nil)
+            #expect(await store.hasLost(saved.session))
+            // Written again, it is there like any other.
+            try await store.save(saved)
+            #expect(await !store.hasLost(saved.session))
+            try await restart(keyring, under: store)
+            #expect(try await store.load(saved.session) == saved)
+        }
+    }
+
+    @Test("has lost nothing that was removed while it was there, also if it ends then")
+    func removed() async throws {
+        try await withStore { store, keyring in
+            try await keyring.startMoody()
+            #expect(await store.states().reaches(.ready))
+            let saved = try record()
+            try await store.save(saved)
+            try await keyring.remove(session: saved.session.text)
+            #expect(try await store.load(saved.session) == nil)
+            #expect(await !store.hasLost(saved.session))
+            try await keyring.become(.forgetful)
+            try await restart(keyring, under: store)
+            #expect(await !store.hasLost(saved.session))
+        }
+    }
+
+    @Test("that was changed after the write, and has it not, has lost nothing: somebody removed it meanwhile")
+    func changedSince() async throws {
+        try await withStore { store, keyring in
+            try await keyring.startMoody()
+            #expect(await store.states().reaches(.ready))
+            let saved = try record()
+            try await store.save(saved)
+            // Nobody looks in between.
+            try await keyring.remove(session: saved.session.text)
+            try await restart(keyring, under: store)
+            #expect(await !store.hasLost(saved.session))
+        }
+    }
+
+    @Test("has lost nothing that was never written in this run")
+    func unknown() async throws {
+        try await withStore { store, keyring in
+            try await keyring.startMoody()
+            #expect(await store.states().reaches(.ready))
+            try await restart(keyring, under: store)
+            #expect(await !store.hasLost(try SessionName("work")))
+        }
+    }
+
+    // MARK: Its prompts
+
+    @Test("that is told no, or ends while it asks, is asked again later, and GLib has nothing to complain of")
+    func promptsThatEnd() async throws {
+        let complaints = Complaints()
+        defer { complaints.stop() }
+        try await withStore { store, keyring in
+            try await keyring.startMoody()
+            #expect(await store.states().reaches(.ready))
+            let saved = try record()
+            try await store.save(saved)
+            try await keyring.become(.dismissing)
+            await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+            #expect(await store.states().reaches(.denied))
+            try await keyring.become(.waiting)
+            await store.personIsHere()
+            await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+            // It ends before anybody has answered.
+            try await restart(keyring, under: store)
+            try await keyring.become(.locked)
+            #expect(await store.states().reaches(.locked))
+            await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
+            #expect(await store.states().reaches(.ready))
+            #expect(try await store.load(saved.session) == saved)
+        }
+        #expect(complaints.all.isEmpty)
+    }
+}
+
+/// What GIO says is wrong with calls of its functions.
+private final class Complaints: Sendable {
+    private static let said = Mutex<[String]>([])
+    private let handler: guint
+
+    init() {
+        Self.said.withLock { $0 = [] }
+        handler = g_log_set_handler(
+            "GLib-GIO", G_LOG_LEVEL_CRITICAL,
+            { _, _, message, _ in
+                let text = message.map { String(cString: $0) } ?? ""
+                Complaints.said.withLock { $0.append(text) }
+            }, nil)
+    }
+
+    var all: [String] { Self.said.withLock { $0 } }
+
+    func stop() { g_log_remove_handler("GLib-GIO", handler) }
+}
