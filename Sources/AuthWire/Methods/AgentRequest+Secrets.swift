@@ -10,7 +10,8 @@ extension AgentRequest {
             true
         case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .rpcDiscover, .providerList, .providerShow,
             .loginWait, .loginCancel, .loginResend, .sessionList, .sessionStatus, .sessionUse, .sessionRefresh,
-            .sessionValidate, .sessionLogout, .sessionWait, .tokenGet, .tokenProof, .userGet, .userUpdate, .apiRequest,
+            .sessionValidate, .sessionLogout, .sessionTrust, .sessionWait, .tokenGet, .tokenProof, .userGet,
+            .userUpdate, .apiRequest,
             .apiCall, .apiWrite, .apiRead, .apiClose, .networkStatus, .eventsSubscribe, .eventsUnsubscribe, .outboxList,
             .outboxFlush, .outboxDrop:
             false
