@@ -7,24 +7,6 @@ import Testing
 
 @Suite("What the agent says of itself")
 struct SelfDescriptionTests {
-    @Test("the OpenRPC document holds every method, and each param that it needs is needed")
-    func discovery() throws {
-        let methods = try #require(Discovery.document["methods"]?.arrayValue)
-        #expect(methods.compactMap { $0["name"]?.stringValue } == MethodName.allCases.map(\.rawValue))
-        for name in MethodName.allCases {
-            let needed = name.about.params.filter(\.required).map(\.name)
-            let refusal: AgentError? =
-                switch Result(catching: { () throws(AgentError) in
-                    try AgentRequest(method: name.rawValue, params: [:])
-                }) {
-                case .success: nil
-                case .failure(let error): error
-                }
-            #expect(
-                refusal.map { error in needed.contains { error.message.contains($0) } } ?? needed.isEmpty, "\(name)")
-        }
-    }
-
     @Test("the status line tells states and causes, and no more of a person than their sessions' names")
     func statusLine() throws {
         let active = SessionStatus(

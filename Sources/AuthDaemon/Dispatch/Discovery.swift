@@ -19,14 +19,28 @@ enum Discovery {
         return [
             "name": .string(name.rawValue), "summary": .string(about.summary), "paramStructure": "by-name",
             "params": .array(about.params.map(param)),
-            "result": ["name": .string(about.result), "schema": ["type": "object"]],
+            "result": ["name": .string(about.result), "schema": schema(ofResult: about.result)],
         ]
+    }
+
+    private static func schema(ofResult name: String) -> JSON {
+        let members = ResultAbout.members[name] ?? []
+        var properties = JSONObject()
+        for member in members { properties[member.name] = schema(of: member) }
+        return [
+            "type": "object", "properties": .object(properties),
+            "required": .array(members.filter(\.required).map { .string($0.name) }),
+        ]
+    }
+
+    private static func schema(of param: MethodAbout.Param) -> JSON {
+        param.type == .any ? [:] : ["type": .string(param.type.rawValue)]
     }
 
     private static func param(_ param: MethodAbout.Param) -> JSON {
         [
             "name": .string(param.name), "required": .bool(param.required),
-            "schema": ["type": .string(param.type.rawValue)],
+            "schema": schema(of: param),
         ]
     }
 }
@@ -35,7 +49,9 @@ enum Discovery {
 struct MethodAbout {
     /// JSON Schema's names.
     enum Kind: String {
-        case string, integer, boolean, object, array
+        case string, integer, number, boolean, object, array
+        /// Any value: a schema without a type.
+        case any
     }
 
     struct Param {

@@ -77,7 +77,7 @@ extension MethodName {
         case .sessionImport:
             MethodAbout(
                 "Takes what an export gave, with the passphrase that sealed it.",
-                [.needs("parcel_base64"), .takes("passphrase")], gives: "sessions")
+                [.needs("parcel_base64"), .takes("passphrase")], gives: "imported")
         case .sessionTrust:
             MethodAbout(
                 "Shows which new places a changed profile names for a session, or lets its tokens be sent there.",
@@ -125,7 +125,7 @@ extension MethodName {
 
     private var aboutAPI: MethodAbout {
         let common: [MethodAbout.Param] = [
-            .takes("body"), Self.timeout, .takes("cache"), .takes("retry", .boolean),
+            .takes("body", .any), Self.timeout, .takes("cache"), .takes("retry", .boolean),
             .takes("waits_for_connectivity", .boolean), .takes("queue", .boolean), .takes("stream"), .takes("answer"),
         ]
         return self == .apiCall
