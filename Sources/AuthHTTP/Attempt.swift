@@ -137,7 +137,7 @@ struct Attempt {
     private var notConnected: TransportError {
         switch route {
         case .direct: timedOut(after: limits.connect)
-        case .proxy: throughProxy("it did not connect within \(limits.connect)")
+        case .proxy: throughProxy("it did not connect within \(Int(limits.connect.seconds.rounded(.up))) s")
         }
     }
 

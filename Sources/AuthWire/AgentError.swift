@@ -6,7 +6,7 @@ public struct AgentError: Error, Sendable, Equatable {
     public var code: Int
     /// What failed, with what, what to try.
     public var message: String
-    /// `nil` for JSON-RPC's own errors.
+    /// `nil` if an agent of an older version did not say.
     public var kind: ErrorKind?
     public var retryable: Bool
     public var cause: String?
@@ -18,7 +18,7 @@ public struct AgentError: Error, Sendable, Equatable {
     /// One reason each, for a person to read one by one.
     public var details: [String]
 
-    /// The code of every error that has a kind, but ``internalError(_:)``.
+    /// The code of every error that is not JSON-RPC's own.
     public static let agentCode = -32000
 
     /// - Parameter retryable: `nil` takes the kind's own nature.
@@ -37,7 +37,7 @@ public struct AgentError: Error, Sendable, Equatable {
         self.details = details
     }
 
-    private init(code: Int, _ message: String, kind: ErrorKind? = nil) {
+    private init(code: Int, _ message: String, kind: ErrorKind) {
         self.code = code
         self.message = message
         self.kind = kind
@@ -45,15 +45,22 @@ public struct AgentError: Error, Sendable, Equatable {
         self.details = []
     }
 
-    public static func parseError(_ message: String) -> AgentError { AgentError(code: -32700, message) }
-
-    public static func invalidRequest(_ message: String) -> AgentError { AgentError(code: -32600, message) }
-
-    public static func methodNotFound(_ name: String) -> AgentError {
-        AgentError(code: -32601, "There is no method '\(name.quotable)'; rpc.discover lists all of them.")
+    public static func parseError(_ message: String) -> AgentError {
+        AgentError(code: -32700, message, kind: .validation)
     }
 
-    public static func invalidParams(_ message: String) -> AgentError { AgentError(code: -32602, message) }
+    public static func invalidRequest(_ message: String) -> AgentError {
+        AgentError(code: -32600, message, kind: .validation)
+    }
+
+    public static func methodNotFound(_ name: String) -> AgentError {
+        AgentError(
+            code: -32601, "There is no method '\(name.quotable)'; rpc.discover lists all of them.", kind: .unsupported)
+    }
+
+    public static func invalidParams(_ message: String) -> AgentError {
+        AgentError(code: -32602, message, kind: .validation)
+    }
 
     public static func internalError(_ message: String) -> AgentError {
         AgentError(code: -32603, message, kind: .internal_)
@@ -62,7 +69,8 @@ public struct AgentError: Error, Sendable, Equatable {
 
 extension AgentError: CustomStringConvertible {
     public var description: String {
-        var text = "\(kind?.rawValue ?? String(code)): \(message)"
+        let name = code == Self.agentCode || kind == .internal_ ? kind?.rawValue : nil
+        var text = "\(name ?? String(code)): \(message)"
         if let cause { text += " (\(cause))" }
         return text
     }

@@ -1,5 +1,5 @@
 import ArgumentParser
-import AuthDaemon
+@testable import AuthDaemon
 import AuthWire
 import Foundation
 import Logging
@@ -21,6 +21,23 @@ struct StartTests {
         try check(1000, variables)
         try check(0, ["HOME": "/root"])
         try check(0, [:])
+    }
+
+    @Test("what a start leaves out is named: a part of the settings, or a whole profile")
+    func skippedParts() {
+        let places = ConfigurationPlaces(file: nil) { ["HOME": "/home/ada"][$0] }
+        let folder = "/home/ada/.config/authd"
+        let problems = [
+            ProfileProblem(file: folder + "/providers/a.toml", line: 1, key: "nmae", expected: "name", found: "nmae"),
+            ProfileProblem(
+                file: folder + "/providers/a.toml", line: 9, key: "renewal.kind", expected: "one of refresh"),
+            ProfileProblem(
+                file: folder + "/authd.toml", line: 2, key: "providers.x", expected: "a provider", found: "x"),
+        ]
+        let lines = SkippedParts.lines(problems, in: places)
+        #expect(lines.count == 5)
+        #expect(lines[2].contains("providers/a.toml: the whole profile is skipped"))
+        #expect(lines[4].contains("authd.toml: this part of the settings is skipped"))
     }
 
     @Test("settings and profiles are read near before far")

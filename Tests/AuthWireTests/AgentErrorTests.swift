@@ -26,7 +26,13 @@ struct AgentErrorTests {
                     "provider_message": "Too many", "retry_after_ms": 2000,
                 ],
             ])
-        #expect(AgentError.invalidParams("x").json == ["code": -32602, "message": "x"])
+        #expect(
+            AgentError.invalidParams("x").json
+                == ["code": -32602, "message": "x", "data": ["kind": "validation", "retryable": false]])
+        #expect(AgentError.methodNotFound("x").json["data"] == ["kind": "unsupported", "retryable": false])
+        for error in [AgentError.parseError("x"), .invalidRequest("x"), .methodNotFound("x"), .invalidParams("x")] {
+            #expect(AgentError(json: error.json) == error)
+        }
         #expect(AgentError.parseError("x").code == -32700 && AgentError.invalidRequest("x").code == -32600)
         #expect(AgentError.internalError("x").json["data"]?["kind"] == "internal")
     }

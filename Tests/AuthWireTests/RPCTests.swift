@@ -22,7 +22,8 @@ struct RPCTests {
         let id = try #require(request.id)
         #expect(RPCReply.result(id, [:]).text() == #"{"jsonrpc":"2.0","id":\#(text),"result":{}}"#)
         let failure = RPCReply.failure(id, .invalidRequest("no"))
-        #expect(failure.text() == #"{"jsonrpc":"2.0","id":\#(text),"error":{"code":-32600,"message":"no"}}"#)
+        let error = #"{"code":-32600,"message":"no","data":{"kind":"validation","retryable":false}}"#
+        #expect(failure.text() == #"{"jsonrpc":"2.0","id":\#(text),"error":\#(error)}"#)
     }
 
     @Test("a number and a string that look alike are different ids")

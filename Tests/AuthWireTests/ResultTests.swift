@@ -39,7 +39,9 @@ struct ResultTests {
         }
         try check(UserResult(user: UserSummary(id: "1"), raw: ["a": nil], fetchedAt: 9), \.json, UserResult.init)
         try check(
-            TokenResult(accessToken: "t", tokenType: "Bearer", expiresAt: 9.5, session: status.session), \.json,
+            TokenResult(
+                accessToken: "t", tokenType: "Bearer", expiresAt: 9.5, valid: .seconds(1), session: status.session),
+            \.json,
             TokenResult.init)
         try check(TokenResult(accessToken: "t", tokenType: "mac", session: status.session), \.json, TokenResult.init)
         try check(ProofResult(proof: "p", session: status.session), \.json, ProofResult.init)

@@ -33,6 +33,9 @@ struct SocketPathTests {
         let error = #expect(throws: AgentError.self) { try resolve() }
         #expect(error?.message.contains("XDG_RUNTIME_DIR") == true && error?.message.contains("--socket") == true)
         #expect(error?.message.contains("/run/user/1234") == true)
+        #expect(error?.message.contains("XDG_RUNTIME_DIR is not set") == true)
+        let relative = #expect(throws: AgentError.self) { try resolve(["XDG_RUNTIME_DIR": "x"]) }
+        #expect(relative?.message.contains("XDG_RUNTIME_DIR is no absolute path") == true)
     }
 
     @Test("a relative path, a path with a zero byte and a path too long for the system are refused by their source")

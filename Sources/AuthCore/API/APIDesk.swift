@@ -242,7 +242,7 @@ package final class APIDesk: Sendable {
         if let state = table.board.status(session)?.state, state == .active || state == .stale {
             throw .tokenRefused(order.profile, session, failure.error)
         }
-        throw .signInRequired(session, cause: AgentError.tokenRefusal, from: failure.error)
+        throw .signInRequired(session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
     }
 
     /// Returns when the network is there, as far as this session's provider needs one.

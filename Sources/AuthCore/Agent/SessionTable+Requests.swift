@@ -93,7 +93,10 @@ extension SessionTable {
             return try status(session.name)
         }
         switch await provider.validate(record, sentAt: clock.now()) {
-        case nil: break
+        case nil:
+            var status = try status(session.name)
+            status.message = status.message ?? Self.nothingToQuery(record.provider)
+            return status
         case .success(let grant):
             if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
         case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
@@ -103,6 +106,11 @@ extension SessionTable {
             throw failure.error
         }
         return try status(session.name)
+    }
+
+    private static func nothingToQuery(_ provider: String) -> String {
+        "There is nothing to query: the profile of \(provider) has no request that validates a session. This is what authd "
+            + "knows by itself."
     }
 
     /// Signs out here, whatever the network does; then tells the provider, where it wants to know.

@@ -20,8 +20,16 @@ extension SessionTable {
             await provider.updateUser(record, params.fields)
                 ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
         }
-        guard let changed else { return try await fetchUser(of: session) }
-        return await received(changed, of: session)
+        if let changed { return await received(changed, of: session) }
+        do throws(AgentError) {
+            return try await fetchUser(of: session)
+        } catch {
+            // It is changed, whether or not the provider reports the user afterwards.
+            let record = await session.record
+            return result(
+                record.user ?? UserSummary(), record.rawUser ?? .null,
+                received: record.userReceivedAt ?? record.tokens.issuedAt)
+        }
     }
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {

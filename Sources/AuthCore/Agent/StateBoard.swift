@@ -97,7 +97,7 @@ package final class StateBoard: Sendable {
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
             let token = if let session { known.tokens[session] } else { known.defaultToken }
-            return token?.isGood(minValid: minValid, at: now) == true ? token : nil
+            return token?.isGood(minValid: minValid, at: now) == true ? token?.asked(at: now) : nil
         }
     }
 

@@ -48,7 +48,9 @@ package actor Session {
 
     private func token(_ event: (CallerID) -> SessionEvent) async throws(AgentError) -> TokenResult {
         switch await ask(event) {
-        case .token(let result): return result
+        case .token(var result):
+            result.valid = machine.validity(of: result, at: world.clock.now())
+            return result
         case .failure(let error): throw error
         case .done: throw AgentError(.internal_, "A token was asked for and none was answered.")
         }

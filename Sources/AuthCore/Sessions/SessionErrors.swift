@@ -2,16 +2,21 @@ package import AuthWire
 
 /// The words for people of what sessions and stores can refuse.
 extension AgentError {
-    package static func notSignedIn(_ session: SessionName) -> AgentError {
-        AgentError(.notSignedIn, "Session \(session) is not signed in: run `authc login`.")
+    package static func notSignedIn(_ session: SessionName, at provider: String? = nil) -> AgentError {
+        AgentError(.notSignedIn, "Session \(session) is not signed in: run \(login(session, provider)).")
     }
 
     package static func signInRequired(
-        _ session: SessionName, cause: String, from error: AgentError? = nil
+        _ session: SessionName, at provider: String? = nil, cause: String, from error: AgentError? = nil
     ) -> AgentError {
         AgentError(
-            .signInRequired, "Session \(session) must be signed in again: run `authc login`.", cause: cause,
-            httpStatus: error?.httpStatus, providerMessage: error?.providerMessage)
+            .signInRequired, "Session \(session) must be signed in again: run \(login(session, provider)).",
+            cause: cause, httpStatus: error?.httpStatus, providerMessage: error?.providerMessage)
+    }
+
+    /// The command as it can be typed.
+    private static func login(_ session: SessionName, _ provider: String?) -> String {
+        "`authc login \(provider ?? "PROVIDER") -s \(session)`"
     }
 
     package static func cannotRenew(_ provider: String) -> AgentError {

@@ -69,7 +69,7 @@ extension SessionMachine {
     mutating func signOut(_ caller: CallerID, _ actions: inout [SessionAction]) {
         guard !isGone else { return actions.append(.answer(caller, .done)) }
         for want in [Want.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
-            answer(want, .failure(.notSignedIn(record.session)), &actions)
+            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &actions)
         }
         forgetAims()
         signedOut = true
@@ -162,7 +162,7 @@ extension SessionMachine {
 
     /// The no that no renewal can change.
     func refusal(_ now: Moment) -> AgentError? {
-        if signedOut { return .notSignedIn(record.session) }
+        if signedOut { return .notSignedIn(record.session, at: record.provider) }
         return originChange ?? verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }
 }

@@ -82,7 +82,9 @@ extension SessionMachine {
 
     /// Somebody has removed it from the store, which is how a person signs out there.
     private mutating func endedElsewhere(_ actions: inout [SessionAction]) {
-        for want in Set(waiters.values) { answer(want, .failure(.notSignedIn(record.session)), &actions) }
+        for want in Set(waiters.values) {
+            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &actions)
+        }
         forgetAims()
         signedOut = true
         flight = nil

@@ -70,7 +70,8 @@ extension SessionMachine {
             }
         case .success:
             self.flight = nil
-            let no = AgentError.signInRequired(record.session, cause: error.cause ?? "refused", from: error)
+            let no = AgentError.signInRequired(
+                record.session, at: record.provider, cause: error.cause ?? "refused", from: error)
             verdict = no
             answer(.token, .failure(no), &actions)
             answer(.renewal, .failure(no), &actions)

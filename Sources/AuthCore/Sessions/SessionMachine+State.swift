@@ -47,6 +47,17 @@ extension SessionMachine {
             expiresAt: record.tokens.expiresAt?.unixSeconds, session: record.session)
     }
 
+    /// How long a token that is given out is still valid; `nil`: its end is not known.
+    func validity(of result: TokenResult, at now: Moment) -> Duration? {
+        let token = Secret(result.accessToken)
+        if token == record.tokens.accessToken { return end.map { max(.zero, $0 - now.boot) } }
+        if let aimed = aimed.values.first(where: { $0.accessToken == token }) {
+            return aimed.end.map { max(.zero, $0 - now.boot) }
+        }
+        // Another one took its place meanwhile: its date is what is left.
+        return result.expiresAt.map { max(.zero, WallTime(unixSeconds: $0) - now.wall) }
+    }
+
     /// For a caller between two tries: the last failure, and how long until the next try.
     func failureUntilNextTry(_ now: Moment) -> AgentError {
         if let barrier { return barrier }
@@ -56,7 +67,7 @@ extension SessionMachine {
     }
 
     func endedWithoutRenewal() -> AgentError {
-        .signInRequired(record.session, cause: rejected ? "token_rejected" : "token_ended")
+        .signInRequired(record.session, at: record.provider, cause: rejected ? "token_rejected" : "token_ended")
     }
 
     /// From when on the end is near, nearer, and so on: of the token, where nothing renews it, else of the refresh

@@ -108,7 +108,8 @@ package struct AgentProgram: Sendable {
             throw StartRefusal(.badConfiguration, reading.problems.map(\.description).joined(separator: "; "))
         }
         let logger = AgentLog(level: .error).logger()
-        for problem in reading.problems { logger.error("This part is skipped: \(problem)") }
+        let places = ConfigurationPlaces(file: arguments.config, environment: Environment.value)
+        for line in SkippedParts.lines(reading.problems, in: places) { logger.error("\(line)") }
         return configuration
     }
 

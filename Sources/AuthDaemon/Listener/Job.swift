@@ -77,7 +77,7 @@ struct Crew: Sendable {
 
 extension AgentError {
     static func late(after limit: Duration) -> AgentError {
-        AgentError(.timeout, "There was no result within \(limit.formatted) seconds; ask again, or allow more time.")
+        AgentError(.timeout, "There was no result within \(limit.formatted) s; ask again, or allow more time.")
     }
 }
 

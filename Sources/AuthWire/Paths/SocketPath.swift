@@ -24,10 +24,13 @@ public enum SocketPath {
         }
         let folder = "/run/user/\(userID)"
         guard isPrivateFolder(folder, userID) else {
+            let variable = environment("XDG_RUNTIME_DIR") ?? ""
             throw AgentError(
                 .validation,
-                "There is no private folder for the agent's socket: XDG_RUNTIME_DIR is not set, and \(folder) is not "
-                    + "there or not closed to others. Set XDG_RUNTIME_DIR or AUTHD_SOCKET, or use --socket.")
+                "There is no private folder for the agent's socket: XDG_RUNTIME_DIR is "
+                    + (variable.isEmpty ? "not set" : "no absolute path, so that it counts as not set")
+                    + ", and \(folder) is not there or not closed to others. Set XDG_RUNTIME_DIR to an absolute path, or set "
+                    + "AUTHD_SOCKET, or use --socket.")
         }
         return try checked(folder + "/authd/socket", from: folder)
     }

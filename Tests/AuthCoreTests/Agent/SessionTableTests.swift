@@ -26,6 +26,30 @@ struct SessionTableTests {
         #expect(example.transport.asked == ["POST http://localhost:1/login"])
     }
 
+    @Test("a token is given out with how long it is still valid, also if that is less than was asked for")
+    func validity() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering(lifetime: 600))
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            example.clock.advance(.seconds(100))
+            let live = try #require(table.liveToken(Self.get)).json
+            #expect(try TokenResult(JSON(parsing: live)).valid == .seconds(500))
+            let more = try await table.token(TokenGetParams(minValid: .seconds(1200)))
+            #expect(more.accessToken == "token-2" && more.valid == .seconds(600))
+        }
+    }
+
+    @Test("a session whose profile has no request for it is not said to be validated")
+    func nothingToQuery() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            let status = try await table.validate(SessionParams())
+            #expect(status.state == .active && status.message?.hasPrefix("There is nothing to query") == true)
+        }
+        #expect(example.transport.asked == ["POST http://localhost:1/login"])
+    }
+
     @Test("two hundred callers around the end of a token are one request")
     func oneRequest() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
