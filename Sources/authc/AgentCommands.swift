@@ -20,7 +20,7 @@ enum AgentCommands {
         let agent = try options.connect()
         do throws(Failure) {
             let (result, json) = try agent.call(.agentReload(ReloadParams()), MessageResult.init)
-            if options.json { try Output.json(json) } else { Output.note(Visible.line(result.message ?? "Done.")) }
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "Done.")) }
             return .done
         } catch {
             guard let said = error.agentError, said.kind == .validation else { throw error }

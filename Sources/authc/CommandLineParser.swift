@@ -4,13 +4,13 @@ import AuthWire
 /// Every form but the plainest: the commands, their options and their help.
 enum CommandLineParser {
     static func run() -> Int32 {
-        let words = Array(CommandLine.arguments.dropFirst())
+        let words = GlobalOptions.behindVerb(Array(CommandLine.arguments.dropFirst()))
         if let problem = VerbCheck.problem(words, commands: Authc.verbs) {
             problem.report(asJSON: words.contains("--json"))
             return problem.status.rawValue
         }
         do {
-            var command = try Authc.parseAsRoot()
+            var command = try Authc.parseAsRoot(words)
             try command.run()
             return ExitStatus.done.rawValue
         } catch let code as ExitCode {
@@ -64,12 +64,7 @@ extension Authc {
 }
 
 /// The options that every command has.
-struct CommonOptions: ParsableArguments {
-    @Option(
-        name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.",
-        completion: .custom { _, _, _ in KnownNames.sessions() })
-    var session: String?
-
+struct GeneralOptions: ParsableArguments {
     @Flag(help: "Print JSON, errors too.")
     var json = false
 
@@ -82,8 +77,27 @@ struct CommonOptions: ParsableArguments {
     @Flag(help: "Never ask on the terminal.")
     var noInput = false
 
+    var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
+
+    /// Runs a command's work and ends the program as it ended.
+    func run(_ body: (Options) throws(Failure) -> ExitStatus) throws {
+        throw ExitCode(Program.run(options, body))
+    }
+}
+
+/// Those of a command that is about a session, or can be.
+struct CommonOptions: ParsableArguments {
+    @Option(
+        name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.",
+        completion: .custom { _, _, _ in KnownNames.sessions() })
+    var session: String?
+
+    @OptionGroup var general: GeneralOptions
+
     var options: Options {
-        Options(session: session, json: json, timeout: timeout, socket: socket, noInput: noInput)
+        var options = general.options
+        options.session = session
+        return options
     }
 
     /// Runs a command's work and ends the program as it ended.

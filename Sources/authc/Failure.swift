@@ -108,7 +108,9 @@ extension Failure {
         if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  it says: \(words)") }
         lines += (agentError?.details ?? []).filter { !message.contains($0) }.map { "  - " + $0 }
         if let hint { lines.append("  " + hint) }
-        return lines.map { Visible.line($0) }.joined(separator: "\n")
+        // The agent's own words may have several lines; those of others have none.
+        return lines.map { $0.split(separator: "\n").map { Visible.line(String($0)) }.joined(separator: "\n  ") }
+            .joined(separator: "\n")
     }
 
     private var json: JSON {

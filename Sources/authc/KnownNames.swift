@@ -16,8 +16,11 @@ enum KnownNames {
         return list?.providers.map(\.name) ?? []
     }
 
-    /// Of the default session's provider.
-    static func endpoints() -> [String] {
+    /// Of the provider of the session that the command line names, else of the one that is chosen without it.
+    /// - Parameter words: the command line so far.
+    static func endpoints(_ words: [String]) -> [String] {
+        var options = Self.options
+        options.session = session(in: words)
         // No rule names one: then it is the agent's own choice.
         let session = (try? options.chosenSession()) ?? nil
         guard let agent = try? options.connect(),
@@ -27,5 +30,18 @@ enum KnownNames {
             ).value
         else { return [] }
         return detail.endpoints.map(\.name)
+    }
+
+    private static func session(in words: [String]) -> String? {
+        for (index, word) in words.enumerated() {
+            for name in ["-s", "--session"] {
+                if word.hasPrefix(name + "=") { return String(word.dropFirst(name.count + 1)) }
+                guard word == name, index + 1 < words.count else { continue }
+                // Bash takes a = for a word of its own.
+                let value = words[index + 1]
+                return value == "=" && index + 2 < words.count ? words[index + 2] : value
+            }
+        }
+        return nil
     }
 }

@@ -24,13 +24,18 @@ enum Layout {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
 
-    /// `text` in lines of at most `columns`, broken at spaces, and inside a word only where it is longer than a line.
-    static func wrapped(_ text: String, to columns: Int) -> [String] {
+    /// `text` in lines for this screen, broken at spaces, and on a terminal also inside a word that is longer than a line:
+    /// a path in a file or pipe is never broken.
+    static func wrapped(_ text: String, on screen: Screen, indent: Int = 0) -> [String] {
+        wrapped(text, to: screen.width - indent, breakingWords: screen.isTerminal)
+    }
+
+    private static func wrapped(_ text: String, to columns: Int, breakingWords: Bool) -> [String] {
         let columns = max(1, columns)
         var lines: [String] = []
         var line = ""
         for word in text.split(separator: " ") {
-            for piece in pieces(of: word, columns) {
+            for piece in breakingWords ? pieces(of: word, columns) : [String(word)] {
                 if line.isEmpty {
                     line = piece
                 } else if width(line) + 1 + width(piece) <= columns {

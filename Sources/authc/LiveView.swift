@@ -37,7 +37,7 @@ struct LiveView: WatchView {
             lines += StatusCard(status: status, now: now, screen: screen).lines + [""]
         }
         if state.inOrder.isEmpty { lines += ["There is no session.", ""] }
-        lines += Layout.wrapped(footer(now), to: screen.width).map { screen.paint($0, .dim) }
+        lines += Layout.wrapped(footer(now), on: screen).map { screen.paint($0, .dim) }
         // More than fits would scroll: the top, with the default, stays.
         return Array(lines.prefix(screen.height))
     }

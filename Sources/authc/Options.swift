@@ -54,7 +54,10 @@ struct Options {
     var socketSource: String {
         if socket != nil { return "--socket" }
         let named = environmentValue("AUTHD_SOCKET") ?? ""
-        return named.isEmpty ? "the default" : "$AUTHD_SOCKET"
+        guard named.isEmpty else { return "$AUTHD_SOCKET" }
+        let folder = environmentValue("XDG_RUNTIME_DIR") ?? ""
+        let isIgnored = !folder.isEmpty && !folder.hasPrefix("/")
+        return isIgnored ? "the default: $XDG_RUNTIME_DIR is relative and counts as not set" : "the default"
     }
 
     /// - Parameter beforeSecrets: the command reads a secret after this, or uses the connection itself for one.

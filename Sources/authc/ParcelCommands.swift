@@ -15,6 +15,11 @@ enum ParcelCommands {
     }
 
     static func export(_ options: Options, to path: String, sealedBy seal: Seal) throws(Failure) -> ExitStatus {
+        guard path != "-" || isatty(STDOUT_FILENO) == 0 else {
+            throw .usage(
+                "an export is bytes that no terminal can show",
+                hint: "name a file, or send it on: `authc export - > FILE`")
+        }
         let agent = try options.connect(beforeSecrets: true)
         var passphrase: String?
         if case .passphrase(let fromInput) = seal { passphrase = try Self.passphrase(options, fromInput, isNew: true) }

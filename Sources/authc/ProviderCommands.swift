@@ -70,8 +70,9 @@ enum ProviderCommands {
         return check.problems.isEmpty ? .done : .badSettings
     }
 
+    /// One row of a table; in a file or pipe it is one line, in which a path stands whole.
     static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
-        let lines = Layout.wrapped(text, to: screen.width - columns)
+        let lines = screen.isTerminal ? Layout.wrapped(text, on: screen, indent: columns) : [text]
         return lines.enumerated().map { index, line in
             // A label longer than its column keeps a space.
             Layout.padded(index == 0 ? label + (Layout.width(label) < columns ? "" : " ") : "", to: columns) + line

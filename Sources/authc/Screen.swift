@@ -7,6 +7,8 @@ struct Screen {
     var height = 24
     var isColoured: Bool
     var isUnicode: Bool
+    /// Otherwise the lines are read by programs too.
+    var isTerminal: Bool
 
     /// Below this a word a line is all that helps.
     static let narrowest = 20
@@ -25,7 +27,7 @@ struct Screen {
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
             isColoured: isTerminal && !isPlain,
-            isUnicode: ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) })
+            isUnicode: ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) }, isTerminal: isTerminal)
     }
 
     /// Not set and empty are the same (no-color.org, locale(7)).

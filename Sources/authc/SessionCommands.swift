@@ -22,7 +22,7 @@ enum SessionCommands {
             try Output.json(json)
         } else {
             Output.note(Visible.line("Signed out: \(status.session) at \(status.provider)."))
-            if let message = status.message { Output.note(Visible.line(message)) }
+            if let message = status.message { Output.note(Visible.lines(message)) }
         }
         return .done
     }
@@ -33,7 +33,7 @@ enum SessionCommands {
     /// - Parameter changes: made first, where there are any.
     static func whoami(_ options: Options, fresh: Bool, changes: CallArguments) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
-        let (fields, _) = try changes.values(for: nil, options)
+        let fields = try changes.fields()
         let request: AgentRequest =
             fields.isEmpty
             ? .userGet(UserGetParams(session: session, fresh: fresh))
@@ -44,6 +44,10 @@ enum SessionCommands {
             return .done
         }
         guard let name = result.user.email ?? result.user.name ?? result.user.id else {
+            guard fields.isEmpty else {
+                Output.note("Changed. The provider does not report who this is.")
+                return .done
+            }
             throw Failure(
                 status: .badReply, kind: ErrorKind.badReply.rawValue, message: "the provider does not tell who this is",
                 hint: "`authc whoami --json` shows all it tells")

@@ -16,7 +16,8 @@ struct SessionTableText {
         let cells = sessions.map(cells)
         let columns = (0..<3).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
         let lastColumn = cells.map { Layout.width($0[3]) }.max() ?? 0
-        let isWide = columns.reduce(lastColumn) { $0 + $1 + 2 } <= screen.width
+        // Programs that read a table count on a line for each session.
+        let isWide = !screen.isTerminal || columns.reduce(lastColumn) { $0 + $1 + 2 } <= screen.width
         return zip(sessions, cells).map { status, cells in
             isWide ? row(status, cells, columns) : stacked(status, cells)
         }.joined(separator: "\n")
@@ -40,8 +41,8 @@ struct SessionTableText {
     }
 
     private func stacked(_ status: SessionStatus, _ cells: [String]) -> String {
-        let details = cells[1...2].filter { !$0.isEmpty }.flatMap { Layout.wrapped($0, to: screen.width - 4) }
-        let state = Layout.wrapped(cells[3], to: screen.width - 4).map {
+        let details = cells[1...2].filter { !$0.isEmpty }.flatMap { Layout.wrapped($0, on: screen, indent: 4) }
+        let state = Layout.wrapped(cells[3], on: screen, indent: 4).map {
             screen.paint($0, StatusCard.colour(status.state))
         }
         return ([cells[0]] + (details + state).map { "    " + $0 }).joined(separator: "\n")

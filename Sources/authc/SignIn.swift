@@ -174,10 +174,17 @@ struct SignIn {
     /// - Returns: `nil` when the agent ended its own wait before the deadline.
     private func wait(_ login: String, until deadline: Deadline) throws(Failure) -> Step? {
         let params = LoginParams(login: login)
+        let limit = options.timeout.map { Deadline.after($0) } ?? .never
         while true {
             do throws(Failure) {
-                return try agent.call(.loginWait(params), watching: signals, until: deadline, Step.init)
+                return try agent.call(.loginWait(params), watching: signals, until: min(deadline, limit), Step.init)
             } catch {
+                if let timeout = options.timeout, limit.hasPassed, error.kind == ErrorKind.timeout.rawValue {
+                    throw Failure(
+                        status: .temporary, kind: ErrorKind.timeout.rawValue,
+                        message: "the sign-in did not end within \(Span.text(timeout)), and is cancelled",
+                        hint: "try again, or give it longer with --timeout")
+                }
                 guard error.agentError?.kind == .timeout, !deadline.hasPassed else { throw error }
             }
         }

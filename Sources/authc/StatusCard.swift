@@ -13,7 +13,7 @@ struct StatusCard {
     private static let nearEnd = 3.0 * 86_400
 
     var lines: [String] {
-        var lines = Layout.wrapped(headline, to: screen.width).map { screen.paint($0, .bold) }
+        var lines = Layout.wrapped(headline, on: screen).map { screen.paint($0, .bold) }
         lines += row("session", status.session.text + (status.isDefault ? " (default)" : ""))
         lines += row("state", StatusCard.stateText(status), colour: stateColour)
         if let reason = status.message ?? status.lastError, status.state != .active {
@@ -21,8 +21,11 @@ struct StatusCard {
         }
         lines += token
         if let renewal { lines += row("renewal", renewal) }
+        if status.remembered {
+            let logout = status.isDefault ? "`authc logout`" : "`authc logout -s \(status.session)`"
+            lines += row("", "by the sign-in that is remembered; \(logout) forgets it")
+        }
         if let store = status.store { lines += row("store", StatusCard.words(store)) }
-        if status.remembered { lines += row("", "by the sign-in that is remembered; `authc logout` forgets it") }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
     }
@@ -124,7 +127,10 @@ struct StatusCard {
             let why = status.storeError.map { " (\($0))" } ?? ""
             warnings.append("not saved: the store cannot be written now\(why); kept in memory until it can")
         }
-        if status.needsPassword { warnings.append("the account has no password yet: `authc password set`") }
+        if status.needsPassword {
+            let set = status.isDefault ? "`authc password set`" : "`authc password set -s \(status.session)`"
+            warnings.append("the account has no password yet: \(set)")
+        }
         if status.state == .active, let end = status.endsAt, end - now < StatusCard.nearEnd {
             warnings.append(
                 "the session ends \(WallClock.text(end, now: now)): sign in anew before, "
@@ -150,7 +156,7 @@ struct StatusCard {
     }
 
     private func row(_ name: String, _ text: String, colour: Screen.Colour? = nil) -> [String] {
-        Layout.wrapped(Visible.line(text), to: screen.width - StatusCard.labelColumns).enumerated().map {
+        Layout.wrapped(Visible.line(text), on: screen, indent: StatusCard.labelColumns).enumerated().map {
             let (index, line) = $0
             return label(index == 0 ? name : "") + (colour.map { screen.paint(line, $0) } ?? line)
         }

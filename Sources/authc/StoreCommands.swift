@@ -24,7 +24,7 @@ enum StoreCommands {
         let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
             let request = AgentRequest.storeMigrate(MigrateParams(to: kind, passphrase: passphrase))
             let (result, json) = try agent.call(request, MessageResult.init)
-            if !options.json { Output.note(Visible.line(result.message ?? "")) }
+            if !options.json { Output.note(Visible.lines(result.message ?? "")) }
             return json
         }
         if options.json { try Output.json(json) }
@@ -83,7 +83,7 @@ enum StoreCommands {
             case .file(let path): RekeyParams(key: try KeyFile.read(path))
             }
         let (result, json) = try agent.call(.storeRekey(params), MessageResult.init)
-        if options.json { try Output.json(json) } else { Output.note(Visible.line(result.message ?? "")) }
+        if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
         return .done
     }
 }

@@ -16,6 +16,11 @@ enum TokenReport {
             try Output.json(json)
             return .done
         }
+        if let minValid, let valid = token.valid, valid < minValid {
+            Output.note(
+                "authc: this token is valid for \(Span.text(valid)), less than the \(Span.text(minValid)) of --min-valid; "
+                    + "the provider gives no longer one now")
+        }
         // RFC 6750 §2.1 allows visible ASCII only; a line feed here would become a header of its own somewhere.
         guard token.accessToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(

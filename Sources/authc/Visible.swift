@@ -5,6 +5,11 @@ enum Visible {
     /// On one line: a line feed is no exception.
     static func line(_ text: String) -> String { VisibleText.line(text) }
 
+    /// The same for words that may have several lines.
+    static func lines(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line(String($0)) }.joined(separator: "\n")
+    }
+
     /// A JSON text's strings, the same way: C0 is escaped by every writer, the rest only here.
     static func escaped(json: [UInt8]) -> [UInt8] {
         guard json.contains(where: { $0 >= 0x7F }) else { return json }

@@ -60,7 +60,7 @@ struct ChosenSessionTests {
             try scene.write(settings: settings + "\n[[folder]]\npath = \"/\"\nsession = \"absent\"\n")
             _ = try await scene.ask("agent.reload", [:])
             let refused = try await scene.agent.authc("token")
-            #expect(refused.status == 3 && refused.out.isEmpty)
+            #expect(refused.status == 64 && refused.out.isEmpty)
             #expect(refused.err.contains("absent"), "\(refused.err)")
             #expect(try await scene.agent.authc("token", "-s", "app-template").status == 0)
         }

@@ -15,6 +15,10 @@ struct CompletionTests {
             let offered = try await scene.offered("call", "restaurant")
             #expect(offered.isSuperset(of: ["restaurants", "restaurant"]), "\(offered)")
             #expect(!offered.contains("vote"), "\(offered)")
+            _ = try await scene.login(.appTemplate)
+            #expect(try await scene.offered("call", "-s", "app-template", "search") == ["search-users"])
+            #expect(
+                try await scene.offered("call", "-s", "fork-in-the-road", "search").isDisjoint(with: ["search-users"]))
         }
     }
 

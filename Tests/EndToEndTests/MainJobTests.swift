@@ -25,7 +25,7 @@ struct MainJobTests {
             #expect(try await scene.desktop.keyringItems().count == 5)
             for provider in Self.sessions {
                 #expect(try await scene.agent.authc("logout", "-s", provider).status == 0)
-                #expect(try await scene.agent.authc("token", "-s", provider).status == 3)
+                #expect(try await scene.agent.authc("token", "-s", provider).status == 64)
             }
             #expect(try await scene.desktop.keyringItems() == [])
         }

@@ -83,7 +83,7 @@ struct WallTests {
             abandoned.type("\u{4}")
             await abandoned.waits(for: "exit 77")
             await abandoned.ends()
-            #expect(try await scene.agent.authc("status", "-s", "two").status == 3)
+            #expect(try await scene.agent.authc("status", "-s", "two").status == 64)
         }
     }
 

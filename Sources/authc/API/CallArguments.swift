@@ -51,10 +51,44 @@ struct CallArguments {
             }
         }
         for (name, value) in secrets { values[name] = .string(value) }
-        for argument in info?.args ?? [] where argument.secret && !argument.optional && values[argument.name] == nil {
+        // What else is wrong is reported by the agent, before a secret is asked for in vain.
+        guard let info, isComplete(values, for: info) else { return (values, long) }
+        for argument in info.args where argument.secret && !argument.optional && values[argument.name] == nil {
             values[argument.name] = try ask(argument, options).map(JSON.string)
         }
         return (values, long)
+    }
+
+    /// Whether nothing but secrets is missing, and nothing is unknown.
+    private func isComplete(_ values: JSONObject, for info: EndpointInfo) -> Bool {
+        info.args.allSatisfy { $0.secret || $0.optional || values[$0.name] != nil }
+            && values.allSatisfy { member in info.args.contains { $0.name == member.key } }
+    }
+
+    /// For what is changed at the provider: `NAME=TEXT`, `NAME=@FILE` for the text of a file, and the same of JSON.
+    func fields() throws(Failure) -> JSONObject {
+        var values = JSONObject()
+        for (name, typed, isJSON) in typed {
+            let text = try typed.hasPrefix("@") ? fileText(name, typed) : typed
+            guard isJSON else {
+                values[name] = .string(text)
+                continue
+            }
+            guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
+            values[name] = json
+        }
+        return values
+    }
+
+    /// Without the line feed that `echo` and editors add.
+    private func fileText(_ name: String, _ typed: String) throws(Failure) -> String {
+        do throws(Failure) {
+            var text = try FileText.read(String(typed.dropFirst()), atMost: GivenBody.longest)
+            if text.utf8.last == UInt8(ascii: "\n") { text.removeLast() }
+            return text
+        } catch {
+            throw .usage(error.message, hint: "a text that begins with @ is given as JSON: \(name):='\"@…\"'")
+        }
     }
 
     private func content(_ name: String, _ text: String) throws(Failure) -> BodyFile.Content {

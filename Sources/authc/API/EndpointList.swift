@@ -23,7 +23,8 @@ enum EndpointList {
             }
         }
         if lines.isEmpty {
-            Output.note(Visible.line("\(provider) names no endpoints; `authc request` reaches all of its API."))
+            Output.note(
+                Visible.line("\(provider) names no endpoints; `authc request METHOD PATH` reaches all of its API."))
         } else {
             try Output.result(lines.joined(separator: "\n"))
         }

@@ -48,7 +48,7 @@ struct Request: ParsableCommand {
     @Argument(help: "GET, POST, PUT, PATCH, DELETE…")
     var method: String
 
-    @Argument(help: "Below the environment's base URL, as in /users?page=2.")
+    @Argument(help: "Below the environment's base URL, as in /users?page=2; '' is that URL itself.")
     var path: String
 
     @Option(name: [.customShort("d"), .long], help: "The body; @FILE and @- are read.")
@@ -80,7 +80,7 @@ struct Call: ParsableCommand {
     @OptionGroup var common: CommonOptions
     @OptionGroup var flags: CallFlags
 
-    @Argument(help: "The endpoint.", completion: .custom { _, _, _ in KnownNames.endpoints() })
+    @Argument(help: "The endpoint.", completion: .custom { words, _, _ in KnownNames.endpoints(words) })
     var name: String
 
     @Argument(help: ArgumentHelp("NAME=TEXT, NAME:=JSON, or NAME=@FILE.", valueName: "argument"))

@@ -8,7 +8,7 @@ struct Provider: ParsableCommand {
     struct ListThem: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         func run() throws {
             try common.run { options throws(Failure) in try ProviderCommands.list(options) }
@@ -18,7 +18,7 @@ struct Provider: ParsableCommand {
     struct Show: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Show a provider's environments and ways to sign in.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
         var name: String
@@ -37,7 +37,7 @@ struct Provider: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a profile; exit status 78 when something is wrong.")
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Argument(help: "The profile's file; - is stdin.")
         var file: String
@@ -55,7 +55,7 @@ struct Provider: ParsableCommand {
                 ~/.config/authd/providers/.
                 """)
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Argument(help: "A short name.")
         var name: String?
@@ -110,7 +110,7 @@ struct Network: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show how far the network reaches, and how each provider was reached last.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     @Flag(help: "A line for each change, until it is ended.")
     var watch = false
@@ -131,7 +131,7 @@ struct Doctor: ParsableCommand {
             of the first problem, 0 where there are warnings only.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     func run() throws {
         try common.run { options throws(Failure) in try DoctorReport.run(options) }
@@ -143,7 +143,7 @@ struct Reload: ParsableCommand {
         abstract: "Have the agent read its settings and profiles again.",
         discussion: "Where something is wrong in them, nothing is changed; the exit status is 78 then.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     func run() throws {
         try common.run { options throws(Failure) in try AgentCommands.reload(options) }
@@ -153,7 +153,7 @@ struct Reload: ParsableCommand {
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     func run() throws {
         try common.run { options throws(Failure) in try AgentCommands.version(options) }

@@ -9,7 +9,7 @@ struct Redirect: ParsableCommand {
         discussion: "The desktop calls it. Nothing comes of an address that no sign-in waits for.",
         shouldDisplay: false)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     @Argument(help: "The address; without one it is read from stdin.")
     var address: String?

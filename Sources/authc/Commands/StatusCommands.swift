@@ -14,7 +14,7 @@ struct Status: ParsableCommand {
 struct List: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "List all sessions; * is the default.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     func run() throws {
         try common.run { options throws(Failure) in try SessionCommands.list(options) }
@@ -24,7 +24,7 @@ struct List: ParsableCommand {
 struct Use: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Make a session the default.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     @Argument(help: "The session.", completion: .custom { _, _, _ in KnownNames.sessions() })
     var name: String
@@ -71,7 +71,7 @@ struct Whoami: ParsableCommand {
     var fresh = false
 
     @Option(
-        help: ArgumentHelp("Change what the provider has: NAME=TEXT or NAME:=JSON.", valueName: "field"))
+        help: ArgumentHelp("Change what the provider has: NAME=TEXT, NAME=@FILE or NAME:=JSON.", valueName: "field"))
     var set: [String] = []
 
     func run() throws {
@@ -85,7 +85,7 @@ struct Prompt: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the line for a shell's prompt, without asking the agent.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     func run() throws {
         try common.run { options throws(Failure) in try PromptReport.run(options) }

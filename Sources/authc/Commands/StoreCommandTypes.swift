@@ -9,7 +9,7 @@ struct Unlock: ParsableCommand {
             the desktop; if there is none, the message bus is asked to start one.
             """)
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
@@ -33,7 +33,7 @@ struct Store: ParsableCommand {
                 afterwards.
                 """)
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Flag(help: "Open it by a new passphrase from now on; it is asked for.")
         var passphrase = false
@@ -66,7 +66,7 @@ struct Store: ParsableCommand {
                 otherwise; then nothing is moved.
                 """)
 
-        @OptionGroup var common: CommonOptions
+        @OptionGroup var common: GeneralOptions
 
         @Option(
             help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
@@ -134,9 +134,9 @@ struct Export: ParsableCommand {
 struct Import: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Take the sessions of such a file.")
 
-    @OptionGroup var common: CommonOptions
+    @OptionGroup var common: GeneralOptions
 
-    @Argument(help: "What `authc export` wrote.")
+    @Argument(help: "A file that `authc export FILE` wrote.")
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")

@@ -75,10 +75,9 @@ struct DoctorReport {
     private func lines(_ finding: Finding, _ screen: Screen) -> String {
         let (mark, colour) = Self.mark(finding.level, isUnicode: screen.isUnicode)
         let name = Layout.padded(finding.subject.rawValue, to: Self.columns - Layout.width(mark) - 2)
-        let room = screen.width - Self.columns
         let indent = String(repeating: " ", count: Self.columns)
-        let told = Layout.wrapped(Visible.line(finding.message), to: room)
-        let hint = finding.hint.map { Layout.wrapped(Visible.line($0), to: room) } ?? []
+        let told = Layout.wrapped(Visible.line(finding.message), on: screen, indent: Self.columns)
+        let hint = finding.hint.map { Layout.wrapped(Visible.line($0), on: screen, indent: Self.columns) } ?? []
         let text = told + hint.map { screen.paint($0, .dim) }
         return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
     }

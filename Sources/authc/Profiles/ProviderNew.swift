@@ -38,7 +38,8 @@ struct ProviderNew {
             return .done
         }
         try write(draft.text, to: output)
-        Output.note(Visible.line("\(output): written. Look through it; `authc provider check` does too."))
+        let check = "`authc provider check \(Self.quoted(output))`"
+        Output.note(Visible.line("\(output): written. Look through it; \(check) does too."))
         Output.note("`authc reload` has the agent read it.")
         return .done
     }
@@ -73,6 +74,12 @@ struct ProviderNew {
     }
 
     /// `https://api.shop.example/v2` as `shop`.
+    /// As a shell takes it for one word.
+    private static func quoted(_ path: String) -> String {
+        let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,=:@%".contains($0)) }
+        return isPlain ? path : "'" + path.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
+    }
+
     private static func name(of url: String) -> String? {
         let host = url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != ":" }.lowercased()
         let parts = host.split(separator: ".").filter { !["api", "www", "com", "org"].contains($0) }

@@ -1,0 +1,25 @@
+/// Options that stand before the command: `authc -s work --json status`.
+enum GlobalOptions {
+    private static let flags = ["--json", "--no-input"]
+    private static let withValue = ["-s", "--session", "--timeout", "--socket"]
+
+    /// The same command line with them at its end, where its command takes them or refuses them.
+    static func behindVerb(_ words: [String]) -> [String] {
+        var rest = words[...]
+        var moved: [String] = []
+        while let word = rest.first {
+            if flags.contains(word) || withValue.contains(where: { word.hasPrefix($0 + "=") }) {
+                moved.append(word)
+                rest = rest.dropFirst()
+            } else if withValue.contains(word), rest.count > 1 {
+                moved += rest.prefix(2)
+                rest = rest.dropFirst(2)
+            } else {
+                break
+            }
+        }
+        guard !moved.isEmpty, !rest.isEmpty else { return words }
+        let end = rest.firstIndex(of: "--") ?? rest.endIndex
+        return Array(rest[..<end]) + moved + Array(rest[end...])
+    }
+}

@@ -1,0 +1,163 @@
+import Foundation
+import Testing
+
+/// Every command of authc that a message, a hint or a page names is one that its parser accepts as it stands.
+@Suite("Commands that messages and pages name")
+struct AdviceTests {
+    /// A command and where it is written.
+    struct Advice: Sendable, Hashable {
+        let place: String
+        let words: [String]
+    }
+
+    private static let root: URL = {
+        var folder = URL(fileURLWithPath: #filePath)
+        for _ in 1...3 { folder.deleteLastPathComponent() }
+        return folder
+    }()
+
+    @Test("the sources' own are accepted")
+    func sources() async throws {
+        let found = try Self.files(below: "Sources", ending: ".swift").flatMap(Self.inSource)
+        #expect(found.count > 20)
+        try await Self.expectAccepted(found)
+    }
+
+    @Test("those of the README, the pages and the manual are accepted")
+    func pages() async throws {
+        let readme = (path: "README.md", text: try Self.text(Self.root.appending(path: "README.md")))
+        let pages = try [readme] + Self.files(below: "Docs", ending: ".md")
+        let manual = try Self.files(below: "Docs/man", ending: ".1") + Self.files(below: "Docs/man", ending: ".5")
+        let found = pages.flatMap(Self.inPage) + manual.flatMap(Self.inManual)
+        #expect(found.count > 40)
+        try await Self.expectAccepted(found)
+    }
+
+    @Test("a command that the parser does not accept would be found")
+    func canFail() async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for words in [
+            ["login"], ["frobnicate"], ["status", "--nope"], ["list", "-s", "x"], ["wait", "--until", "never"],
+        ] {
+            #expect(try await Self.refusal(words, in: folder) != nil, "\(words)")
+        }
+        for words in [["login", "PROVIDER"], ["-s", "x", "--json", "status"], ["token", "--min-valid", "1m"]] {
+            #expect(try await Self.refusal(words, in: folder) == nil, "\(words)")
+        }
+    }
+
+    private static func expectAccepted(_ found: [Advice]) async throws {
+        let folder = try TestFolder.make()
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let places = Dictionary(grouping: found, by: \.words)
+        for (words, named) in places.sorted(by: { $0.value[0].place < $1.value[0].place }) {
+            if let refusal = try await refusal(words, in: folder) {
+                if try await isName(words, named, in: folder) { continue }
+                Issue.record("\(named.map(\.place)): authc \(words.joined(separator: " ")): \(refusal)")
+            }
+        }
+    }
+
+    /// What the parser says against a command; without an agent, a command that it accepts comes no further.
+    private static func refusal(_ words: [String], in folder: String) async throws -> String? {
+        let line = "cd \"$XDG_RUNTIME_DIR\" && exec \"$0\" \"$@\""
+        let result = try await Program.run(["-c", line, Program.authc] + words, folder: folder, program: "/bin/bash")
+        let isParsers = result.errors.hasPrefix("Error: ") || result.errors.hasPrefix("authc: there is no command")
+        return result.status == 64 && isParsers ? result.errors.split(separator: "\n").first.map(String.init) : nil
+    }
+
+    /// A page may speak of a command by its name alone; a message may not.
+    private static func isName(_ words: [String], _ named: [Advice], in folder: String) async throws -> Bool {
+        let isOnPages = named.allSatisfy { $0.place.hasPrefix("Docs/") || $0.place.hasPrefix("README") }
+        guard isOnPages, words.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0 == "-" } && !$0.hasPrefix("-") })
+        else {
+            return false
+        }
+        let help = try await Program.run(words + ["--help"], folder: folder)
+        return help.status == 0 && help.output.contains("USAGE: authc \(words.joined(separator: " "))")
+    }
+
+    // MARK: Where commands stand
+
+    /// `authc …` between backticks in a string literal. What is filled in when it runs is one word here.
+    private static func inSource(_ file: (path: String, text: String)) -> [Advice] {
+        var found: [Advice] = []
+        for (index, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            guard !line.drop(while: { $0 == " " }).hasPrefix("//") else { continue }
+            for match in line.matches(of: /`authc ([^`]*)(?:`|"\s*$)/) {
+                let command = String(match.1).replacing(/\\\([^()]*(?:\([^()]*\)[^()]*)*\)/, with: "x")
+                // Which command it is, is filled in.
+                guard command != "x" else { continue }
+                found += advice(command, "\(file.path):\(index + 1)")
+            }
+        }
+        return found
+    }
+
+    /// `authc …` between backticks, and in the lines of blocks that are no data and no drawing.
+    private static func inPage(_ file: (path: String, text: String)) -> [Advice] {
+        var found: [Advice] = []
+        var block: [String]?
+        for (index, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let place = "\(file.path):\(index + 1)"
+            if line.hasPrefix("```") {
+                if let lines = block, !lines.contains(where: { $0.contains(/[─│►→·]/) }) {
+                    found += lines.flatMap(commands).flatMap { advice($0, place) }
+                }
+                let isData = ["```json", "```toml", "```swift", "```ini"].contains(String(line))
+                block = block == nil ? (isData ? ["→"] : []) : nil
+            } else if block != nil {
+                block?.append(String(line))
+            } else {
+                for match in line.matches(of: /`([^`]*)`/) {
+                    found += commands(in: String(match.1)).flatMap { advice($0, place) }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Lines of the manual that are a command, in bold or as an example.
+    private static func inManual(_ file: (path: String, text: String)) -> [Advice] {
+        let lines = file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+        return lines.flatMap { index, line -> [Advice] in
+            let text = String(line).replacing("\\-", with: "-").replacing("\\(aq", with: "'")
+            let command = text.hasPrefix(".B authc ") ? String(text.dropFirst(3)) : text.hasPrefix(".") ? "" : text
+            return commands(in: command).flatMap { advice($0, "\(file.path):\(index + 1)") }
+        }
+    }
+
+    /// Each command of a line of a shell, up to where it ends; a prompt may stand before it.
+    private static func commands(in line: String) -> [String] {
+        line.matches(of: /(?:^|[\s`($;|&"'@])authc ((?:"[^"]*"|'[^']*'|[^\s|;&)`#"'][^\s|;&)`"']*|\s)+)/).map {
+            String($0.1)
+        }
+    }
+
+    private static func advice(_ command: String, _ place: String) -> [Advice] {
+        // A redirection is the shell's.
+        let text = command.replacing(/\s\d?[<>]+&?\s*\S*/, with: "")
+        var words: [String] = []
+        for match in text.matches(of: /(?:"[^"]*"|'[^']*'|[^\s"']+)+/) {
+            let word = String(match.output).replacing(/["']/, with: "")
+            // What may be left out, or is more of the same, is left out.
+            guard !word.contains("…"), word != "...", word != "\\", !word.hasPrefix("[") else { continue }
+            words.append(word.trimmingCharacters(in: CharacterSet(charactersIn: "]")))
+        }
+        // The title line of a manual page is no command.
+        return words.isEmpty || words[0] == "-" ? [] : [Advice(place: place, words: words)]
+    }
+
+    // MARK: Files
+
+    private static func files(below folder: String, ending: String) throws -> [(path: String, text: String)] {
+        let start = root.appending(path: folder)
+        let paths = FileManager.default.enumerator(atPath: start.path)?.compactMap { $0 as? String } ?? []
+        return try paths.filter { $0.hasSuffix(ending) }.sorted().map {
+            (path: folder + "/" + $0, text: try text(start.appending(path: $0)))
+        }
+    }
+
+    private static func text(_ file: URL) throws -> String { try String(contentsOf: file, encoding: .utf8) }
+}

@@ -1,0 +1,143 @@
+import AuthWire
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Options of authc", .timeLimit(.minutes(2)))
+struct AuthcOptionTests {
+    @Test(
+        "-s is refused where it has no effect",
+        arguments: [
+            ["list"], ["use", "x"], ["prompt"], ["network"], ["doctor"], ["reload"], ["version"], ["unlock"],
+            ["provider", "list"], ["provider", "show", "x"], ["provider", "check", "x"], ["provider", "new"],
+            ["store", "rekey"], ["store", "migrate", "--to", "sealed-file"], ["import", "x"], ["redirect", "x"],
+        ])
+    func sessionless(arguments: [String]) async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let result = try await Program.run(arguments + ["-s", "shop"], folder: agent.folder)
+        #expect(result.status == 64 && result.errors.contains("'-s'"), "\(result.errors)")
+        #expect(agent.requests.isEmpty)
+    }
+
+    @Test("options that every command may have also stand before it")
+    func beforeTheCommand() async throws {
+        let agent = try TestAgent(replies: ["session.status": .success(Samples.status())])
+        defer { agent.stop() }
+        let result = try await Program.run(
+            ["-s", "shop", "--json", "--timeout=60s", "status"], folder: agent.folder)
+        #expect(result.status == 0 && result.output.hasPrefix("{"), "\(result.errors)")
+        #expect(agent.requests.map { $0.params?["session"]?.stringValue } == ["shop"])
+        let refused = try await Program.run(["-s", "shop", "list"], folder: agent.folder)
+        #expect(refused.status == 64)
+        let unknown = try await Program.run(["--json", "stauts"], folder: agent.folder)
+        #expect(unknown.status == 64 && unknown.output.contains("authc status"), "\(unknown.output)")
+    }
+
+    @Test("--timeout ends the wait for a device, and the sign-in is cancelled")
+    func deviceTimeout() async throws {
+        let agent = try TestAgent { peer, request in
+            switch request.method {
+            case "login.start":
+                peer.reply(
+                    request,
+                    [
+                        "login": "l1", "kind": "device", "verification_uri": "https://id.example/device",
+                        "user_code": "ABCD", "expires_at": 4_000_000_000,
+                    ])
+            case "login.cancel":
+                peer.reply(
+                    request, ["login": "l1", "kind": "failed", "error": AgentError(.denied, "Cancelled.").json])
+            default: break
+            }
+        }
+        defer { agent.stop() }
+        let result = try await Program.run(["login", "id", "--timeout", "1s"], folder: agent.folder)
+        #expect(result.status == 75 && result.errors.contains("did not end within 1 s"), "\(result.errors)")
+        #expect(agent.requests.last?.method == "login.cancel")
+    }
+
+    @Test("--set NAME=@FILE gives the text of the file, and NAME:=@FILE its JSON")
+    func setFromFile() async throws {
+        let agent = try TestAgent(replies: ["user.update": .success(["user": ["id": "7"], "raw": [:]])])
+        defer { agent.stop() }
+        try "Ada King\n".write(toFile: agent.folder + "/name", atomically: true, encoding: .utf8)
+        try "[1, 2]".write(toFile: agent.folder + "/list", atomically: true, encoding: .utf8)
+        let result = try await Program.run(
+            [
+                "whoami", "--set", "name=@\(agent.folder)/name", "--set", "list:=@\(agent.folder)/list", "--set",
+                #"handle:="@ada""#,
+            ], folder: agent.folder)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(
+            agent.requests.last?.params?["fields"] == ["name": "Ada King", "list": [1, 2], "handle": "@ada"])
+    }
+
+    @Test("a secret is not asked for while other arguments are missing")
+    func secretAfterTheRest() async throws {
+        let endpoint: JSON = [
+            "name": "create-user", "method": "POST", "path": "/users",
+            "args": [
+                ["name": "email", "type": "text", "optional": false, "secret": false],
+                ["name": "password", "type": "text", "optional": false, "secret": true],
+            ],
+        ]
+        let provider: JSON = [
+            "name": "app-template", "title": "A", "environments": [], "methods": [], "renewal": "refresh",
+            "endpoints": [endpoint], "source": "bundled",
+        ]
+        let agent = try TestAgent(replies: [
+            "session.status": .success(Samples.status()), "provider.show": .success(provider),
+            "api.call": .failure(AgentError(.validation, "create-user of A takes email, password.")),
+        ])
+        defer { agent.stop() }
+        let terminal = try await Terminal(
+            "authc call create-user; echo \"first $?\"; authc call create-user email=a; echo \"second $?\"",
+            folder: agent.folder)
+        await terminal.waits(for: "first ")
+        #expect(terminal.text.contains("first 65") && !terminal.text.contains("password: "), "\(terminal.text)")
+        await terminal.waits(for: "password: ")
+        terminal.type("hidden\n")
+        await terminal.waits(for: "second ")
+        #expect(agent.requests.last?.params?["args"] == ["email": "a", "password": "hidden"])
+        await terminal.ends()
+    }
+
+    @Test("an export is not written to a terminal")
+    func exportToTerminal() async throws {
+        let agent = try TestAgent(replies: [:])
+        defer { agent.stop() }
+        let terminal = try await Terminal("authc export -; echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 64") && terminal.text.contains("no terminal"), "\(terminal.text)")
+        #expect(agent.requests.isEmpty)
+        await terminal.ends()
+    }
+
+    @Test("no path is broken in a table that goes to a file or pipe, and a row is a line")
+    func pipedTables() async throws {
+        let path = "/home/ada/.config/authd/providers/" + String(repeating: "long name ", count: 12) + "x.toml"
+        let provider: JSON = [
+            "name": "mine", "title": "Mine", "environments": ["production"], "methods": ["password"],
+            "source": .string(path),
+        ]
+        let detail: JSON = [
+            "name": "mine", "title": "Mine", "environments": [], "methods": [], "renewal": "refresh", "endpoints": [],
+            "source": .string(path),
+        ]
+        let session = Samples.status(["provider": .string(String(repeating: "p", count: 90))])
+        let agent = try TestAgent(replies: [
+            "provider.list": .success(["providers": [provider]]), "provider.show": .success(detail),
+            "session.list": .success(["sessions": [session]]), "session.status": .success(session),
+        ])
+        defer { agent.stop() }
+        for arguments in [["provider", "list"], ["provider", "show", "mine"]] {
+            let result = try await Program.run(arguments, folder: agent.folder)
+            #expect(result.output.split(separator: "\n").contains { $0.contains(path) }, "\(result.output)")
+        }
+        let list = try await Program.run(["list"], folder: agent.folder)
+        #expect(list.output.split(separator: "\n").count == 1, "\(list.output)")
+        let status = try await Program.run(["status"], folder: agent.folder)
+        #expect(status.output.contains(String(repeating: "p", count: 90)), "\(status.output)")
+    }
+}
