@@ -217,12 +217,9 @@ package final class StateBoard: Sendable {
         if changed { announce(.store, "changed") }
     }
 
+    /// Nobody waits for it: whoever asks is told.
     package func put(storeProcess process: StoreProcess?) {
-        let changed = known.withLock { known in
-            defer { known.store.process = process }
-            return known.store.process != process
-        }
-        if changed { announce(.store, "changed") }
+        known.withLock { $0.store.process = process }
     }
 
     /// Somebody asks for what is in the store, which is not open.

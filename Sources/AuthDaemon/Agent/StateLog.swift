@@ -47,7 +47,9 @@ struct StateLog {
 
     private mutating func tell(_ store: StoreInfo) {
         defer { self.store = store }
-        guard store != self.store, store.state != .starting else { return }
+        guard (store.state, store.message) != (self.store?.state, self.store?.message), store.state != .starting else {
+            return
+        }
         switch (store.state, store.message) {
         case (.ready, let message?): logger.warning("\(message)")
         // That it is open is news only after it was not.
