@@ -37,6 +37,16 @@ struct SelfDescriptionTests {
         #expect(told.all[3].hasPrefix("STOPPING=1\nSTATUS="))
     }
 
+    @Test(
+        "a limit of time is told with its unit in one form",
+        arguments: [
+            (Duration.seconds(1), "within 1 s;"), (.milliseconds(1500), "within 1.5 s;"), (.seconds(60), "60 s;"),
+        ]
+    )
+    func lateness(limit: Duration, words: String) {
+        #expect(AgentError.late(after: limit).message.contains(words))
+    }
+
     @Test("a log line is one line, and nothing in it acts on a terminal")
     func logLine() {
         #expect(StandardError.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))

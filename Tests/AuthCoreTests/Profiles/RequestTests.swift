@@ -163,4 +163,15 @@ struct RequestTests {
         let request = try #require(try exchange.renewalRequest(Sample.record(refreshToken: "r-1")))
         #expect(request.json == ["refreshToken": "r-1"])
     }
+
+    @Test("a method or environment that the provider does not have is unsupported, and those it has are named")
+    func unknownNames() throws {
+        let exchange = try Sample.exchange()
+        let method = #expect(throws: AgentError.self) { try exchange.method(named: "magic") }
+        #expect(method?.kind == .unsupported && method?.cause == "unknown_method")
+        #expect(method?.message.contains("password") == true)
+        let environment = #expect(throws: AgentError.self) { try exchange.environment(named: "moon") }
+        #expect(environment?.kind == .unsupported && environment?.cause == "unknown_environment")
+        #expect(environment?.message.contains("production, local") == true)
+    }
 }
