@@ -137,7 +137,7 @@ install:
 	$(INSTALL) -d $(BIN) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
 	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
 	for unit in $(UNITS); do \
-	    sed 's|^\(ExecStart=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
+	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
 	$(INSTALL) -m 644 $(MAN1) $(MAN)/man1/
 	$(INSTALL) -m 644 $(MAN5) $(MAN)/man5/

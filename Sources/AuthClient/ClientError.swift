@@ -31,7 +31,8 @@ extension ClientError: CustomStringConvertible {
         case .noAgent(let path, let reason):
             "no agent answers on \(path) (\(reason)); start it with `systemctl --user start authd.socket`, or run `authd`"
         case .timedOut: "the agent did not answer in time; try again, or give it longer"
-        case .closed: "the agent closed the connection before it answered; try again"
+        case .closed:
+            "the agent closed the connection before it answered; check its settings with `authd --check`, and try again"
         case .tooLong(let limit): "a message is longer than \(limit) bytes"
         case .tooManyEvents(let limit):
             "more than \(limit) events came while an answer was waited for; subscribe on a connection of its own"

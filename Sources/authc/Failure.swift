@@ -46,7 +46,8 @@ extension Failure {
         case .closed:
             self.init(
                 status: .noAgent, kind: "closed", message: "\(action): the agent went away before it answered",
-                hint: "try again; `journalctl --user -u authd` says why it ended")
+                hint: "`authd --check` shows what is wrong with the settings, and `journalctl --user -u authd` why it "
+                    + "ended; then try again")
         case .tooLong(let limit):
             self.init(
                 status: .refusedData, kind: ErrorKind.tooLarge.rawValue,

@@ -78,6 +78,16 @@ struct UnitTests {
             #expect(try await machine.authc("status").status == 3)
             #expect(try await machine.service("MainPID") != pid)
 
+            // A reload of broken settings fails, and the one that runs goes on with what it has.
+            let running = try await machine.service("MainPID")
+            try await machine.write("store = \"foo\"\n", to: ".config/authd/authd.toml")
+            let reload = try await machine.asPerson(["systemctl", "--user", "reload", "authd.service"])
+            #expect(reload.status != 0)
+            #expect(try await machine.journal(until: "authd.toml:1: store") != nil)
+            #expect(try await machine.service("MainPID") == running)
+            try await machine.write("log_level = \"info\"\n", to: ".config/authd/authd.toml")
+            try await machine.person("systemctl", "--user", "reload", "authd.service")
+
             try await machine.person("systemctl", "--user", "stop", "authd.service")
             try await machine.write("log_level = 7\n", to: ".config/authd/authd.toml")
             let start = try await machine.asPerson(["systemctl", "--user", "start", "authd.service"])
@@ -85,6 +95,54 @@ struct UnitTests {
             #expect(try await machine.service("ExecMainStatus") == "78")
             #expect(try await machine.service("NRestarts") == "0")
             #expect(try await machine.journal(until: "authd.toml:1") != nil)
+        }
+    }
+
+    @Test("broken settings end each start, never the socket: once they are fixed, the next call works")
+    func brokenSettings() async throws {
+        try await BootedMachine.play { machine in
+            let settings = ".config/authd/authd.toml"
+            let good = try await machine.person("cat", "/people/ada/" + settings)
+            try await machine.write("store = \"foo\"\n", to: settings)
+            // More starts than systemd's own limits allow, each with its error and what to do.
+            for _ in 1...25 {
+                let broken = try await machine.authc("status")
+                #expect(broken.status == 69, "\(broken.err)")
+                #expect(broken.err.contains("`authd --check`"))
+            }
+            let check = try await machine.asPerson(["/usr/lib/authd-built/authd", "--check"])
+            #expect(check.status == 78 && check.out.contains("authd.toml:1: store"), "\(check.out)")
+            #expect(try await machine.service("Result") == "exit-code")
+            #expect(try await machine.person("systemctl", "--user", "is-active", "authd.socket") == "active\n")
+
+            try await machine.write(good, to: settings)
+            #expect(try await machine.authc("status").status == 3)
+            #expect(try await machine.service("ActiveState") == "active")
+
+            // The same for the command that is named where nobody listens.
+            try await machine.person("systemctl", "--user", "stop", "authd.socket", "authd.service")
+            try await machine.write("store = \"foo\"\n", to: settings)
+            let nobody = try await machine.authc("status")
+            #expect(
+                nobody.status == 69 && nobody.err.contains("`systemctl --user start authd.socket`"), "\(nobody.err)")
+            try await machine.person("systemctl", "--user", "start", "authd.socket")
+            #expect(try await machine.authc("status").status == 69)
+            try await machine.write(good, to: settings)
+            try await machine.person("systemctl", "--user", "start", "authd.socket")
+            #expect(try await machine.authc("status").status == 3)
+        }
+    }
+
+    @Test("the unit bounds what authd may take of the machine")
+    func bounds() async throws {
+        try await BootedMachine.play { machine in
+            #expect(try await machine.authc("status").status == 3)
+            for (property, value) in [
+                ("MemoryMax", "1073741824"), ("TasksMax", "512"), ("LimitNOFILE", "16384"),
+                ("StartLimitIntervalUSec", "0"),
+            ] {
+                #expect(try await machine.service(property) == value, "\(property)")
+            }
         }
     }
 
