@@ -45,18 +45,26 @@ struct SocketLoopTests {
 
     @Test("what is to be done later is done in the order of its time, and what was cancelled is not")
     func later() async throws {
-        let loop = try SocketLoop()
+        let time = ManualTime()
+        let loop = try SocketLoop(time: { time.now })
         let done = Done()
-        let now = NIODeadline.now()
         let planned = try await loop.submit {
             [30, 10, 20, 10, 40].enumerated().map { index, milliseconds in
-                loop.scheduleTask(deadline: now + .milliseconds(Int64(milliseconds))) { done.add(index) }
+                loop.scheduleTask(in: .milliseconds(Int64(milliseconds))) { done.add(index) }
             }
         }.get()
         planned[2].cancel()
+        time.pass(.milliseconds(10) - .nanoseconds(1))
+        // The second one is given after a turn that looked at the time.
+        for _ in 1...2 { try await loop.submit {}.get() }
+        #expect(done.all[0] == nil)
+        time.pass(.milliseconds(20))
+        for _ in 1...2 { try await loop.submit {}.get() }
+        #expect(done.all[0] == [1, 3])
+        time.pass(.milliseconds(10) + .nanoseconds(1))
+        loop.execute {}
         try await planned[4].futureResult.get()
         #expect(done.all[0] == [1, 3, 0, 4])
-        #expect(NIODeadline.now() - now >= .milliseconds(40))
         await #expect(throws: EventLoopError.cancelled) { try await planned[2].futureResult.get() }
         try await loop.shutdownGracefully()
     }
@@ -72,5 +80,47 @@ struct SocketLoopTests {
         try await loop.shutdownGracefully()
         #expect(done.all[0]?.sorted() == [2, 3])
         await #expect(throws: EventLoopError.shutdown) { try await loop.shutdownGracefully() }
+    }
+
+    @Test("after its end what is submitted or scheduled fails, and what is executed is done once, one piece at a time")
+    func afterTheEnd() async throws {
+        let loop = try SocketLoop()
+        try await loop.shutdownGracefully()
+        await #expect(throws: EventLoopError.shutdown) { try await loop.submit { 7 }.get() }
+        await #expect(throws: EventLoopError.shutdown) {
+            try await loop.scheduleTask(in: .hours(1)) { 7 }.futureResult.get()
+        }
+        let promise = loop.makePromise(of: Int.self)
+        promise.succeed(7)
+        #expect(try await promise.futureResult.get() == 7)
+
+        let done = Done()
+        let together = Atomic<Int>(0)
+        await withTaskGroup(of: Void.self) { group in
+            for giver in 0..<8 {
+                group.addTask {
+                    for number in 0..<200 {
+                        loop.execute {
+                            let others = together.add(1, ordering: .sequentiallyConsistent).oldValue
+                            if others == 0, loop.inEventLoop { done.add(number, by: giver) }
+                            together.subtract(1, ordering: .sequentiallyConsistent)
+                        }
+                    }
+                }
+            }
+        }
+        // Whoever gives the last piece either does it, or leaves it to a thread that is still at work.
+        try await loop.submitted()
+        #expect(done.all.count == 8 && done.all.values.allSatisfy { $0 == Array(0..<200) })
+        #expect(!loop.inEventLoop)
+    }
+}
+
+extension SocketLoop {
+    /// Returns when what was given before is done.
+    fileprivate func submitted() async throws {
+        let promise = makePromise(of: Void.self)
+        execute { promise.succeed() }
+        try await promise.futureResult.get()
     }
 }

@@ -7,10 +7,11 @@ import Synchronization
 /// The thread on which all clients are served: an event loop that knows sockets of this machine alone, and nothing between
 /// epoll(7) and a connection (Docs/decisions/socket-server.md). To everything else it is an event loop as NIO's own are.
 ///
-/// Invariant: what is executed runs here, one after the other, in the order in which it was given, until
-/// ``shutdownGracefully(queue:_:)`` has ended.
-// @unchecked Sendable: `poller`, `timetable` and `input` are touched on the thread only once it runs, `inbox` is behind its
-// mutex, and the rest is Sendable by itself.
+/// Invariant: what is executed runs here, one after the other, in the order in which it was given. After
+/// ``shutdownGracefully(queue:_:)`` has ended, whoever gives work does it, still one piece at a time: so every future
+/// completes. What is submitted or scheduled then fails with `EventLoopError.shutdown`.
+// @unchecked Sendable: `poller`, `timetable`, `hasEnded` and `input` are touched only by the thread in `thread`, `inbox` is behind
+// its mutex, and the rest is Sendable by itself.
 package final class SocketLoop: EventLoop, @unchecked Sendable {
     // @unchecked Sendable: it is done on the thread, or by nobody. What it holds that is not Sendable comes from there too, or
     // is handed over with it and used nowhere else.
@@ -32,15 +33,21 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
     private static let mostInput = 64 << 10
 
     private let bell: Bell
+    private let time: @Sendable () -> NIODeadline
     private var poller: Poller
     private var timetable = Timetable()
+    private var hasEnded = false
     private let inbox = Mutex(Inbox())
+    /// Which thread does the work now; 0 for none.
     private let thread = Atomic<pthread_t>(0)
     private let lastNumber = Atomic<UInt64>(0)
     /// Of all sockets: each reads into it in turn, and leaves nothing in it.
     private var input = ByteBuffer()
 
-    package init() throws(SystemFailure) {
+    /// - Parameter time: what is due by; another one than the system's belongs to a test, which has the loop look at it by giving
+    ///   it work.
+    package init(time: @escaping @Sendable () -> NIODeadline = { .now() }) throws(SystemFailure) {
+        self.time = time
         bell = try Bell()
         poller = try Poller()
         try poller.watch(bell.descriptor, for: .input, bell)
@@ -65,8 +72,27 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
         thread.store(pthread_self(), ordering: .relaxed)
         unsafe authd_name_thread("sockets")
         while turn() {}
-        thread.store(0, ordering: .relaxed)
+        thread.store(0, ordering: .releasing)
+        doLeftWork()
         inbox.withLock { $0.whenClosed }()
+    }
+
+    /// What was given after the last turn, by the thread that gave it.
+    private func doLeftWork() {
+        // Whoever gives work while another thread is at it leaves it there; that thread looks again when it has let go.
+        while hasWork,
+            thread.compareExchange(expected: 0, desired: pthread_self(), ordering: .acquiringAndReleasing).exchanged
+        {
+            for piece in takeWork() { piece.body() }
+            thread.store(0, ordering: .releasing)
+        }
+    }
+
+    private func takeWork() -> [Work] {
+        inbox.withLock { inbox in
+            defer { inbox.work = [] }
+            return inbox.work
+        }
     }
 
     /// - Returns: whether there is another one.
@@ -91,8 +117,10 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
         for watcher in poller.watchers { watcher.loopEnds() }
         for entry in timetable.takeAll() { entry.fail(EventLoopError.cancelled) }
         return inbox.withLock { inbox in
-            if inbox.work.isEmpty { inbox.phase = .closed }
-            return !inbox.work.isEmpty
+            guard inbox.work.isEmpty, timetable.next == nil else { return true }
+            inbox.phase = .closed
+            hasEnded = true
+            return false
         }
     }
 
@@ -100,7 +128,7 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
 
     private func doWhatIsDue() -> Bool {
         guard timetable.next != nil else { return false }
-        let now = NIODeadline.now()
+        let now = now
         var hasDone = false
         while let entry = timetable.takeDue(at: now) {
             entry.work()
@@ -112,7 +140,7 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
     /// In whole milliseconds, not before it; -1 where there is none.
     private func untilNextDeadline() -> CInt {
         guard let next = timetable.next else { return -1 }
-        let left = (next - .now()).nanoseconds
+        let left = (next - now).nanoseconds
         return CInt(clamping: max(0, (left + 999_999) / 1_000_000))
     }
 
@@ -158,18 +186,29 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
 
     package var inEventLoop: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
+    package var now: NIODeadline { time() }
+
     package func execute(_ task: @escaping @Sendable () -> Void) { give(task) }
 
     package func _executeIsolatedUnsafeUnchecked(_ task: @escaping () -> Void) { give(task) }
 
     private func give(_ task: @escaping () -> Void) {
         let work = Work(body: task)
-        let isFirst = inbox.withLock { inbox in
-            guard inbox.phase != .closed else { return false }
+        let (isFirst, isClosed) = inbox.withLock { inbox in
             inbox.work.append(work)
-            return inbox.work.count == 1
+            return (inbox.work.count == 1, inbox.phase == .closed)
         }
+        if isClosed { return doLeftWork() }
         if isFirst, !inEventLoop { bell.ring() }
+    }
+
+    package func submit<T>(_ task: @escaping @Sendable () throws -> T) -> EventLoopFuture<T> {
+        let promise = makePromise(of: T.self)
+        give {
+            guard !self.hasEnded else { return promise.fail(EventLoopError.shutdown) }
+            promise.assumeIsolatedUnsafeUnchecked().completeWith(Result { try task() })
+        }
+        return promise.futureResult
     }
 
     @discardableResult
@@ -182,7 +221,7 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
             deadline: deadline, number: number,
             work: { promise.assumeIsolatedUnsafeUnchecked().completeWith(Result { try task() }) },
             fail: { promise.fail($0) })
-        if inEventLoop { timetable.add(entry) } else { give { self.timetable.add(entry) } }
+        if inEventLoop { add(entry) } else { give { self.add(entry) } }
         return Scheduled(promise: promise) {
             if self.inEventLoop {
                 self.timetable.remove(number, at: deadline)
@@ -194,7 +233,11 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
 
     @discardableResult
     package func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
-        scheduleTask(deadline: .now() + delay, task)
+        scheduleTask(deadline: now + delay, task)
+    }
+
+    private func add(_ entry: Timetable.Entry) {
+        if hasEnded { entry.fail(EventLoopError.shutdown) } else { timetable.add(entry) }
     }
 
     package func next() -> any EventLoop { self }
