@@ -102,7 +102,7 @@ struct Exchange: Sendable {
 
     /// A short body is held and answered whole; a longer one goes to the sink, if that wants it.
     private func reply(from response: HTTPClientResponse, into sink: any HTTPAnswerSink) async throws -> HTTPReply {
-        let limit = attempt.limits.bodyBytes
+        let limit = largestReply
         var held: [UInt8] = []
         var isFlowing: Bool?
         for try await part in response.body {
@@ -122,6 +122,8 @@ struct Exchange: Sendable {
         return Self.reply(response, held)
     }
 
+    private var largestReply: Int { min(request.largestReply, attempt.limits.bodyBytes) }
+
     private static func reply(_ response: HTTPClientResponse, _ body: [UInt8]) -> HTTPReply {
         HTTPReply(
             status: Int(response.status.code), headers: headers(of: response, decoded: !body.isEmpty), body: body)
@@ -137,7 +139,7 @@ struct Exchange: Sendable {
 
     /// Counts what arrives: a declared length is believed only when it is already too much.
     private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
-        let limit = attempt.limits.bodyBytes
+        let limit = largestReply
         if request.method != "HEAD", let declared = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
             declared > limit
         {

@@ -4,11 +4,22 @@ public enum Limits {
     /// small enough that 256 connections cannot exhaust a machine.
     public static let lineBytes = 1 << 20
 
-    /// For a connection's first line: a peer that connects and says nothing holds a descriptor for no longer.
-    public static let firstLine = Duration.seconds(10)
+    /// For each line from its first byte, and for the first line from the connection: a peer that says nothing holds a
+    /// descriptor, and one that stops in a line holds its bytes here, for no longer.
+    public static let lineTime = Duration.seconds(10)
 
     /// Of one peer process: far above any real client, far below the descriptors a process may have.
     public static let connectionsPerProcess = 256
+
+    /// Of one user, whatever the number of processes: the rest of the descriptors that systemd/authd.service allows.
+    public static let connectionsPerUser = 12_000
+
+    /// Of one line or answer that is made into values: one value takes up to a hundred bytes and a microsecond, and the
+    /// largest sensible request or sign-in answer has some hundred.
+    public static let jsonValues = 65_536
+
+    /// Of one answer to a batch, and of all unfinished ones on a connection.
+    public static let batchAnswerBytes = 4 << 20
 
     /// Under way on one connection, a batch counting each of its own.
     public static let requestsPerConnection = 128

@@ -13,22 +13,25 @@ import Testing
 
     // MARK: - Size
 
-    @Test(arguments: [8 << 20, (8 << 20) + 1])
-    func `a declared length is refused from the first byte over 8 MiB`(length: Int) async throws {
+    @Test(arguments: [HTTPRequest.largestDocument, HTTPRequest.largestAnswer], [0, 1])
+    func `a declared length is refused from the first byte over what the request takes`(
+        limit: Int, over: Int
+    ) async throws {
+        let length = limit + over
         let script: LoopbackServer.Script = { connection in
             while await connection.request() != nil {
                 try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n")
                 // Over the limit nobody reads on: the head alone must do.
-                if length > 8 << 20 { return await connection.silence() }
+                if over > 0 { return await connection.silence() }
                 try await connection.write([UInt8](repeating: 32, count: length))
             }
         }
         try await LoopbackServer.with(script: script) { server in
             try await withTransport { transport in
-                if length > 8 << 20 {
-                    #expect(await transport.failure(server.url) == .tooLarge(limit: 8 << 20))
+                if over > 0 {
+                    #expect(await transport.failure(server.url, largest: limit) == .tooLarge(limit: limit))
                 } else {
-                    let reply = try await transport.get(server.url)
+                    let reply = try await transport.get(server.url, largest: limit)
                     #expect(reply.body.count == length)
                 }
             }
@@ -43,13 +46,19 @@ import Testing
             // Endless: only the client's refusal ends it.
             while true { try await connection.write(chunk) }
         }
-        try await LoopbackServer.with(script: script) { server in
-            try await withTransport { #expect(await $0.failure(server.url) == .tooLarge(limit: 8 << 20)) }
+        for limit in [HTTPRequest.largestDocument, HTTPRequest.largestAnswer, .max] {
+            try await LoopbackServer.with(script: script) { server in
+                try await withTransport { transport in
+                    let failure = await transport.failure(server.url, largest: limit)
+                    #expect(failure == .tooLarge(limit: min(limit, TransportLimits().bodyBytes)))
+                }
+            }
         }
     }
 
-    @Test func `a small body that unpacks to more than the limit is refused`() async throws {
-        let bomb = try await gzip([UInt8](repeating: 0, count: (8 << 20) + 1))
+    @Test(arguments: [HTTPRequest.largestDocument, HTTPRequest.largestAnswer])
+    func `a small body that unpacks to more than the limit is refused`(limit: Int) async throws {
+        let bomb = try await gzip([UInt8](repeating: 0, count: limit + 1))
         #expect(bomb.count < 1 << 16)
         let script: LoopbackServer.Script = { connection in
             _ = await connection.request()
@@ -59,7 +68,9 @@ import Testing
             await connection.silence()
         }
         try await LoopbackServer.with(script: script) { server in
-            try await withTransport { #expect(await $0.failure(server.url) == .tooLarge(limit: 8 << 20)) }
+            try await withTransport { transport in
+                #expect(await transport.failure(server.url, largest: limit) == .tooLarge(limit: limit))
+            }
         }
     }
 

@@ -91,7 +91,7 @@ package final class APIDesk: Sendable {
 
     private func told(_ answer: KeptAnswer, _ order: APIOrder) throws(AgentError) -> APIResponse {
         var response: APIResponse
-        switch AnswerReader(profile: order.profile, sentAt: nil, takesPages: order.takesPages).read(answer.reply) {
+        switch order.reader(sentAt: nil).read(answer.reply) {
         case .success(let read): response = read
         case .failure(let failure): throw failure.error
         }
@@ -198,11 +198,9 @@ package final class APIDesk: Sendable {
                     isChallenged = true
                     continue
                 }
-                let reader = AnswerReader(
-                    profile: order.profile, sentAt: sentAt.wall, takesPages: order.takesPages,
-                    hadToken: order.bearer)
                 let read =
-                    order.stream?.isFlowing == true ? .success(APIResponse(status: reply.status)) : reader.read(reply)
+                    order.stream?.isFlowing == true
+                    ? .success(APIResponse(status: reply.status)) : order.reader(sentAt: sentAt.wall).read(reply)
                 switch read {
                 case .success(let response):
                     return .success(
@@ -268,7 +266,7 @@ extension APIResponse {
 
     /// - Throws: `too_large` where it does not fit into one line of the protocol.
     func fitting() throws(AgentError) -> APIResponse {
-        guard json.serialized().count <= Limits.lineBytes - Self.envelope else {
+        guard rendered.count <= Limits.lineBytes - Self.envelope else {
             throw AgentError(
                 .tooLarge, "The answer is larger than one line of the protocol (\(Limits.lineBytes >> 20) MiB).",
                 cause: "answer", httpStatus: status)

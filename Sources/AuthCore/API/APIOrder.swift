@@ -55,6 +55,7 @@ struct APIOrder: Sendable {
                 request.headers.append(HTTPField("Content-Type", content.type))
             }
         }
+        request.largestReply = HTTPRequest.largestAnswer
         stream?.attach(to: &request, takesPages: takesPages)
         return request
     }
@@ -65,6 +66,13 @@ struct APIOrder: Sendable {
             template.placeholders + profile.headers.flatMap(\.value.placeholders)
             + (endpoint?.arguments.flatMap { $0.fallback?.placeholders ?? [] } ?? [])
         return names.contains { [TemplateValues.Name.accessToken, TemplateValues.Name.refreshToken].contains($0) }
+    }
+
+    /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
+    func reader(sentAt: WallTime?) -> AnswerReader {
+        AnswerReader(
+            profile: profile, sentAt: sentAt, takesPages: takesPages, hadToken: bearer,
+            needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }
 
     /// Whether a page for people is what was asked for.

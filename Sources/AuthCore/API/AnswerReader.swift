@@ -8,6 +8,9 @@ struct AnswerReader {
     let takesPages: Bool
     /// Whether the call had the session's access token.
     var hadToken = true
+    /// Whether anybody here looks into the answer. If not, its JSON is checked and passed on as text: as values it would take
+    /// thirty times its size.
+    var needsValues = true
 
     func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
         let errors = ErrorReader(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
@@ -18,6 +21,10 @@ struct AnswerReader {
         }
         guard Self.mayBeText(reply) else {
             response.bodyBase64 = Base64.encode(reply.body)
+            return .success(response)
+        }
+        if !needsValues, let text = Self.text(reply) {
+            response.bodyText = text
             return .success(response)
         }
         let body = ReplyBody(reply)
@@ -39,6 +46,16 @@ struct AnswerReader {
         return .success(response)
     }
 
+    /// The answer as compact JSON, if it is an object or an array and not a page; anything else is short, or an error.
+    private static func text(_ reply: HTTPReply) -> [UInt8]? {
+        guard let first = reply.body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), !isPage(reply) else {
+            return nil
+        }
+        return try? JSON.compacted(reply.body.span)
+    }
+
+    private static func isPage(_ reply: HTTPReply) -> Bool { mediaType(reply)?.contains("html") ?? false }
+
     /// Whether the beginning of an answer is none of a page for people, or one was asked for.
     static func isNoPage(_ head: HTTPReply, asked: Bool) -> Bool {
         if asked { return true }
@@ -48,10 +65,15 @@ struct AnswerReader {
 
     /// Without a type anything may come; with one that is no text the bytes are the caller's to read.
     private static func mayBeText(_ reply: HTTPReply) -> Bool {
-        guard let field = reply.header("Content-Type") else { return true }
-        let type = field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        guard let type = mediaType(reply) else { return true }
         return type.hasPrefix("text/") || type == "application/json" || type.hasSuffix("+json")
             || type == "application/xhtml+xml"
+    }
+
+    private static func mediaType(_ reply: HTTPReply) -> String? {
+        reply.header("Content-Type").map { field in
+            field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
+        }
     }
 
     static func headers(_ reply: HTTPReply) -> [String: String] {

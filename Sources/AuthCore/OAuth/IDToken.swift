@@ -127,7 +127,9 @@ package struct IDToken: Sendable {
     }
 
     private static func object(_ part: ArraySlice<UInt8>) -> JSON? {
-        guard let bytes = JWTClaims.base64URL(part), let json = try? JSON(parsing: bytes), case .object = json else {
+        guard let bytes = JWTClaims.base64URL(part), let json = try? JSON(parsing: bytes, values: Limits.jsonValues),
+            case .object = json
+        else {
             return nil
         }
         return json

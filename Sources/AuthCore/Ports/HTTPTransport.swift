@@ -32,6 +32,13 @@ package struct HTTPRequest: Sendable {
     package var proof: ProofDemand?
     /// For the whole exchange; `nil` is the transport's own, and none at all where a body is streamed.
     package var limit: Duration?
+    /// In bytes, after decompression; the transport's own limit holds as well. A longer answer is ``TransportError/tooLarge(limit:)``.
+    package var largestReply = HTTPRequest.largestDocument
+
+    /// Of an answer that is made into values: metadata, keys, tokens, users. The largest in use have some kilobytes.
+    package static let largestDocument = 1 << 20
+    /// Of an answer to a call, which is passed on as text.
+    package static let largestAnswer = 8 << 20
 
     package init(method: String, url: String, headers: [HTTPField] = [], body: Secret? = nil) {
         self.method = method

@@ -36,7 +36,7 @@ package enum JWTClaims {
         guard token.count <= longest else { return nil }
         let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let payload = base64URL(parts[1]) else { return nil }
-        return try? JSON(parsing: payload)
+        return try? JSON(parsing: payload, values: Limits.jsonValues)
     }
 
     /// Strictly RFC 4648 §5 without padding: no other letter, no impossible length, no bits left over.

@@ -1,11 +1,14 @@
 extension JSON {
-    /// - Throws: ``JSONError`` with the place of the first thing that RFC 8259 does not allow.
-    public init(parsing bytes: Span<UInt8>) throws(JSONError) {
-        self = try JSONReader.read(bytes)
+    /// - Parameter values: how many values the text may hold at most, arrays and objects included.
+    ///   ``Limits/jsonValues`` for what a peer sent.
+    /// - Throws: ``JSONError`` with the place of the first thing that RFC 8259 does not allow, or of the first value
+    ///   that is too many.
+    public init(parsing bytes: Span<UInt8>, values: Int = .max) throws(JSONError) {
+        self = try JSONReader.read(bytes, values: values)
     }
 
-    public init(parsing bytes: [UInt8]) throws(JSONError) {
-        self = try JSONReader.read(bytes.span)
+    public init(parsing bytes: [UInt8], values: Int = .max) throws(JSONError) {
+        self = try JSONReader.read(bytes.span, values: values)
     }
 
     public init(parsing text: String) throws(JSONError) {
@@ -17,6 +20,11 @@ extension JSON {
             Result { () throws(JSONError) -> JSON in try JSONReader.read(unsafe buffer.span) }
         }
         self = if let outcome { try outcome.get() } else { try JSONReader.read(Array(bytes).span) }
+    }
+
+    /// The same JSON on one line, without the space between values: checked, and copied without making values.
+    public static func compacted(_ text: Span<UInt8>) throws(JSONError) -> [UInt8] {
+        try JSONCompactor.compact(text)
     }
 
     /// One line without spaces or a line feed at the end.

@@ -4,9 +4,17 @@
 struct JSONReader {
     private var offset = 0
     private var depth = 0
+    private let mostValues: Int
+    private var valuesLeft: Int
 
-    static func read(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
-        var reader = JSONReader()
+    private init(values: Int) {
+        mostValues = values
+        valuesLeft = values
+    }
+
+    /// - Parameter values: read at most. A text of a megabyte can hold half a million, which take thirty times its size.
+    static func read(_ bytes: Span<UInt8>, values: Int = .max) throws(JSONError) -> JSON {
+        var reader = JSONReader(values: values)
         reader.skipSpace(bytes)
         let value = try reader.value(bytes)
         reader.skipSpace(bytes)
@@ -16,6 +24,10 @@ struct JSONReader {
 
     private mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         guard offset < bytes.count else { throw problem("a value is missing") }
+        guard valuesLeft > 0 else {
+            throw JSONError(offset: offset, reason: "more than \(mostValues) values", isTooLarge: true)
+        }
+        valuesLeft -= 1
         switch bytes[offset] {
         case .quote:
             return .string(try string(bytes))

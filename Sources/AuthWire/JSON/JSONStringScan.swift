@@ -28,6 +28,16 @@ struct JSONStringScan {
         return hasEscapes ? try unescaped(raw) : text
     }
 
+    /// Goes past the string and makes none.
+    mutating func check(_ bytes: Span<UInt8>) throws(JSONError) {
+        let plainEnd = PlainRun.end(in: bytes, from: offset)
+        guard plainEnd >= bytes.count || bytes[plainEnd] != .quote else {
+            offset = plainEnd + 1
+            return
+        }
+        _ = try read(bytes)
+    }
+
     /// Goes past the closing quote. Whether there was an escape on the way.
     private mutating func findEnd(_ bytes: Span<UInt8>) throws(JSONError) -> Bool {
         var hasEscapes = false

@@ -5,6 +5,8 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
     public var headers: [String: String]
     /// The JSON of the answer, or its text where it was a plain one.
     public var body: JSON?
+    /// In place of ``body``, compact and checked: JSON that nobody on this side looks into. A reader has it in ``body``.
+    public var bodyText: [UInt8]?
     /// When it was something else.
     public var bodyBase64: String?
     /// The stream that the body comes by (`api.read`), and its size in bytes where the provider told it.
@@ -51,6 +53,23 @@ public struct APIResponse: Sendable, Equatable, HoldsSecrets {
     }
 
     public var json: JSON {
+        var response = self
+        if let bodyText { response.body = try? JSON(parsing: bodyText) }
+        return response.valueJSON
+    }
+
+    /// As the text of ``json``; a ``bodyText`` is copied.
+    public var rendered: [UInt8] {
+        guard let bodyText else { return json.serialized() }
+        var text = valueJSON.serialized()
+        text.removeLast()
+        text.append(contentsOf: #","body":"#.utf8)
+        text.append(contentsOf: bodyText)
+        text.append(UInt8(ascii: "}"))
+        return text
+    }
+
+    private var valueJSON: JSON {
         var object: JSONObject = ["status": .whole(status), "headers": .text(headers)]
         object["body"] = body
         object["body_base64"] = bodyBase64.map(JSON.string)

@@ -54,10 +54,11 @@ struct APIDeskTests {
         try await Self.play(example) { _, api in
             let answer = try await api.request(Self.get)
             #expect(
-                answer
+                answer.json
                     == APIResponse(
                         status: 201, headers: ["content-type": "application/json", "x-a": "1, 2"],
-                        body: ["name": "thing"]))
+                        body: ["name": "thing"]
+                    ).json)
         }
         #expect(example.transport.asked == ["POST http://localhost:1/login", "GET http://localhost:1/things?n=1"])
     }

@@ -19,14 +19,20 @@ func withTransport<Result: Sendable>(
 }
 
 extension AsyncHTTPTransport {
-    func get(_ url: String, headers: [HTTPField] = []) async throws(TransportError) -> HTTPReply {
-        try await send(HTTPRequest(method: "GET", url: url, headers: headers))
+    func get(
+        _ url: String, headers: [HTTPField] = [], largest: Int = HTTPRequest.largestDocument
+    ) async throws(TransportError) -> HTTPReply {
+        var request = HTTPRequest(method: "GET", url: url, headers: headers)
+        request.largestReply = largest
+        return try await send(request)
     }
 
     /// Why a GET gave no answer; nil when it gave one.
-    func failure(_ url: String, headers: [HTTPField] = []) async -> TransportError? {
+    func failure(
+        _ url: String, headers: [HTTPField] = [], largest: Int = HTTPRequest.largestDocument
+    ) async -> TransportError? {
         do {
-            _ = try await get(url, headers: headers)
+            _ = try await get(url, headers: headers, largest: largest)
             return nil
         } catch {
             return error

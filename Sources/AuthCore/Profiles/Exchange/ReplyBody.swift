@@ -29,7 +29,7 @@ enum ReplyBody {
             return
         }
         do {
-            self = .json(try JSON(parsing: Array(bytes)))
+            self = .json(try JSON(parsing: Array(bytes), values: Limits.jsonValues))
         } catch {
             self = Self.words(bytes, type: type, first: first, error)
         }
