@@ -86,31 +86,53 @@ struct BadClientTests {
         }
     }
 
-    @Test("a half line and silence end with an error", arguments: ["", "{\"jsonrpc\":"])
+    @Test("a half line and silence end with an error 10 s after the connection", arguments: ["", "{\"jsonrpc\":"])
     func silence(half: String) async throws {
-        var limits = ConnectionLimits()
-        limits.firstLine = .milliseconds(50)
-        try await Rig.run(limits: limits) { rig in
+        try await Rig.run(time: ManualTime()) { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(half)
+                // Who dials later is welcomed later.
+                let other = try rig.dial()
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                rig.pass(.seconds(10) - .nanoseconds(1))
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                #expect(rig.counters.refusals == 0)
+                rig.pass(.nanoseconds(1))
                 #expect(try client.json().errorKind == "timeout")
                 #expect(try client.line() == nil)
+                #expect(try other.ask("agent.ping")["result"] != nil)
             }
         }
     }
 
-    @Test("after its first line a connection may be silent for as long as it likes")
-    func quietConnection() async throws {
-        var limits = ConnectionLimits()
-        limits.firstLine = .milliseconds(50)
-        try await Rig.run(limits: limits) { rig in
+    @Test(
+        "each line has 10 s from its first byte, and between lines a connection may be silent for as long as it likes")
+    func lateLine() async throws {
+        try await Rig.run(time: ManualTime()) { rig in
             try await onThread {
-                let quiet = try rig.dial()
-                #expect(try quiet.ask("agent.ping")["result"] != nil)
-                // Another one's limit passes meanwhile.
-                _ = try rig.dial().rest()
-                #expect(try quiet.ask("agent.ping")["result"] != nil)
+                let (client, other) = (try rig.dial(), try rig.dial())
+                let ping = RawClient.request("agent.ping")
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                rig.pass(.hours(1))
+                // The half is read with the line before it: its time has begun when that is answered.
+                for _ in 1...3 {
+                    try client.send(ping + ping.prefix(10))
+                    #expect(try client.json()["result"] != nil)
+                    rig.pass(.seconds(9))
+                    try client.send(String(ping.dropFirst(10)))
+                    #expect(try client.json()["result"] != nil)
+                    rig.pass(.seconds(9))
+                }
+                try client.send(ping + ping.prefix(10))
+                #expect(try client.json()["result"] != nil)
+                rig.pass(.seconds(10) - .nanoseconds(1))
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                #expect(rig.counters.refusals == 0)
+                rig.pass(.nanoseconds(1))
+                #expect(try client.json().errorKind == "timeout")
+                #expect(try client.line() == nil)
+                #expect(try other.ask("agent.ping")["result"] != nil)
             }
         }
     }
@@ -177,7 +199,7 @@ struct BadClientTests {
     @Test("subscribers that never read lose their connections before all of them together fill our memory")
     func manySubscribersThatNeverRead() async throws {
         var limits = ConnectionLimits()
-        limits.unsentInAll = 2 << 20
+        limits.unsent.inAll = 2 << 20
         try await Rig.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()

@@ -33,4 +33,23 @@ struct LineFramerTests {
         let endless = framer.next()
         #expect(endless == .tooLong)
     }
+
+    @Test("a line is incomplete from its first byte to its end, and what is kept of it is counted")
+    func midLine() {
+        var framer = LineFramer(limit: 100_000)
+        #expect(!framer.isInMidLine)
+        framer.append(ByteBuffer(string: "one\ntw"))
+        // Not searched yet: there may be a whole line.
+        #expect(!framer.isInMidLine)
+        let (first, none) = (framer.next(), framer.next())
+        #expect(first != nil && none == nil && framer.isInMidLine)
+        framer.keepRest()
+        #expect(framer.storedBytes >= 2 && framer.storedBytes < 100)
+        framer.append(ByteBuffer(repeating: UInt8(ascii: "o"), count: 50_000))
+        let still = framer.next()
+        #expect(still == nil && framer.isInMidLine && framer.storedBytes > 50_000)
+        framer.append(ByteBuffer(string: "\n"))
+        let (second, end) = (framer.next(), framer.next())
+        #expect(second != nil && end == nil && !framer.isInMidLine && framer.storedBytes == 0)
+    }
 }

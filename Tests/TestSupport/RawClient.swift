@@ -67,6 +67,13 @@ package final class RawClient {
         return try JSON(parsing: line)
     }
 
+    /// The next line, if some of it has come already.
+    package func jsonAlready() throws -> JSON? {
+        var byte: UInt8 = 0
+        let isThere = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
+        return !received.isEmpty || isThere ? try json() : nil
+    }
+
     /// Returns at the end of the connection, with what came before it.
     package func rest() throws -> String {
         while try receive() {}

@@ -59,9 +59,11 @@ package struct Agent: Sendable {
                     reload: { params async throws(AgentError) in
                         params.check ? try await reloader.check() : try await reloader.reload()
                     }))
+            var limits = ConnectionLimits()
+            limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
             let listener = try await Listener(
                 socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
-                outlet: outlet, counters: counters, pages: pages, clock: clock, logger: logger,
+                outlet: outlet, limits: limits, counters: counters, pages: pages, clock: clock, logger: logger,
                 opening: { await table.ready() },
                 accepting: {
                     logger.notice(

@@ -46,6 +46,8 @@ package struct AgentServices: Sendable {
             counters: [
                 "waiting_requests": .integer(Int64(counters.waiting)),
                 "refused_connections": .integer(Int64(counters.refusals)),
+                "unsent_bytes": .integer(Int64(counters.unsentBytes)),
+                "unread_bytes": .integer(Int64(counters.unreadBytes)),
             ])
     }
 }

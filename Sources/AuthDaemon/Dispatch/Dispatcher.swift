@@ -99,9 +99,13 @@ package struct Dispatcher: Sendable {
         case .userUpdate(let params):
             return later { () async throws(AgentError) in try await table.updateUser(params).json }
         case .apiRequest(let params) where params.queue:
-            return later(params.timeout) { () async throws(AgentError) in try await outbox.post(.request(params)).json }
+            return laterText(params.timeout) { () async throws(AgentError) in
+                try await outbox.post(.request(params)).rendered
+            }
         case .apiCall(let params) where params.queue:
-            return later(params.timeout) { () async throws(AgentError) in try await outbox.post(.call(params)).json }
+            return laterText(params.timeout) { () async throws(AgentError) in
+                try await outbox.post(.call(params)).rendered
+            }
         case .apiRequest(let params) where params.streams:
             return .open(
                 StreamOpening(
@@ -117,12 +121,14 @@ package struct Dispatcher: Sendable {
         case .apiWrite(let params):
             return .onStream(params.stream) { stream in
                 .later(within: limits.longestAnswer) { () async throws(AgentError) in
-                    try await stream.write(params).json
+                    .value(try await stream.write(params).json)
                 }
             }
         case .apiRead(let params):
             return .onStream(params.stream) { stream in
-                .later(within: limits.longestAnswer) { () async throws(AgentError) in try await stream.read().json }
+                .later(within: limits.longestAnswer) { () async throws(AgentError) in
+                    .value(try await stream.read().json)
+                }
             }
         case .apiClose(let params):
             return .onStream(params.stream) { stream in
@@ -130,9 +136,9 @@ package struct Dispatcher: Sendable {
                 return .now(.success(.object([:])))
             }
         case .apiRequest(let params):
-            return later(params.timeout) { () async throws(AgentError) in try await api.request(params).json }
+            return laterText(params.timeout) { () async throws(AgentError) in try await api.request(params).rendered }
         case .apiCall(let params):
-            return later(params.timeout) { () async throws(AgentError) in try await api.call(params).json }
+            return laterText(params.timeout) { () async throws(AgentError) in try await api.call(params).rendered }
         case .providerCheck(let params):
             return later { () async throws(AgentError) in try await services.checkProfile(params).json }
         case .agentReload(let params):
@@ -177,7 +183,20 @@ package struct Dispatcher: Sendable {
     private var isStarting: Bool { table.board.store.state == .starting }
 
     /// - Parameter asked: the caller's own patience.
-    private func later(_ asked: Duration? = nil, _ work: @escaping Job.Work) -> Answer {
+    private func later(
+        _ asked: Duration? = nil, _ work: @escaping @Sendable () async throws(AgentError) -> JSON
+    ) -> Answer {
+        afterStart(asked) { () async throws(AgentError) in .value(try await work()) }
+    }
+
+    /// The same for a result that may be large, and is JSON text already.
+    private func laterText(
+        _ asked: Duration?, _ work: @escaping @Sendable () async throws(AgentError) -> [UInt8]
+    ) -> Answer {
+        afterStart(asked) { () async throws(AgentError) in .text(try await work()) }
+    }
+
+    private func afterStart(_ asked: Duration?, _ work: @escaping Job.Work) -> Answer {
         let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
         guard isStarting else { return .later(within: limit, work) }
         return .later(within: limit) { [board = table.board] () async throws(AgentError) in

@@ -2,7 +2,8 @@ import AuthWire
 
 /// Where each answer of one connection goes: to a line of its own, into a batch, or nowhere.
 ///
-/// Invariant: a ticket is out from ``takeTicket(for:)`` until ``giveBack(_:)``, its place until ``takePlace(of:)``.
+/// Invariant: a ticket is out from ``takeTicket(for:)`` until ``giveBack(_:)``, its place until ``takePlace(of:)``. The texts of
+/// unfinished batches have at most `batchBytes` in all, apart from errors.
 struct AnswerDesk {
     enum Place: Equatable {
         case line(RPCID)
@@ -14,21 +15,28 @@ struct AnswerDesk {
 
     private struct Batch {
         var missing: Int
-        var answers: [JSON] = []
+        /// The array so far, without its end.
+        var text: [UInt8] = []
     }
 
     private let limit: Int
+    private let batchBytes: Int
     private var last = 0
     private var places: [Int: Place] = [:]
     private var running: Set<Int> = []
     private var batches: [Int: Batch] = [:]
+    /// Of unfinished batches.
+    private(set) var heldBytes = 0
 
-    /// - Parameter limit: of tickets that are out at once.
-    init(limit: Int) {
+    /// - Parameters:
+    ///   - limit: of tickets that are out at once.
+    ///   - batchBytes: of all unfinished batches.
+    init(limit: Int, batchBytes: Int) {
         self.limit = limit
+        self.batchBytes = batchBytes
     }
 
-    /// Nobody waits for an answer.
+    /// No answer is awaited.
     var isIdle: Bool { places.isEmpty && batches.isEmpty }
 
     mutating func openBatch(of count: Int) -> Int {
@@ -50,29 +58,50 @@ struct AnswerDesk {
 
     mutating func giveBack(_ ticket: Int) { running.remove(ticket) }
 
-    /// The line to send, if this makes one whole.
-    mutating func put(_ result: Result<JSON, AgentError>, at place: Place) -> JSON? {
+    /// The line to send without its line feed, if this completes one.
+    mutating func put(_ result: Result<Payload, AgentError>, at place: Place) -> [UInt8]? {
         switch place {
-        case .line(let id): return Self.reply(id, result)
+        case .line(let id): return RPCReply.line(id, result)
         case .nobody: return nil
-        case .batch(let number, let id): return add(Self.reply(id, result), to: number)
+        case .batch(let number, let id):
+            var answer = RPCReply.line(id, result)
+            if heldBytes + answer.count > batchBytes - Self.errorRoom {
+                answer = RPCReply.line(id, .failure(.batchTooLarge(batchBytes)))
+            }
+            return add(answer, to: number)
         case .silentInBatch(let number): return add(nil, to: number)
         }
     }
 
-    private mutating func add(_ answer: JSON?, to number: Int) -> JSON? {
-        guard var batch = batches[number] else { return nil }
-        batch.missing -= 1
-        if let answer { batch.answers.append(answer) }
-        batches[number] = batch.missing > 0 ? batch : nil
-        // A batch of notifications is answered with nothing at all (JSON-RPC 2.0 §6).
-        return batch.missing > 0 || batch.answers.isEmpty ? nil : .array(batch.answers)
-    }
+    /// For errors in place of answers that do not fit: 128 of them are 40 kB.
+    private static let errorRoom = 64 << 10
 
-    private static func reply(_ id: RPCID, _ result: Result<JSON, AgentError>) -> JSON {
-        switch result {
-        case .success(let value): RPCReply.result(id, value)
-        case .failure(let error): RPCReply.failure(id, error)
+    private mutating func add(_ answer: [UInt8]?, to number: Int) -> [UInt8]? {
+        // Taken out, so that the text grows in place.
+        guard var batch = batches.removeValue(forKey: number) else { return nil }
+        batch.missing -= 1
+        heldBytes -= batch.text.count
+        if let answer {
+            batch.text.append(batch.text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
+            batch.text.append(contentsOf: answer)
         }
+        guard batch.missing == 0 else {
+            heldBytes += batch.text.count
+            batches[number] = batch
+            return nil
+        }
+        // A batch of notifications is answered with nothing at all (JSON-RPC 2.0 §6).
+        guard !batch.text.isEmpty else { return nil }
+        batch.text.append(UInt8(ascii: "]"))
+        return batch.text
+    }
+}
+
+extension AgentError {
+    fileprivate static func batchTooLarge(_ limit: Int) -> AgentError {
+        AgentError(
+            .tooLarge,
+            "The answers of unfinished batches on this connection have at most \(limit >> 20) MiB, and this one does not fit: "
+                + "send the request outside of a batch.")
     }
 }

@@ -6,9 +6,10 @@ import NIOCore
 /// One client: its lines in, its answers out, in the order in which they are ready.
 ///
 /// It lives on the loop. Invariants: at most `limits.requestsPerConnection` jobs run; no line is taken while more
-/// than `limits.pauseAbove` bytes of answers wait for the client; after `phase` has left `.open` no line is taken at all.
+/// than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed elsewhere; after `phase` has left
+/// `.open` no line is taken at all. What is kept for the client is counted (``count()``) before the loop does anything else.
 final class Connection: SocketUser {
-    private enum Phase {
+    enum Phase {
         case open
         /// Its requests under way are answered, then it ends.
         case finishing
@@ -18,24 +19,34 @@ final class Connection: SocketUser {
     }
 
     /// Handed to the socket in one piece, so that a burst of requests is one write.
-    private static let writeChunk = 64 << 10
+    static let writeChunk = 64 << 10
     /// Of the buffer that an idle connection keeps for its next answer.
     private static let keptBuffer = 4 << 10
+    /// Of a turn, in bytes of lines: what a request costs besides its bytes, and what a plain one costs in all.
+    static let (requestShare, plainShare) = (64, 8)
 
     let peer: PeerCredentials
     private(set) var subscriptions: Subscriptions
-    private let socket: ClientSocket
-    private let reception: Reception
-    private var phase = Phase.open
-    private var framer: LineFramer
-    private var desk: AnswerDesk
+    let socket: ClientSocket
+    let reception: Reception
+    var phase = Phase.open
+    var framer: LineFramer
+    var desk: AnswerDesk
     /// By the client's names for them.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var jobs: AsyncStream<Job>.Continuation?
-    private var outgoing = ByteBuffer()
-    private var firstLine: Scheduled<Void>?
+    var outgoing = ByteBuffer()
+    /// Runs while a line is incomplete, before the first one from the beginning.
+    var lineDeadline: Scheduled<Void>?
+    /// Waits to be parsed.
+    var longLine: [UInt8]?
+    /// Until the long line is parsed.
+    var isParsing = false
+    /// Lines that it has are taken in the next turn.
+    var isDeferred = false
     private var hasInputEnded = false
-    private var unsent = 0
+    private(set) var unsent = HeldSince()
+    private(set) var unread = HeldSince()
     private var lingers = false
 
     init(peer: PeerCredentials, socket: ClientSocket, reception: Reception) {
@@ -43,7 +54,8 @@ final class Connection: SocketUser {
         self.socket = socket
         self.reception = reception
         framer = LineFramer(limit: reception.limits.lineBytes)
-        desk = AnswerDesk(limit: reception.limits.requestsPerConnection)
+        desk = AnswerDesk(
+            limit: reception.limits.requestsPerConnection, batchBytes: reception.limits.batchAnswerBytes)
         subscriptions = Subscriptions(limit: reception.limits.subscriptions)
     }
 
@@ -55,10 +67,7 @@ final class Connection: SocketUser {
         } catch {
             return refuse(error)
         }
-        let limit = reception.limits.firstLine
-        firstLine = socket.loop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [weak self] in
-            self?.refuse(AgentError(.timeout, "No whole line came within \(limit) of connecting."))
-        }
+        startLineDeadline("of connecting")
     }
 
     func received(_ bytes: ByteBuffer) {
@@ -69,8 +78,9 @@ final class Connection: SocketUser {
         flush()
     }
 
+    func tookSome() { count() }
+
     func roomReturned() {
-        count(unsent: 0)
         takeLines()
         flush()
     }
@@ -85,92 +95,20 @@ final class Connection: SocketUser {
             reception.logger.debug("A connection ended: \(failure)", metadata: ["peer_pid": "\(peer.processID)"])
         }
         phase = .closed
-        firstLine?.cancel()
-        firstLine = nil
+        release()
         jobs?.finish()
         jobs = nil
-        count(unsent: 0)
         if lingers { reception.lingerEnded() }
         lingers = false
         reception.leave(self)
     }
 
-    // MARK: Lines
+    // MARK: Answering
 
-    private func takeLines() {
-        while phase == .open, socket.isOpen, socket.hasRoom, let piece = framer.next() {
-            switch piece {
-            case .line(let line): take(line)
-            case .tooLong:
-                refuse(
-                    AgentError(
-                        .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
-            }
-        }
-        if phase == .open { socket.setReading(socket.hasRoom) }
-    }
-
-    private func take(_ line: ByteBuffer) {
-        if let timer = firstLine {
-            timer.cancel()
-            firstLine = nil
-        }
-        if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) { return }
-        let json: JSON
-        do throws(JSONError) {
-            json = try JSON(parsing: line.readableBytesUInt8Span)
-        } catch {
-            return send(RPCReply.failure(.null, .parseError("The line is no JSON: \(error).")))
-        }
-        // Before anything is made of its elements: a line holds half a million of them.
-        if case .array(let elements) = json, elements.count > reception.limits.requestsPerConnection {
-            let most = reception.limits.requestsPerConnection
-            let error = AgentError(
-                .tooLarge, "A batch holds at most \(most) requests; this one holds \(elements.count).")
-            return send(RPCReply.failure(.null, error))
-        }
-        switch RPCIncoming(json) {
-        case .single(.success(let request)): take(request, for: request.id.map(AnswerDesk.Place.line) ?? .nobody)
-        case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
-        case .batch(let requests): take(requests)
-        }
-    }
-
-    /// Whether memory had the token.
-    private func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        guard let token = reception.liveToken(plain.session) else { return false }
-        reception.counters.request()
-        outgoing.writeStaticString(RPCReply.head)
-        unsafe line.withUnsafeReadableBytes { bytes in
-            _ = unsafe outgoing.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
-        }
-        outgoing.writeStaticString(RPCReply.middle)
-        outgoing.writeBytes(token.json)
-        outgoing.writeStaticString("}\n")
-        if outgoing.readableBytes >= Self.writeChunk { handOver() }
-        return true
-    }
-
-    private func take(_ requests: [Result<RPCRequest, RPCProblem>]) {
-        let batch = desk.openBatch(of: requests.count)
-        for request in requests {
-            switch request {
-            case .success(let request):
-                take(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
-            case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch, problem.id))
-            }
-        }
-    }
-
-    private func take(_ request: RPCRequest, for place: AnswerDesk.Place) {
-        reception.counters.request()
-        give(reception.dispatcher.answer(request), to: place)
-    }
-
-    private func give(_ answer: Answer, to place: AnswerDesk.Place) {
+    func give(_ answer: Answer, to place: AnswerDesk.Place) {
         switch answer {
-        case .now(let result): deliver(result, to: place)
-        case .rendered(let json): deliver(rendered: json, to: place)
+        case .now(let result): deliver(result.map(Payload.value), to: place)
+        case .rendered(let json): deliver(.success(.text(json)), to: place)
         case .later(let limit, let work): begin(work, within: limit, for: place)
         case .open(let opening): open(opening, for: place)
         case .onStream(let name, let use):
@@ -180,7 +118,7 @@ final class Connection: SocketUser {
             do throws(AgentError) {
                 try subscriptions.add(params)
                 reception.follow(self)
-                deliver(.success(.object([:])), to: place)
+                deliver(.success(.value([:])), to: place)
                 send(RPCReply.notification(reception.snapshot(for: params.session)))
             } catch {
                 deliver(.failure(error), to: place)
@@ -188,7 +126,7 @@ final class Connection: SocketUser {
         case .unsubscribe(let params):
             subscriptions.remove(params)
             if subscriptions.isEmpty { reception.unfollow(self) }
-            deliver(.success(.object([:])), to: place)
+            deliver(.success(.value([:])), to: place)
         }
     }
 
@@ -215,7 +153,8 @@ final class Connection: SocketUser {
             let stream: APIStream?
             do throws(AgentError) {
                 stream = try opening.make { result in
-                    loop.execute { here.value.answered(ticket, result.map(\.json)) }
+                    let answer = result.map { Payload.text($0.rendered) }
+                    loop.execute { here.value.answered(ticket, answer) }
                 }
             } catch {
                 _ = desk.takePlace(of: ticket)
@@ -244,7 +183,7 @@ final class Connection: SocketUser {
         return continuation
     }
 
-    private func answered(_ ticket: Int, _ result: Result<JSON, AgentError>) {
+    private func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
         guard phase == .open || phase == .finishing, let place = desk.takePlace(of: ticket) else { return }
         deliver(result, to: place)
         flush()
@@ -259,17 +198,11 @@ final class Connection: SocketUser {
 
     // MARK: Answers
 
-    private func deliver(_ result: Result<JSON, AgentError>, to place: AnswerDesk.Place) {
-        if let line = desk.put(result, at: place) { send(line) }
+    func deliver(_ result: Result<Payload, AgentError>, to place: AnswerDesk.Place) {
+        if let line = desk.put(result, at: place) { write(line) }
     }
 
-    private func deliver(rendered json: [UInt8], to place: AnswerDesk.Place) {
-        if case .line(let id) = place { return write(RPCReply.line(id, rendered: json)) }
-        // What goes into a batch is put together as values.
-        deliver(.success((try? JSON(parsing: json)) ?? .null), to: place)
-    }
-
-    private func send(_ json: JSON) { write(json.serialized()) }
+    func send(_ json: JSON) { write(json.serialized()) }
 
     /// An event from elsewhere; a client that has stopped reading loses its connection rather than our memory.
     func send(event line: [UInt8]) {
@@ -285,34 +218,65 @@ final class Connection: SocketUser {
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
     }
 
-    private func flush() {
+    func flush() {
         handOver()
+        count()
         endIfDone()
     }
 
-    /// To the socket, which counts what the client has not taken.
-    private func handOver() {
+    /// To the socket, which keeps what the client does not take.
+    func handOver() {
         guard socket.isOpen, outgoing.readableBytes > 0 else { return }
-        if !socket.hasRoom, !mayWait() {
-            reception.counters.refusal()
-            reception.logger.warning(
-                "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
-            return close()
-        }
+        guard socket.waiting <= reception.limits.closeAbove else { return endUnread() }
         socket.send(outgoing)
         // Where all of it was sent at once, the storage is used again.
         if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
-    /// Whether more may be kept for a client that has not taken what it was sent.
-    private func mayWait() -> Bool {
-        count(unsent: socket.waiting + outgoing.readableBytes) && socket.waiting <= reception.limits.closeAbove
+    /// Tells the reception what is kept for this client. That may end this connection, or others.
+    private func count() {
+        guard socket.isOpen else { return }
+        let unsentBytes = socket.waiting + desk.heldBytes
+        if unsentBytes != unsent.bytes {
+            let former = unsent.change(to: unsentBytes, at: socket.loop.now)
+            reception.unsentChanged(of: self, by: unsentBytes - former)
+        }
+        let unreadBytes = framer.storedBytes + (longLine?.count ?? 0)
+        if unreadBytes != unread.bytes, phase == .open {
+            let former = unread.change(to: unreadBytes, at: socket.loop.now)
+            reception.unreadChanged(of: self, by: unreadBytes - former)
+        }
     }
 
-    @discardableResult
-    private func count(unsent bytes: Int) -> Bool {
-        defer { unsent = bytes }
-        return reception.mayKeep(bytes, insteadOf: unsent)
+    /// Drops what was not read yet, and takes its bytes off the count.
+    private func releaseUnread() {
+        stopLineDeadline()
+        framer = LineFramer(limit: reception.limits.lineBytes)
+        longLine = nil
+        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.loop.now))
+    }
+
+    private func release() {
+        releaseUnread()
+        desk = AnswerDesk(limit: 0, batchBytes: 0)
+        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.loop.now))
+    }
+
+    /// The client does not read its answers.
+    func endUnread() {
+        reception.counters.refusal()
+        reception.logger.warning(
+            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+        close()
+    }
+
+    /// The client does not complete its lines, and others need the memory.
+    func endIncomplete() {
+        refuse(
+            AgentError(
+                .busy,
+                "The agent keeps too much of lines that are not complete, and most of it for this process: connect again, and "
+                    + "send whole lines."))
     }
 
     // MARK: The end
@@ -329,7 +293,7 @@ final class Connection: SocketUser {
     func close() {
         phase = .closed
         // At once: what others may leave lying is counted with it.
-        count(unsent: 0)
+        release()
         socket.close()
     }
 
@@ -337,8 +301,8 @@ final class Connection: SocketUser {
         if phase == .open, !hasInputEnded { return }
         let finished = phase == .finishing || (phase == .lingering && hasInputEnded)
         // Lines that wait for room are still to be answered.
-        let left = phase == .open && hasInputEnded && subscriptions.isEmpty && socket.hasRoom
-        guard finished || left, desk.isIdle || phase == .lingering else { return }
+        let left = phase == .open && hasInputEnded && subscriptions.isEmpty && socket.hasRoom && !isDeferred
+        guard finished || left, desk.isIdle && !isParsing || phase == .lingering else { return }
         guard socket.isOpen, outgoing.readableBytes == 0 else { return }
         phase = .closed
         // Behind the last answer, however slowly the client takes it.
@@ -346,7 +310,7 @@ final class Connection: SocketUser {
     }
 
     /// Says why, takes nothing more, and ends.
-    private func refuse(_ error: AgentError) {
+    func refuse(_ error: AgentError) {
         guard phase == .open, socket.isOpen else { return }
         reception.counters.refusal()
         reception.logger.info(
@@ -354,7 +318,10 @@ final class Connection: SocketUser {
             metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
         send(RPCReply.failure(.null, error))
         phase = .lingering
+        releaseUnread()
         handOver()
+        count()
+        guard socket.isOpen else { return }
         guard reception.mayLinger() else { return close() }
         lingers = true
         socket.setReading(true)

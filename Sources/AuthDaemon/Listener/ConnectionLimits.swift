@@ -3,11 +3,24 @@ import AuthWire
 /// What one client may cost. The contract's own are in ``Limits``; a test may take smaller ones.
 package struct ConnectionLimits: Sendable {
     package var lineBytes = Limits.lineBytes
-    package var firstLine = Limits.firstLine
+    package var lineTime = Limits.lineTime
+    package var lineValues = Limits.jsonValues
     package var connectionsPerProcess = Limits.connectionsPerProcess
+    package var connectionsPerUser = Limits.connectionsPerUser
     package var requestsPerConnection = Limits.requestsPerConnection
+    package var batchAnswerBytes = Limits.batchAnswerBytes
 
     package var streamsPerConnection = Limits.streamsPerConnection
+
+    /// What the descriptors of this process allow; see ``connections(forDescriptors:)``.
+    package var connectionsInAll = Int.max
+
+    /// A longer line, or one of more values, is parsed off the loop: 64 KiB of plain text take 20 µs, and 1,024 values 0.4 ms.
+    package var lineBytesOnLoop = 64 << 10
+    package var lineValuesOnLoop = 1024
+
+    /// Of the lines that the loop parses for one connection before others have their turn.
+    package var lineBytesPerTurn = 8 << 10
 
     /// Of answers that the client has not taken yet: above it no further request of it is read.
     package var pauseAbove = 256 << 10
@@ -15,8 +28,12 @@ package struct ConnectionLimits: Sendable {
     /// Above it the connection ends: a subscriber that does not read must not make us keep the world's events.
     package var closeAbove = 4 << 20
 
-    /// Of untaken answers, all connections together: above it the one that is written to ends.
-    package var unsentInAll = 32 << 20
+    /// Of answers that clients have not taken, and of batches that are not answered yet. If they are more, connections of the
+    /// process that holds most for longest end.
+    package var unsent = HeldBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
+
+    /// Of lines that are not complete, or wait to be parsed; the same.
+    package var lines = HeldBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
     /// How long a client that was told of a fatal error may go on writing before the connection ends under it:
     /// ending it with its bytes unread would cost it the error (unix(7), ECONNRESET).
@@ -38,4 +55,12 @@ package struct ConnectionLimits: Sendable {
     package var longestAnswer = Duration.seconds(86_400)
 
     package init() {}
+
+    /// How many connections there may be if the process may have so many descriptors. The rest is its own: for providers, the
+    /// store and files (max(64, 1 %)), and for connections that are refused.
+    package func connections(forDescriptors descriptors: Int) -> Int {
+        max(1, descriptors - max(Self.leastReserve, descriptors / 100) - lingering - Door.mostAtOnce)
+    }
+
+    private static let leastReserve = 64
 }

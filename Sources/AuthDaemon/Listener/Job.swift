@@ -4,7 +4,7 @@ import NIOCore
 
 /// A request that memory could not answer.
 struct Job: Sendable {
-    typealias Work = @Sendable () async throws(AgentError) -> JSON
+    typealias Work = @Sendable () async throws(AgentError) -> Payload
 
     /// Names the request on its connection.
     let ticket: Int
@@ -21,14 +21,14 @@ struct Job: Sendable {
     ///
     /// The deadline is the loop's: it goes when the answer comes, where a cancelled sleep of a task would stay in memory
     /// until it is over.
-    func carryOut(on loop: any EventLoop, answer: @Sendable (Result<JSON, AgentError>) -> Void) async {
+    func carryOut(on loop: any EventLoop, answer: @Sendable (Result<Payload, AgentError>) -> Void) async {
         guard case .once(let limit, let work) = kind else {
             if case .stream(let life) = kind { await life() }
             return
         }
         let deadline = loop.scheduleTask(in: TimeAmount(limit)) {}
         defer { deadline.cancel() }
-        await withTaskGroup(of: Result<JSON, AgentError>?.self) { group in
+        await withTaskGroup(of: Result<Payload, AgentError>?.self) { group in
             group.addTask { await Self.outcome(of: work) }
             group.addTask {
                 await withTaskCancellationHandler {
@@ -44,7 +44,7 @@ struct Job: Sendable {
         }
     }
 
-    private static func outcome(of work: Work) async -> Result<JSON, AgentError> {
+    private static func outcome(of work: Work) async -> Result<Payload, AgentError> {
         do throws(AgentError) {
             return .success(try await work())
         } catch {
@@ -59,7 +59,7 @@ struct Crew: Sendable {
     /// Ends when the connection does.
     let jobs: AsyncStream<Job>
     let loop: any EventLoop
-    let answer: @Sendable (_ ticket: Int, Result<JSON, AgentError>) -> Void
+    let answer: @Sendable (_ ticket: Int, Result<Payload, AgentError>) -> Void
     let ended: @Sendable (_ ticket: Int) -> Void
 
     func run() async {

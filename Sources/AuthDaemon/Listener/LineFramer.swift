@@ -67,4 +67,10 @@ package struct LineFramer {
 
     /// What came after the last whole line.
     package var rest: Int { kept.readableBytes }
+
+    /// Bytes of a line are there, and not all of it.
+    package var isInMidLine: Bool { searched > 0 && searched == kept.readableBytes }
+
+    /// What it keeps, in memory of its own.
+    package var storedBytes: Int { isBorrowed || kept.readableBytes == 0 ? 0 : kept.storageCapacity }
 }

@@ -13,6 +13,9 @@ package final class Listener: Service {
     private let reception: NIOLoopBound<Reception>
     private let crews: AsyncStream<Crew>
     private let newCrews: AsyncStream<Crew>.Continuation
+    private let lines: AsyncStream<LongLine>
+    private let newLines: AsyncStream<LongLine>.Continuation
+    private let parse: LongLine.Parse
     private let clock: any SystemClock
     private let limits: ConnectionLimits
     private let opening: @Sendable () async -> Void
@@ -20,6 +23,7 @@ package final class Listener: Service {
     private let stopping: @Sendable () -> Void
 
     /// - Parameters:
+    ///   - parse: does so with long lines, off the loop.
     ///   - opening: awaited before the first client is taken.
     ///   - accepting: called once clients are served.
     ///   - stopping: called when they no longer are.
@@ -27,7 +31,8 @@ package final class Listener: Service {
         socket: SocketFile, loop: SocketLoop, dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, pages: IdlePages = IdlePages(), clock: any SystemClock,
-        logger: Logger, opening: @escaping @Sendable () async -> Void = {},
+        parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger,
+        opening: @escaping @Sendable () async -> Void = {},
         accepting: @escaping @Sendable () -> Void = {},
         stopping: @escaping @Sendable () -> Void = {}
     ) async throws {
@@ -41,11 +46,16 @@ package final class Listener: Service {
         let (crews, newCrews) = AsyncStream<Crew>.makeStream()
         self.crews = crews
         self.newCrews = newCrews
+        let (lines, newLines) = AsyncStream<LongLine>.makeStream()
+        self.lines = lines
+        self.newLines = newLines
+        self.parse = parse
         reception = try await loop.submit {
             NIOLoopBound(
                 Reception(
                     dispatcher: dispatcher, board: board, policy: policy, outlet: outlet, limits: limits,
-                    counters: counters, pages: pages, clock: clock, logger: logger, newCrews: newCrews),
+                    counters: counters, pages: pages, clock: clock, logger: logger, loop: loop, newCrews: newCrews,
+                    newLines: newLines),
                 eventLoop: loop)
         }.get()
     }
@@ -59,12 +69,16 @@ package final class Listener: Service {
                     for await crew in crews { group.addTask { await crew.run() } }
                 }
             }
+            group.addTask { [lines, parse] in
+                for await line in lines { await line.parse(by: parse) }
+            }
             accepting()
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
             try? await loop.submit { door.value.close() }.get()
             await letFinish(within: graceful ? limits.stopGrace : .zero)
             newCrews.finish()
+            newLines.finish()
             group.cancelAll()
         }
         // By now every job has handed its answer to the loop, so that it goes out before the end.

@@ -17,16 +17,21 @@ package final class Reception {
     private let newCrews: AsyncStream<Crew>.Continuation
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
+    private var perUser: [UInt32: Int] = [:]
     private var lingering = 0
-    /// Bytes that wait for clients that do not take them.
-    private var unsent = 0
+    private var unsent: HeldBytes
+    private var unread: HeldBytes
+    private var longLines = TurnQueue<Connection>()
+    private var isParsing = false
+    private let loop: SocketLoop
+    private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [EventLoopPromise<Void>] = []
     private(set) var isStopping = false
 
     init(
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, outlet: EventOutlet,
         limits: ConnectionLimits, counters: AgentCounters, pages: IdlePages, clock: any SystemClock, logger: Logger,
-        newCrews: AsyncStream<Crew>.Continuation
+        loop: SocketLoop, newCrews: AsyncStream<Crew>.Continuation, newLines: AsyncStream<LongLine>.Continuation
     ) {
         self.dispatcher = dispatcher
         self.board = board
@@ -37,7 +42,11 @@ package final class Reception {
         self.clock = clock
         self.logger = logger
         self.pages = pages
+        self.loop = loop
         self.newCrews = newCrews
+        self.newLines = newLines
+        unsent = HeldBytes(limits.unsent)
+        unread = HeldBytes(limits.lines)
     }
 
     /// Takes a connection in.
@@ -53,7 +62,20 @@ package final class Reception {
                 "Process \(peer.processID) has \(open) connections open, which is all that one may have: "
                     + "close some, or send several requests over one.")
         }
+        let ofUser = perUser[peer.userID, default: 0]
+        guard ofUser < limits.connectionsPerUser else {
+            throw AgentError(
+                .busy,
+                "User \(peer.userID) has \(ofUser) connections open, which is all that one user may have: close some.")
+        }
+        guard connections.count < limits.connectionsInAll else {
+            throw AgentError(
+                .busy,
+                "The agent has \(connections.count) connections open, which is all that its limit of descriptors allows: "
+                    + "close some.")
+        }
         perProcess[peer.processID] = open + 1
+        perUser[peer.userID] = ofUser + 1
         connections[ObjectIdentifier(connection)] = connection
         counters.opened()
     }
@@ -65,6 +87,8 @@ package final class Reception {
         pages.clientLeft()
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
+        let ofUser = perUser[connection.peer.userID, default: 1]
+        perUser[connection.peer.userID] = ofUser > 1 ? ofUser - 1 : nil
         guard connections.isEmpty else { return }
         for promise in whenEmpty { promise.succeed() }
         whenEmpty = []
@@ -79,11 +103,67 @@ package final class Reception {
 
     func lingerEnded() { lingering -= 1 }
 
-    /// Counts what waits for one client. `false` when all clients together leave too much lying.
-    func mayKeep(_ bytes: Int, insteadOf former: Int) -> Bool {
-        unsent += bytes - former
-        return unsent <= limits.unsentInAll
+    // MARK: What is kept for clients
+
+    /// Answers that a connection has not taken. If that is too much in all, the worst connections end, this one or others.
+    func unsentChanged(of connection: Connection, by difference: Int) {
+        counters.unsentChanged(by: difference)
+        unsent.change(by: difference, of: connection.peer.userID)
+        guard difference > 0, let excess = unsent.excess(of: connection.peer.userID) else { return }
+        for offender in worst(excess, \.unsent) { offender.endUnread() }
     }
+
+    /// The same of lines that are not complete, or not parsed yet.
+    func unreadChanged(of connection: Connection, by difference: Int) {
+        counters.unreadChanged(by: difference)
+        unread.change(by: difference, of: connection.peer.userID)
+        guard difference > 0, let excess = unread.excess(of: connection.peer.userID) else { return }
+        for offender in worst(excess, \.unread) { offender.endIncomplete() }
+    }
+
+    private func worst(_ excess: HeldBytes.Excess, _ held: KeyPath<Connection, HeldSince>) -> [Connection] {
+        let now = loop.now
+        let holders = connections.values.filter { connection in
+            connection[keyPath: held].bytes > 0 && excess.user ?? connection.peer.userID == connection.peer.userID
+        }
+        let found = HeldBytes.worst(
+            of: holders.map { connection in
+                let held = connection[keyPath: held]
+                return HeldBytes.Holder(
+                    process: connection.peer.processID, bytes: held.bytes, age: held.age(at: now))
+            }, toFree: excess.bytes)
+        return found.map { holders[$0] }
+    }
+
+    // MARK: Long lines
+
+    /// Parses the line that the connection has waiting, off the loop and after those that came before.
+    func parse(_ connection: Connection) {
+        longLines.add(connection, of: connection.peer.processID)
+        parseNext()
+    }
+
+    private func parseNext() {
+        guard !isParsing else { return }
+        while let connection = longLines.next() {
+            guard let line = connection.takeLongLine() else { continue }
+            isParsing = true
+            let here = NIOLoopBound((reception: self, connection: connection), eventLoop: loop)
+            newLines.yield(
+                LongLine(bytes: line, values: limits.lineValues) { [loop] result in
+                    loop.execute { here.value.reception.parsed(result, of: here.value.connection) }
+                })
+            return
+        }
+    }
+
+    private func parsed(_ result: Result<JSON, JSONError>, of connection: Connection) {
+        isParsing = false
+        connection.parsed(result)
+        parseNext()
+    }
+
+    // MARK: Work
 
     func start(_ crew: Crew) { newCrews.yield(crew) }
 

@@ -7,6 +7,8 @@ protocol SocketUser: AnyObject {
     func received(_ bytes: ByteBuffer)
     /// Nothing more will come; answers may still go out.
     func inputEnded()
+    /// It has taken some of what waited.
+    func tookSome()
     /// So much was taken that more may be sent.
     func roomReturned()
     /// It is closed; the last that is told.
@@ -99,9 +101,13 @@ final class ClientSocket: Watcher {
             guard sent < rest.readableBytes else { return }
             rest.moveReaderIndex(forwardBy: sent)
         }
-        let wasWaiting = unsent.readableBytes > 0
-        unsent.writeBuffer(&rest)
-        if !wasWaiting { watch() }
+        if unsent.readableBytes > 0 {
+            unsent.writeBuffer(&rest)
+        } else {
+            // As it is, without another copy of what may be megabytes.
+            unsent = rest
+            watch()
+        }
         if unsent.readableBytes > marks.upperBound { hasRoom = false }
     }
 
@@ -115,6 +121,7 @@ final class ClientSocket: Watcher {
         } else {
             unsent.discardReadBytes()
         }
+        if sent > 0 { user?.tookSome() }
         guard isOpen, !hasRoom, unsent.readableBytes < marks.lowerBound else { return }
         hasRoom = true
         user?.roomReturned()

@@ -6,7 +6,7 @@ import NIOCore
 /// The listening socket: takes clients in, and rests for a moment when the system has no room for another one.
 final class Door: Watcher {
     /// In one turn of the loop: those who are in are not kept waiting by those who come.
-    private static let mostAtOnce = 16
+    static let mostAtOnce = 16
     private static let rest = TimeAmount.milliseconds(100)
 
     private let loop: SocketLoop

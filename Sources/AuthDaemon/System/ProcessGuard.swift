@@ -3,8 +3,9 @@ import Glibc
 
 /// What the process does to itself before it holds a secret.
 package enum ProcessGuard {
-    /// As many descriptors as the hard limit gives, up to this: one for each client, and some for providers.
-    static let wantedDescriptors: rlim_t = 8192
+    /// As many descriptors as the hard limit gives, up to this: one for each client (12,000 of one user), and some for the agent
+    /// itself. LimitNOFILE= in systemd/authd.service is the same.
+    static let wantedDescriptors: rlim_t = 16_384
     /// For the secrets of a thousand sessions.
     static let wantedLockedBytes: rlim_t = 8 << 20
 
@@ -40,6 +41,13 @@ package enum ProcessGuard {
     private static func keepCrashesShort() {
         guard Environment.value("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
+    }
+
+    /// How many the process may have.
+    package static var descriptors: Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
     }
 
     /// As far as the hard limit lets us.

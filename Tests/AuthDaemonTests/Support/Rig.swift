@@ -18,18 +18,31 @@ struct Rig: Sendable {
     let table: SessionTable
     let counters: AgentCounters
     let outlet: EventOutlet
+    let loop: SocketLoop
+    let time: ManualTime?
     let stop: @Sendable () async -> Void
 
     func dial() throws -> RawClient { try RawClient(path) }
 
+    /// Lets time pass on the loop; what is due by then is done before anything that a client asks from now on.
+    func pass(_ amount: TimeAmount) {
+        time?.pass(amount)
+        // The loop looks at the time when it has work.
+        loop.execute {}
+    }
+
     /// Serves until `body` returns; then the agent has ended, whatever `body` left behind.
+    /// - Parameters:
+    ///   - time: of the loop; without it, the system's.
+    ///   - parse: does so with long lines.
     static func run(
-        limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []),
+        limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
+        parse: @escaping LongLine.Parse = LongLine.parseJSON,
         _ body: @escaping @Sendable (Rig) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
-        let loop = try SocketLoop()
+        let loop = if let time { try SocketLoop(time: { time.now }) } else { try SocketLoop() }
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
@@ -57,14 +70,14 @@ struct Rig: Sendable {
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
-            clock: clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: clock, parse: parse, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
             accepting: { started.continuation.yield() })
         let agent = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = Rig(
-            path: socket.path, table: table, counters: counters, outlet: outlet,
+            path: socket.path, table: table, counters: counters, outlet: outlet, loop: loop, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await table.run() }

@@ -1,0 +1,158 @@
+import AuthCore
+import AuthWire
+import NIOCore
+
+/// From bytes to requests: within the limits of a line, and without keeping the loop from other clients.
+extension Connection {
+    func takeLines() {
+        guard !isDeferred else { return }
+        var share = reception.limits.lineBytesPerTurn
+        while mayTakeLine, share > 0, let piece = framer.next() {
+            switch piece {
+            case .line(let line): share -= take(line)
+            case .tooLong:
+                refuse(
+                    AgentError(
+                        .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
+            }
+        }
+        guard phase == .open else { return }
+        if mayTakeLine, share <= 0 { takeLinesNextTurn() }
+        let isReading = mayTakeLine && !isDeferred
+        socket.setReading(isReading)
+        watchLine(isReading: isReading)
+    }
+
+    var mayTakeLine: Bool { phase == .open && socket.isOpen && socket.hasRoom && !isParsing }
+
+    func takeLinesNextTurn() {
+        isDeferred = true
+        socket.loop.assumeIsolated().execute { [weak self] in
+            guard let self else { return }
+            isDeferred = false
+            takeLines()
+            flush()
+        }
+    }
+
+    /// A client that may not go on with its line has all the time again later.
+    func watchLine(isReading: Bool) {
+        guard isReading, framer.isInMidLine else {
+            // Before the first line, the time is that from the beginning.
+            if !isReading { stopLineDeadline() }
+            return
+        }
+        if lineDeadline == nil { startLineDeadline("of its first byte") }
+    }
+
+    /// - Parameter beginning: what the time is counted from, in words.
+    func startLineDeadline(_ beginning: String) {
+        let limit = reception.limits.lineTime
+        lineDeadline = socket.loop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [weak self] in
+            self?.refuse(AgentError(.timeout, "No whole line came within \(limit) \(beginning)."))
+        }
+    }
+
+    func stopLineDeadline() {
+        guard let deadline = lineDeadline else { return }
+        deadline.cancel()
+        lineDeadline = nil
+    }
+
+    /// - Returns: its part of this turn.
+    func take(_ line: ByteBuffer) -> Int {
+        stopLineDeadline()
+        if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
+            return Self.plainShare
+        }
+        let limits = reception.limits
+        guard line.readableBytes <= limits.lineBytesOnLoop else { return parseElsewhere(line) }
+        do throws(JSONError) {
+            take(
+                try JSON(parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues)))
+        } catch {
+            if error.isTooLarge, limits.lineValuesOnLoop < limits.lineValues { return parseElsewhere(line) }
+            refuseLine(error)
+        }
+        return line.readableBytes + Self.requestShare
+    }
+
+    func parseElsewhere(_ line: ByteBuffer) -> Int {
+        longLine = [UInt8](line.readableBytesView)
+        isParsing = true
+        reception.parse(self)
+        return 0
+    }
+
+    /// The line that waits to be parsed, once; `nil` if nobody wants it any more.
+    func takeLongLine() -> [UInt8]? {
+        defer { longLine = nil }
+        return longLine
+    }
+
+    func parsed(_ result: Result<JSON, JSONError>) {
+        isParsing = false
+        guard phase == .open || phase == .finishing, socket.isOpen else { return }
+        switch result {
+        case .success(let json): take(json)
+        case .failure(let error): refuseLine(error)
+        }
+        takeLines()
+        flush()
+    }
+
+    func refuseLine(_ error: JSONError) {
+        let refusal =
+            error.isTooLarge
+            ? AgentError(
+                .tooLarge, "A line holds at most \(reception.limits.lineValues) JSON values; this one holds more.")
+            : .parseError("The line is no JSON: \(error).")
+        send(RPCReply.failure(.null, refusal))
+    }
+
+    func take(_ json: JSON) {
+        // Before anything is made of its elements: a line holds thousands of them.
+        if case .array(let elements) = json, elements.count > reception.limits.requestsPerConnection {
+            let most = reception.limits.requestsPerConnection
+            let error = AgentError(
+                .tooLarge, "A batch holds at most \(most) requests; this one holds \(elements.count).")
+            return send(RPCReply.failure(.null, error))
+        }
+        switch RPCIncoming(json) {
+        case .single(.success(let request)): take(request, for: request.id.map(AnswerDesk.Place.line) ?? .nobody)
+        case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
+        case .batch(let requests): take(requests)
+        }
+    }
+
+    /// Whether memory had the token.
+    func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
+        guard let token = reception.liveToken(plain.session) else { return false }
+        reception.counters.request()
+        outgoing.writeStaticString(RPCReply.head)
+        unsafe line.withUnsafeReadableBytes { bytes in
+            _ = unsafe outgoing.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
+        }
+        outgoing.writeStaticString(RPCReply.middle)
+        outgoing.writeBytes(token.json)
+        outgoing.writeStaticString("}\n")
+        if outgoing.readableBytes >= Self.writeChunk { handOver() }
+        return true
+    }
+
+    func take(_ requests: [Result<RPCRequest, RPCProblem>]) {
+        let batch = desk.openBatch(of: requests.count)
+        for request in requests {
+            switch request {
+            case .success(let request):
+                take(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
+            case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch, problem.id))
+            }
+        }
+    }
+
+    func take(_ request: RPCRequest, for place: AnswerDesk.Place) {
+        reception.counters.request()
+        give(reception.dispatcher.answer(request), to: place)
+    }
+}

@@ -1,0 +1,42 @@
+package import AuthWire
+
+/// A line that would keep the loop from other clients for too long: it is parsed elsewhere, one such line at a time.
+package struct LongLine: Sendable {
+    package typealias Parse = @Sendable (_ line: [UInt8], _ values: Int) async -> Result<JSON, JSONError>
+
+    let bytes: [UInt8]
+    /// How many it may hold.
+    let values: Int
+    /// Called once.
+    let parsed: @Sendable (Result<JSON, JSONError>) -> Void
+
+    func parse(by parse: Parse) async { parsed(await parse(bytes, values)) }
+
+    package static let parseJSON: Parse = { line, values in
+        Result { () throws(JSONError) in try JSON(parsing: line, values: values) }
+    }
+}
+
+/// What waits for its turn: first come, first served within a process, and processes in turn. One with many connections delays the
+/// others by one line each.
+struct TurnQueue<Element> {
+    private var waiting: [Int32: [Element]] = [:]
+    private var processes: [Int32] = []
+
+    mutating func add(_ element: Element, of process: Int32) {
+        if waiting[process] == nil { processes.append(process) }
+        waiting[process, default: []].append(element)
+    }
+
+    mutating func next() -> Element? {
+        guard !processes.isEmpty else { return nil }
+        let process = processes.removeFirst()
+        guard var elements = waiting.removeValue(forKey: process), !elements.isEmpty else { return nil }
+        let element = elements.removeFirst()
+        if !elements.isEmpty {
+            waiting[process] = elements
+            processes.append(process)
+        }
+        return element
+    }
+}

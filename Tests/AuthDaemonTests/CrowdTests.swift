@@ -1,0 +1,254 @@
+import AuthDaemon
+import AuthWire
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What clients together may cost", .timeLimit(.minutes(1)))
+struct CrowdTests {
+    @Test("answers that nobody reads are kept up to a limit, and a client that reads gets all of its own")
+    func unreadAnswers() async throws {
+        var limits = ConnectionLimits()
+        limits.unsent = HeldBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
+        let most = limits.unsent.perUser + limits.batchAnswerBytes
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                var deaf: [RawClient] = []
+                let batch = Self.batch(Array(repeating: "rpc.discover", count: 20))
+                for _ in 1...48 {
+                    let client = try rig.dial()
+                    try client.send(batch)
+                    deaf.append(client)
+                    #expect(try other.ask("agent.ping")["result"] != nil)
+                    #expect(rig.counters.unsentBytes <= most)
+                    // More than any one of them may have, read at once.
+                    let answers = try other.ask("rpc.discover", id: "mine")
+                    #expect(answers["id"] == "mine" && answers["result"] != nil)
+                }
+                #expect(rig.counters.refusals > 0)
+                #expect(rig.counters.unsentBytes <= limits.unsent.perUser)
+                deaf = []
+                try BadClientTests.until(other) { rig.counters.connections == 1 }
+                #expect(rig.counters.unsentBytes == 0)
+            }
+        }
+    }
+
+    @Test("incomplete lines are kept up to a limit; the worst get an error, and a client with whole lines is served")
+    func incompleteLines() async throws {
+        var limits = ConnectionLimits()
+        limits.lines = HeldBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
+        limits.linger = .seconds(30)
+        let most = limits.lines.perUser + 2 * Limits.lineBytes
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                #expect(try other.ask("agent.ping")["result"] != nil)
+                let half = [UInt8](repeating: UInt8(ascii: "x"), count: 700_000)
+                var stalled: [RawClient] = []
+                for _ in 1...20 {
+                    let client = try rig.dial()
+                    try client.send(half)
+                    stalled.append(client)
+                    #expect(try other.ask("agent.ping")["result"] != nil)
+                    #expect(rig.counters.unreadBytes <= most)
+                }
+                try BadClientTests.until(other) { rig.counters.refusals > 0 }
+                let long = RawClient.request("agent.ping", ["padding": .string(String(repeating: "x", count: 900_000))])
+                try other.send(long)
+                #expect(try other.json()["result"] != nil)
+                // One that was ended was told why.
+                let told = try stalled.compactMap { try $0.jsonAlready() }
+                #expect(!told.isEmpty && told.allSatisfy { $0.errorKind == "busy" && $0["id"] == .null })
+                stalled = []
+                try BadClientTests.until(other) { rig.counters.connections == 1 }
+                #expect(rig.counters.unreadBytes == 0)
+            }
+        }
+    }
+
+    @Test("a batch is answered with 4 MiB at most: what does not fit becomes an error of its own")
+    func largeBatch() async throws {
+        var limits = ConnectionLimits()
+        limits.batchAnswerBytes = 200 << 10
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                let methods = Array(repeating: "rpc.discover", count: 100) + ["agent.ping"]
+                try client.send(Self.batch(methods))
+                let line = try #require(try client.line())
+                #expect(line.utf8.count <= limits.batchAnswerBytes)
+                let answers = try #require(try JSON(parsing: line).arrayValue)
+                #expect(answers.count == methods.count)
+                #expect(answers.first?["result"]?["methods"] != nil)
+                #expect(answers.contains { $0.errorKind == "too_large" && $0["id"] != .null })
+                #expect(try client.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test(
+        "one user may have so many connections, whatever the number of processes, and all of them what descriptors allow"
+    )
+    func connections() async throws {
+        for (limits, words) in [
+            (Self.limits { $0.connectionsPerUser = 3 }, "User"),
+            (Self.limits { $0.connectionsInAll = 3 }, "descriptors"),
+        ] {
+            try await Rig.run(limits: limits) { rig in
+                try await onThread {
+                    let first = try rig.dial()
+                    var others = [try rig.dial(), try rig.dial()]
+                    for client in others { #expect(try client.ask("agent.ping")["result"] != nil) }
+                    let refused = try rig.dial().json()
+                    #expect(refused.errorKind == "busy")
+                    #expect(refused["error"]?["message"]?.stringValue?.contains(words) == true)
+                    others.removeLast()
+                    try BadClientTests.until(first) { rig.counters.connections == 2 }
+                    #expect(try rig.dial().ask("agent.ping")["result"] != nil)
+                }
+            }
+        }
+    }
+
+    private static func limits(_ change: (inout ConnectionLimits) -> Void) -> ConnectionLimits {
+        var limits = ConnectionLimits()
+        change(&limits)
+        return limits
+    }
+
+    private static func batch(_ methods: [String], _ params: JSON = [:]) -> String {
+        let requests = methods.enumerated().map { RawClient.request($1, params, id: .integer(Int64($0))).dropLast() }
+        return "[" + requests.joined(separator: ",") + "]\n"
+    }
+
+    // MARK: Lines with much in them
+
+    @Test("a line of 65,536 values is read, one more is too large, and the connection goes on")
+    func manyValues() async throws {
+        try await Rig.run { rig in
+            try await onThread {
+                let client = try rig.dial()
+                // Around the zeros: the request, its version, id and method, the params and the array.
+                for (zeros, fits) in [(Limits.jsonValues - 6, true), (Limits.jsonValues - 5, false)] {
+                    try client.send(RawClient.request("agent.ping", ["x": .array(Array(repeating: 0, count: zeros))]))
+                    let answer = try client.json()
+                    #expect((answer["result"] != nil) == fits)
+                    #expect(fits || answer.errorKind == "too_large" && answer["id"] == .null)
+                }
+                #expect(try client.ask("agent.ping")["result"] != nil)
+            }
+        }
+    }
+
+    @Test(
+        "a line over 64 KiB or of many values is parsed off the loop: others are served, and its own client waits",
+        arguments: [
+            RawClient.request("agent.ping", ["x": .string(String(repeating: "x", count: 70_000))], id: "long"),
+            RawClient.request("agent.ping", ["x": .array(Array(repeating: [:], count: 2000))], id: "long"),
+            CrowdTests.batch(
+                Array(repeating: "agent.ping", count: 128), ["x": .array(Array(repeating: [:], count: 10))]),
+        ])
+    func longLine(line: String) async throws {
+        let gate = Gate()
+        try await Rig.run(parse: { line, values in
+            await gate.pass()
+            return await LongLine.parseJSON(line, values)
+        }) { rig in
+            try await onThread {
+                let (client, second, other) = (try rig.dial(), try rig.dial(), try rig.dial())
+                try client.send(line + RawClient.request("agent.ping", id: "next"))
+                try BadClientTests.until(other) { gate.arrivals == 1 }
+                // Another long line waits for the first one's end, and no further line of either is taken.
+                try second.send(line + RawClient.request("agent.ping", id: "next"))
+                for _ in 1...20 { #expect(try other.ask("agent.ping")["result"] != nil) }
+                #expect(gate.arrivals == 1)
+                gate.open()
+                for client in [client, second] {
+                    let answer = try client.json()
+                    #expect(answer["id"] == "long" || answer.arrayValue?.count == 128)
+                    #expect(try client.json()["id"] == "next")
+                }
+                #expect(gate.arrivals == 2)
+            }
+        }
+    }
+
+    @Test("a client that goes away leaves nothing of a long line that was not parsed yet")
+    func longLineOfNobody() async throws {
+        let gate = Gate()
+        try await Rig.run(parse: { line, values in
+            await gate.pass()
+            return await LongLine.parseJSON(line, values)
+        }) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                let long = RawClient.request("agent.ping", ["x": .string(String(repeating: "x", count: 70_000))])
+                var gone: [RawClient] = []
+                for _ in 1...3 {
+                    gone.append(try rig.dial())
+                    try gone.last?.send(long)
+                }
+                try BadClientTests.until(other) { gate.arrivals == 1 && rig.counters.unreadBytes > 140_000 }
+                gone = []
+                try BadClientTests.until(other) { rig.counters.connections == 1 }
+                #expect(rig.counters.unreadBytes == 0)
+                gate.open()
+                try other.send(long)
+                #expect(try other.json()["result"] != nil)
+                #expect(gate.arrivals == 2)
+            }
+        }
+    }
+
+    @Test(
+        "a client that sends much at once has its turn again after others have had theirs, and all of it is answered in order"
+    )
+    func turns() async throws {
+        var limits = ConnectionLimits()
+        limits.lineBytesPerTurn = 100
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                try client.send((0..<500).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())
+                client.endWriting()
+                for id in 0..<500 { #expect(try client.json()["id"] == .integer(Int64(id))) }
+                #expect(try client.line() == nil)
+            }
+        }
+    }
+}
+
+/// Where tasks wait until it is opened.
+private final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var arrivals = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+    private let state = Mutex(State())
+
+    /// How many have come so far.
+    var arrivals: Int { state.withLock { $0.arrivals } }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                state.arrivals += 1
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state.waiting = [] }
+            state.isOpen = true
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

@@ -1,0 +1,96 @@
+import NIOCore
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("Who has to release memory")
+struct HeldBytesTests {
+    private static let megabyte = 1 << 20
+
+    private static func holder(_ process: Int32, _ megabytes: Double, _ age: TimeAmount) -> HeldBytes.Holder {
+        HeldBytes.Holder(process: process, bytes: Int(megabytes * Double(megabyte)), age: age)
+    }
+
+    @Test("what is over a limit, of one user or of all, is to be released down to seven eighths")
+    func excess() {
+        var held = HeldBytes(HeldBytes.Limits(perUser: 80, inAll: 160))
+        held.change(by: 80, of: 1)
+        held.change(by: 80, of: 2)
+        #expect(held.excess(of: 1) == nil && held.excess(of: 2) == nil)
+        held.change(by: -10, of: 1)
+        held.change(by: 1, of: 2)
+        #expect(held.excess(of: 2) == HeldBytes.Excess(user: 2, bytes: 11))
+        #expect(held.excess(of: 1) == nil)
+        held.change(by: 10, of: 3)
+        #expect(held.excess(of: 3) == HeldBytes.Excess(user: nil, bytes: 21))
+    }
+
+    @Test("a process with many connections is worse than one with a single larger one")
+    func manyConnections() {
+        let holders =
+            [Self.holder(7, 1, .seconds(1))] + (1...40).map { _ in Self.holder(66, 0.5, .seconds(1)) }
+        #expect(HeldBytes.worst(of: holders, toFree: Self.megabyte) == [1, 2])
+    }
+
+    @Test("a client that takes a large answer now is not ended for those who take nothing, in however many processes")
+    func movingClient() {
+        let holders =
+            [Self.holder(7, 4, .zero)]
+            + (1...48).map { Self.holder(100 + $0, 0.7, .seconds(Int64($0))) } + [Self.holder(8, 1, .milliseconds(1))]
+        let worst = HeldBytes.worst(of: holders, toFree: 20 * Self.megabyte)
+        #expect(worst.count == 29)
+        #expect(!worst.contains(0) && !worst.contains(holders.count - 1))
+    }
+
+    @Test("a client that was stopped for an hour with little is no worse than one that has just filled the memory")
+    func stoppedClient() {
+        let holders = [Self.holder(7, 0.1, .hours(1)), Self.holder(66, 30, .seconds(2))]
+        #expect(HeldBytes.worst(of: holders, toFree: Self.megabyte) == [1])
+    }
+
+    @Test("no more is ended than frees the bytes; all of it where even that does not")
+    func enough() {
+        let holders = (1...10).map { Self.holder(Int32($0), 1, .seconds(1)) }
+        #expect(HeldBytes.worst(of: holders, toFree: 3 * Self.megabyte).count == 3)
+        #expect(HeldBytes.worst(of: holders, toFree: 3 * Self.megabyte + 1).count == 4)
+        #expect(HeldBytes.worst(of: holders, toFree: .max).count == 10)
+        #expect(HeldBytes.worst(of: [], toFree: 1).isEmpty)
+    }
+
+    @Test("the age is that since something moved: more bytes do not renew it, fewer do")
+    func age() {
+        var held = HeldSince()
+        let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
+        #expect(held.change(to: 10, at: start) == 0)
+        #expect(held.change(to: 20, at: start + .seconds(1)) == 10)
+        #expect(held.age(at: start + .seconds(2)) == .seconds(2))
+        #expect(held.change(to: 15, at: start + .seconds(3)) == 20)
+        #expect(held.age(at: start + .seconds(4)) == .seconds(1))
+        #expect(held.change(to: 0, at: start + .seconds(5)) == 15)
+        #expect(held.change(to: 1, at: start + .seconds(9)) == 0)
+        #expect(held.age(at: start + .seconds(9)) == .zero)
+    }
+
+    @Test("processes take turns, and one's own are in their order")
+    func turns() {
+        var queue = TurnQueue<String>()
+        for text in ["a1", "a2", "a3", "b1", "a4", "c1", "b2"] { queue.add(text, of: Int32(text.utf8.first ?? 0)) }
+        var order: [String] = []
+        while let next = queue.next() {
+            order.append(next)
+            if next == "a1" { queue.add("d1", of: 1) }
+        }
+        #expect(order == ["a1", "b1", "c1", "a2", "d1", "b2", "a3", "a4"])
+        #expect(queue.next() == nil)
+    }
+
+    @Test("descriptors are kept back for the agent: one in a hundred, and 64 at least")
+    func descriptors() {
+        let limits = ConnectionLimits()
+        let own = limits.lingering + 16
+        #expect(limits.connections(forDescriptors: 16_384) == 16_384 - 163 - own)
+        #expect(limits.connections(forDescriptors: 16_384) > limits.connectionsPerUser)
+        #expect(limits.connections(forDescriptors: 1024) == 1024 - 64 - own)
+        #expect(limits.connections(forDescriptors: 10) == 1)
+    }
+}

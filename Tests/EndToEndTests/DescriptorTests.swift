@@ -1,0 +1,38 @@
+import AuthWire
+import StandInBackends
+import TestSupport
+import Testing
+
+@Suite("An agent whose clients want all of its descriptors", .serialized, .timeLimit(.minutes(3)))
+struct DescriptorTests {
+    @Test("keeps some for itself: clients are refused, and a provider can still be reached")
+    func reserve() async throws {
+        try await Scene.play(keyring: false) { scene in
+            // Fewer than one process may have connections.
+            try await scene.restart(["--store", "memory"], through: ["prlimit", "--nofile=256:256", "--"])
+            let socket = scene.desktop.folder.path + "/run/authd/socket"
+            let provider = Backend.appTemplate.rawValue
+            try await onThread {
+                let first = try RawClient(socket, patience: 60)
+                _ = try first.ask("agent.ping")
+                var clients: [RawClient] = []
+                var refused: JSON?
+                while refused == nil, clients.count < 256 {
+                    let client = try RawClient(socket, patience: 60)
+                    let answer = try client.ask("agent.ping")
+                    if answer["result"] == nil { refused = answer }
+                    clients.append(client)
+                }
+                #expect(refused?.errorKind == "busy")
+                #expect(clients.count > 64)
+                let step = try first.ask(
+                    "login.start",
+                    [
+                        "provider": .string(provider), "environment": "local",
+                        "fields": ["email": "ada@example.org", "password": "Correct-horse1"],
+                    ])
+                #expect(step["result"]?["kind"] == "done", "\(step.text())")
+            }
+        }
+    }
+}
