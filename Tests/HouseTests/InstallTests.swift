@@ -59,8 +59,9 @@ struct InstallTests {
             let left = FileManager.default.enumerator(atPath: folder.path + "/root")?.compactMap { $0 as? String } ?? []
             let files = left.filter { name in
                 var isFolder: ObjCBool = false
-                FileManager.default.fileExists(atPath: folder.path + "/root/" + name, isDirectory: &isFolder)
-                return !isFolder.boolValue
+                let isThere = FileManager.default.fileExists(
+                    atPath: folder.path + "/root/" + name, isDirectory: &isFolder)
+                return isThere && !isFolder.boolValue
             }
             #expect(files.isEmpty)
             #expect(!left.contains { $0.hasSuffix("authd-session") })
