@@ -36,10 +36,19 @@ package struct ProviderCalls: Sendable {
         probe(record)?.origin.isLoopback != true
     }
 
+    /// The same of a session as others see it.
+    func needsNetwork(_ status: SessionStatus) -> Bool {
+        guard let profile = catalog.profiles[status.provider], let environment = status.environment else { return true }
+        return probe(profile, environment)?.origin.isLoopback != true
+    }
+
     /// What asks for this session's provider without credentials; `nil` when its profile is gone.
     package func probe(_ record: SessionRecord) -> Probe? {
-        guard let profile = profile(of: record),
-            let environment = profile.environments.first(where: { $0.name == record.environment }),
+        profile(of: record).flatMap { probe($0, record.environment) }
+    }
+
+    private func probe(_ profile: ProviderProfile, _ name: String) -> Probe? {
+        guard let environment = profile.environments.first(where: { $0.name == name }),
             let origin = ProviderOrigin(of: environment.baseURL)
         else { return nil }
         // A server that tells of itself tells it to everybody.

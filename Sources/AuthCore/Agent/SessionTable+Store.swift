@@ -6,6 +6,8 @@ extension SessionTable {
     func watchStore() async {
         await takeOver()
         await load()
+        // Cut off by the agent's end, it has told nothing of what the store holds.
+        guard !Task.isCancelled else { return }
         serving.open()
         firstLoad.open()
         var isAnother = false

@@ -80,14 +80,27 @@ package final class SessionTable: Sendable {
             group.addTask { await self.followNetwork() }
         }
         for session in sessions { await session.close() }
-        serving.open()
-        firstLoad.open()
+        serving.stop()
+        firstLoad.stop()
     }
 
     /// Returns once the run before has handed over its sessions, or the store has been asked for the first time: from then
-    /// on every answer is a true one.
+    /// on every answer is a true one. Returns early if the task is cancelled, or the sessions are not kept any more.
     package func ready() async {
-        await serving.wait()
+        try? await serving.wait()
+    }
+
+    /// Before the end: no renewal begins any more, those whose requests are in flight are waited for until the deadline, and
+    /// what they bring is written with the rest. A rotated refresh token that is not waited for is lost.
+    package func finish(until deadline: BootInstant) async {
+        gate.close()
+        await withTaskGroup(of: Void.self) { [clock] group in
+            group.addTask { for session in self.sessions { await session.landed() } }
+            group.addTask { try? await clock.sleep(until: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+        await drain()
     }
 
     /// Writes what is unwritten, as far as the store takes it.
@@ -104,7 +117,7 @@ package final class SessionTable: Sendable {
     package func reload(_ profiles: ProfileCatalog) async {
         catalog.profiles = profiles
         for session in sessions {
-            await session.handle(.renewable(provider.canRenew(await session.record)))
+            await session.profilesChanged()
             await session.checkOrigins()
         }
         await tellPlaces()
@@ -125,8 +138,10 @@ package final class SessionTable: Sendable {
     }
 
     func tellNetwork(_ session: Session) async {
-        let state = await network.state(of: provider.probe(await session.record)?.origin)
-        await session.handle(.networkChanged(state))
+        while true {
+            let origin = await session.origin
+            if await session.networkChanged(await network.news(of: origin), at: origin) { return }
+        }
     }
 
     /// Where the providers of all sessions are, for the network to look after.
@@ -189,7 +204,7 @@ package final class SessionTable: Sendable {
     func session(_ name: SessionName?) async throws(AgentError) -> Session {
         if let session = present(name) { return session }
         // What was handed over is served before the store is asked, and it may hold more.
-        await firstLoad.wait()
+        try await firstLoad.wait()
         if let session = present(name) { return session }
         if !isLoaded { board.noteStoreWanted() }
         throw absence(of: name)
@@ -223,15 +238,13 @@ package final class SessionTable: Sendable {
     }
 
     private func install(_ record: SessionRecord, sentAt: Moment) async -> Session {
-        let canRenew = provider.canRenew(record)
         // A session on its way out may be forgotten while it is told of the new sign-in: then there is none.
         while let session = session(named: record.session) {
-            await session.handle(.renewable(canRenew))
-            await session.handle(.replaced(record, sentAt: sentAt))
+            await session.replace(with: record, sentAt: sentAt)
             if self.session(named: record.session) === session { return session }
         }
         let machine = SessionMachine(
-            signedIn: record, sentAt: sentAt, canRenew: canRenew, now: clock.now(), seed: nextSeed())
+            signedIn: record, sentAt: sentAt, canRenew: provider.canRenew(record), now: clock.now(), seed: nextSeed())
         let session = add(machine, named: record.session)
         await session.begin()
         return session
@@ -256,20 +269,17 @@ package final class SessionTable: Sendable {
         }
     }
 
-    /// Unless another session has its name by now.
+    /// Unless another session has its name by now. The name is free only after everything of this session is gone: a new
+    /// one of that name would lose its own.
     private func forget(_ session: Session) {
-        let isOurs = entries.withLock { entries in
-            guard entries.sessions[session.name] === session else { return false }
-            entries.sessions[session.name] = nil
-            return true
-        }
-        guard isOurs else { return }
+        guard self.session(named: session.name) === session else { return }
         alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
         signOuts.end(session.name)
         let wasDefault = board.defaultChange(removing: session.name).now == session.name
         let marks = wasDefault ? board.defaultMarks(besides: session.name) : [:]
         board.remove(session.name)
+        entries.withLock { $0.sessions[session.name] = nil }
         workshop.order {
             await self.endDefault(marks)
             await self.tellPlaces()

@@ -3,7 +3,8 @@ internal import Synchronization
 
 /// What is known of every session, the store and the network, to be read from any thread without waiting.
 ///
-/// Invariant: a snapshot is here before anyone is answered from the state it shows.
+/// Invariants: a snapshot is here before anyone is answered from the state it shows; events come in the order of the changes
+/// they tell of, one at a time, and each shows the state right after its change.
 package final class StateBoard: Sendable {
     private struct Known {
         private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
@@ -21,6 +22,10 @@ package final class StateBoard: Sendable {
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
         var renewals = 0
+        /// Of changes that were made and not told yet.
+        var events: [AgentEvent] = []
+        /// A thread tells events, and goes on until there are none.
+        var isTelling = false
 
         init(store: StoreInfo, network: NetworkStatus) {
             self.store = store
@@ -42,6 +47,10 @@ package final class StateBoard: Sendable {
             defaultToken = defaultSession.flatMap { tokens[$0] }
         }
 
+        func status(_ session: SessionName) -> SessionStatus? {
+            snapshots[session].map { whole($0.status) } ?? heralds[session]
+        }
+
         /// With what its own machine does not know.
         func whole(_ status: SessionStatus) -> SessionStatus {
             var status = status
@@ -52,11 +61,19 @@ package final class StateBoard: Sendable {
         }
     }
 
+    /// One thing that others are told of.
+    private struct Change {
+        var topic: Topic
+        var name: String
+        var session: SessionName?
+        var status: SessionStatus?
+    }
+
     private let known: Mutex<Known>
     private let clock: any SystemClock
     private let tell: @Sendable (AgentEvent) -> Void
 
-    /// - Parameter tell: called at each change, in no order between threads; it must not wait.
+    /// - Parameter tell: called for each change, in their order; it must not wait.
     package init(storeKind: StoreKind, clock: any SystemClock, tell: @escaping @Sendable (AgentEvent) -> Void) {
         self.clock = clock
         self.tell = tell
@@ -104,9 +121,7 @@ package final class StateBoard: Sendable {
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
             let locked = known.snapshots.isEmpty ? Self.firstLocked(known.heralds) : nil
-            guard let name = session ?? known.defaultSession ?? locked else { return nil }
-            guard let status = known.snapshots[name]?.status else { return known.heralds[name] }
-            return known.whole(status)
+            return (session ?? known.defaultSession ?? locked).flatMap { known.status($0) }
         }
     }
 
@@ -135,19 +150,19 @@ package final class StateBoard: Sendable {
 
     package func put(_ snapshot: SessionSnapshot) {
         let name = snapshot.status.session
-        let former = known.withLock { known in
-            let former = known.put(snapshot, of: name)
-            if let former, Self.eventName(from: former, to: snapshot) == "renewed" { known.renewals += 1 }
-            return former
+        change { known in
+            let event = Self.eventName(from: known.put(snapshot, of: name), to: snapshot)
+            if event == "renewed" { known.renewals += 1 }
+            return [Change(topic: .session, name: event, session: name, status: known.status(name))]
         }
-        announce(.session, Self.eventName(from: former, to: snapshot), session: name, status: status(name))
     }
 
     package func remove(_ session: SessionName) {
-        let last = known.withLock { $0.put(nil, of: session) }?.status
-        guard var status = last else { return }
-        status.state = .signedOut
-        announce(.session, "signed_out", session: session, status: status)
+        change { known in
+            guard var status = known.put(nil, of: session)?.status else { return [] }
+            status.state = .signedOut
+            return [Change(topic: .session, name: "signed_out", session: session, status: status)]
+        }
     }
 
     /// - Parameter session: the default one, until a person chooses another; it need not be there.
@@ -158,37 +173,36 @@ package final class StateBoard: Sendable {
 
     package func releaseDefault() { changeDefault { $0.isHeld = false } }
 
-    private func changeDefault(_ change: (inout DefaultSession) -> Void) {
-        let (former, new) = known.withLock { known in
+    private func changeDefault(_ changed: (inout DefaultSession) -> Void) {
+        change { known in
             let former = known.defaultSession
-            known.findDefault(change)
-            return (former, known.defaultSession)
-        }
-        guard former != new else { return }
-        for name in [former, new] {
-            if let name { announce(.session, "changed", session: name, status: status(name)) }
+            known.findDefault(changed)
+            guard former != known.defaultSession else { return [] }
+            return [former, known.defaultSession].compactMap { name in
+                name.map { Change(topic: .session, name: "changed", session: $0, status: known.status($0)) }
+            }
         }
     }
 
     /// Shows a session of which no more is known than this, until a snapshot of it comes.
     package func put(herald status: SessionStatus) {
-        let isNew = known.withLock { known in
-            known.heralds.updateValue(status, forKey: status.session) != status
-                && known.snapshots[status.session] == nil
+        change { known in
+            guard known.heralds.updateValue(status, forKey: status.session) != status,
+                known.snapshots[status.session] == nil
+            else { return [] }
+            return [Change(topic: .session, name: "added", session: status.session, status: status)]
         }
-        if isNew { announce(.session, "added", session: status.session, status: status) }
     }
 
     /// Takes such a showing away; without an event where the session itself has come meanwhile.
     package func removeHerald(of session: SessionName, in state: SessionState) {
-        let gone = known.withLock { known -> SessionStatus? in
-            guard known.heralds[session]?.state == state else { return nil }
-            let herald = known.heralds.removeValue(forKey: session)
-            return known.snapshots[session] == nil ? herald : nil
+        change { known in
+            guard known.heralds[session]?.state == state, var gone = known.heralds.removeValue(forKey: session),
+                known.snapshots[session] == nil
+            else { return [] }
+            gone.state = .signedOut
+            return [Change(topic: .session, name: "signed_out", session: session, status: gone)]
         }
-        guard var gone else { return }
-        gone.state = .signedOut
-        announce(.session, "signed_out", session: session, status: gone)
     }
 
     /// Locked sessions are shown for as long as they cannot be read.
@@ -199,22 +213,22 @@ package final class StateBoard: Sendable {
 
     /// It has changed where a person has moved the sessions.
     package func put(storeKind kind: StoreKind) {
-        let changed = known.withLock { known in
-            defer { known.store.kind = kind }
-            return known.store.kind != kind
+        change { known in
+            guard known.store.kind != kind else { return [] }
+            known.store.kind = kind
+            return [Change(topic: .store, name: "changed")]
         }
-        if changed { announce(.store, "changed") }
     }
 
     package func put(store state: StoreState, message: String?) {
-        let changed = known.withLock { known in
+        change { known in
             let new = StoreInfo(
                 kind: known.store.kind, state: state, message: message, process: known.store.process)
             if state == .ready { known.isStoreWanted = false }
-            defer { known.store = new }
-            return known.store != new
+            guard known.store != new else { return [] }
+            known.store = new
+            return [Change(topic: .store, name: "changed")]
         }
-        if changed { announce(.store, "changed") }
     }
 
     /// Nobody waits for it: whoever asks is told.
@@ -234,34 +248,53 @@ package final class StateBoard: Sendable {
     /// - Parameter providers: how each was reached last, by its name.
     package func put(network state: NetworkState, providers: [String: String]) {
         let now = clock.now().wall.unixSeconds
-        let changed = known.withLock { known in
+        change { known in
             let since = known.network.state == state ? known.network.since : now
             let new = NetworkStatus(
                 state: state, since: since, providers: providers, clockSkews: known.network.clockSkews)
-            defer { known.network = new }
-            return known.network != new
+            guard known.network != new else { return [] }
+            known.network = new
+            return [Change(topic: .network, name: "changed")]
         }
-        if changed { announce(.network, "changed") }
     }
 
     /// - Parameter skews: how far the clocks of some providers are ahead of ours, by name.
     package func put(clockSkews skews: [String: Duration]) {
-        let changed = known.withLock { known in
-            defer { known.network.clockSkews = skews }
-            return known.network.clockSkews != skews
+        change { known in
+            guard known.network.clockSkews != skews else { return [] }
+            known.network.clockSkews = skews
+            return [Change(topic: .network, name: "changed")]
         }
-        if changed { announce(.network, "changed") }
     }
 
-    private func announce(
-        _ topic: Topic, _ name: String, session: SessionName? = nil, status: SessionStatus? = nil
-    ) {
-        let (watchers, store, network) = known.withLock { (Array($0.watchers.values), $0.store, $0.network) }
+    // MARK: Telling
+
+    /// Makes a change. Its events are told here, or by the thread that tells those of a change before it.
+    private func change(_ make: (inout Known) -> [Change]) {
+        let now = clock.now().wall.unixSeconds
+        let (watchers, tells) = known.withLock { known -> ([AsyncStream<Void>.Continuation], Bool) in
+            let changes = make(&known)
+            guard !changes.isEmpty else { return ([], false) }
+            for change in changes {
+                known.events.append(
+                    AgentEvent(
+                        topic: change.topic, name: change.name, at: now, session: change.session, status: change.status,
+                        network: change.topic == .network ? known.network : nil,
+                        store: change.topic == .store ? known.store : nil))
+            }
+            defer { known.isTelling = true }
+            return (Array(known.watchers.values), !known.isTelling)
+        }
         for watcher in watchers { watcher.yield() }
-        tell(
-            AgentEvent(
-                topic: topic, name: name, at: clock.now().wall.unixSeconds, session: session, status: status,
-                network: topic == .network ? network : nil, store: topic == .store ? store : nil))
+        guard tells else { return }
+        while let event = nextEvent() { tell(event) }
+    }
+
+    private func nextEvent() -> AgentEvent? {
+        known.withLock { known in
+            known.isTelling = !known.events.isEmpty
+            return known.isTelling ? known.events.removeFirst() : nil
+        }
     }
 
     private static func eventName(from former: SessionSnapshot?, to new: SessionSnapshot) -> String {

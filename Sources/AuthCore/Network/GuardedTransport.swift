@@ -15,7 +15,7 @@ package struct GuardedTransport: HTTPTransport {
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
         guard let origin = ProviderOrigin(of: request.url) else { return try await transport.send(request) }
         let round: Int
-        switch await network.clearance(for: origin) {
+        switch try await network.clearance(for: origin) {
         case .go(let number): round = number
         case .no(.portal): throw .portal
         case .no, .wait: throw .offline(reason: "no link leads out of it")

@@ -36,6 +36,17 @@ package struct NetworkPicture: Sendable, Equatable {
     package var origins: [ProviderOrigin: String]
 }
 
+/// What the network is like for one origin. Of two, the one with the higher version is the newer.
+package struct NetworkNews: Sendable, Equatable {
+    package let state: NetworkState
+    package let version: UInt64
+
+    package init(state: NetworkState, version: UInt64) {
+        self.state = state
+        self.version = version
+    }
+}
+
 /// Whether a call may go to an origin now.
 package enum Clearance: Sendable, Equatable {
     /// - Parameter round: to be told with what comes of it.

@@ -10,7 +10,7 @@ package actor NetworkKeeper {
         package var publish: @Sendable (_ state: NetworkState, _ providers: [String: String]) -> Void
         /// Providers whose clocks are so far ahead of ours, or behind it, that people are told.
         package var publishSkews: @Sendable (_ providers: [String: Duration]) -> Void
-        /// Sessions are to be told anew what ``NetworkKeeper/state(of:)`` is; never called twice at once.
+        /// Sessions are to be told what ``NetworkKeeper/news(of:)`` are; never called twice at once.
         package var tell: @Sendable () async -> Void
         /// The machine is about to sleep: what is unwritten is to be written, within ``NetworkKeeper/longestHold``.
         package var prepareForSleep: @Sendable () async -> Void
@@ -39,7 +39,10 @@ package actor NetworkKeeper {
     /// Of each provider with a session: where it is.
     private var uses: [String: Set<ProviderOrigin>] = [:]
     private var probes: [ProviderOrigin: Probe] = [:]
-    private var waiting: [ProviderOrigin: [CheckedContinuation<Void, Never>]] = [:]
+    private var waiting: [ProviderOrigin: [OneShot<Void>]] = [:]
+    /// Of the latest answer to what the network is like.
+    private var newsVersion: UInt64 = 0
+    private var hasEnded = false
     private var skews: [ProviderOrigin: ClockSkew] = [:]
 
     package init(
@@ -70,7 +73,8 @@ package actor NetworkKeeper {
             }
         }
         self.reactions = nil
-        for continuation in waiting.values.joined() { continuation.resume() }
+        hasEnded = true
+        for wait in waiting.values.joined() { wait.send(()) }
         waiting = [:]
     }
 
@@ -84,18 +88,28 @@ package actor NetworkKeeper {
         tellSkews()
     }
 
-    package func state(of origin: ProviderOrigin?) -> NetworkState {
-        origin.map(machine.state) ?? machine.picture.state
+    /// What the network is like for that origin, to be taken to whom it concerns. Answers may overtake each other on their
+    /// way: the version tells which one was given last.
+    package func news(of origin: ProviderOrigin?) -> NetworkNews {
+        newsVersion += 1
+        return NetworkNews(state: origin.map(machine.state) ?? machine.picture.state, version: newsVersion)
     }
 
     /// Returns when it is known whether a call may go there; a probe takes ``Probe/limit`` at most.
-    func clearance(for origin: ProviderOrigin) async -> Clearance {
-        while true {
+    /// - Throws: ``TransportError/cancelled`` if the task is cancelled, or the agent is stopping.
+    package func clearance(for origin: ProviderOrigin) async throws(TransportError) -> Clearance {
+        while !hasEnded {
             handle(.wanted(origin))
             let clearance = machine.clearance(for: origin)
             guard clearance == .wait, reactions != nil else { return clearance }
-            await withCheckedContinuation { waiting[origin, default: []].append($0) }
+            let wait = OneShot<Void>()
+            waiting[origin, default: []].append(wait)
+            guard await wait.value() != nil else {
+                waiting[origin]?.removeAll { $0 === wait }
+                throw .cancelled
+            }
         }
+        throw .cancelled
     }
 
     func heard(_ word: Reachability, from origin: ProviderOrigin, round: Int) {
@@ -136,7 +150,7 @@ package actor NetworkKeeper {
             }
         }
         for origin in waiting.keys where machine.clearance(for: origin) != .wait || !machine.isProbing(origin) {
-            for continuation in waiting.removeValue(forKey: origin) ?? [] { continuation.resume() }
+            for wait in waiting.removeValue(forKey: origin) ?? [] { wait.send(()) }
         }
     }
 

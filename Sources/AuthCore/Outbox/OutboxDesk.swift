@@ -2,7 +2,8 @@ package import AuthWire
 
 /// Takes writes that may wait, and carries out what ``OutboxMachine`` decides about them.
 ///
-/// Invariants: what is not in the store is not sent; the machine is touched only between two awaits.
+/// Invariants: what is not in the store is not sent; the machine is touched only between two awaits; when ``run()`` has ended
+/// nobody waits any more, and nobody begins to.
 package actor OutboxDesk {
     /// More is no queue any more, but a program that does not look.
     package static let mostEntries = 1000
@@ -22,9 +23,12 @@ package actor OutboxDesk {
     private var forPresentSignIn: Set<String> = []
     /// Somebody is at the store, to load or to add: in turn.
     private var isBusy = false
-    private var turns: [CheckedContinuation<Void, Never>] = []
-    private var callers: [String: CheckedContinuation<OutboxAnswer, Never>] = [:]
-    private var resting: [CheckedContinuation<Void, Never>] = []
+    /// `false`: the desk has ended instead.
+    private var turns: [OneShot<Bool>] = []
+    private var callers: [String: OneShot<OutboxAnswer>] = [:]
+    /// Of ``flush(_:)``; `false`: the desk has ended instead.
+    private var resting: [OneShot<Bool>] = []
+    private var hasEnded = false
 
     /// - Parameters:
     ///   - seed: of jitter.
@@ -49,10 +53,10 @@ package actor OutboxDesk {
             group.addTask { await self.alarms.run { await self.woken(by: $0) } }
             group.addTask { for await _ in self.table.board.changes() { await self.look() } }
         }
-        for continuation in callers.values { continuation.resume(returning: .refused(.stopping)) }
-        callers = [:]
-        for continuation in resting { continuation.resume() }
-        resting = []
+        hasEnded = true
+        for caller in callers.values { caller.send(.refused(.stopping)) }
+        for wait in resting + turns { wait.send(false) }
+        (callers, resting, turns) = ([:], [], [])
     }
 
     // MARK: What is asked of it
@@ -64,18 +68,20 @@ package actor OutboxDesk {
         // Who has just signed in is seen here at the latest.
         await look()
         let entry = try await written(request, record)
-        let answer = await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                callers[entry.id] = continuation
-                handle(.added(entry, isAwaited: true))
-            }
-        } onCancel: {
-            workshop.order { await self.forget(entry.id) }
-        }
-        switch answer {
-        case .sent(let response): return response
-        case .refused(let error): throw error
-        case .queued: return APIResponse(status: 202, queued: entry.id)
+        // It is on the disk: the next run sends it.
+        guard !hasEnded else { return APIResponse(status: 202, queued: entry.id) }
+        let answer = OneShot<OutboxAnswer>()
+        callers[entry.id] = answer
+        handle(.added(entry, isAwaited: true))
+        switch await answer.value() {
+        case nil:
+            // The caller was cancelled. The write waits without it.
+            callers[entry.id] = nil
+            handle(.callerGone(entry.id))
+            return APIResponse(status: 202, queued: entry.id)
+        case .sent(let response)?: return response
+        case .refused(let error)?: throw error
+        case .queued?: return APIResponse(status: 202, queued: entry.id)
         }
     }
 
@@ -94,7 +100,7 @@ package actor OutboxDesk {
             handle(.revived(entry.id))
         }
         handle(.flush(entries.map(\.id)))
-        if !machine.isAtRest { await withCheckedContinuation { resting.append($0) } }
+        if !machine.isAtRest { try await rest() }
         return OutboxList(entries: machine.entries.filter { params.isMet(by: $0) }.map(item))
     }
 
@@ -119,10 +125,16 @@ package actor OutboxDesk {
 
     private func item(_ entry: OutboxEntry) -> OutboxItem { machine.item(entry, at: clock.now()) }
 
-    private func forget(_ id: String) {
-        guard let continuation = callers.removeValue(forKey: id) else { return }
-        handle(.callerGone(id))
-        continuation.resume(returning: .queued)
+    /// Waits until nothing is being sent.
+    private func rest() async throws(AgentError) {
+        guard !hasEnded else { throw .stopping }
+        let wait = OneShot<Bool>()
+        resting.append(wait)
+        guard let isAtRest = await wait.value() else {
+            resting.removeAll { $0 === wait }
+            throw .callerGone
+        }
+        if !isAtRest { throw .stopping }
     }
 
     // MARK: The store
@@ -133,7 +145,7 @@ package actor OutboxDesk {
     }
 
     private func opened() async throws(AgentError) {
-        await turn()
+        try await turn()
         defer { done() }
         guard !isLoaded else { return }
         if store.mayHoldEntries {
@@ -146,7 +158,7 @@ package actor OutboxDesk {
     }
 
     private func written(_ request: OutboxRequest, _ record: SessionRecord) async throws(AgentError) -> OutboxEntry {
-        await turn()
+        try await turn()
         defer { done() }
         guard machine.entries.count < Self.mostEntries else {
             throw AgentError(
@@ -191,14 +203,23 @@ package actor OutboxDesk {
         return zip(cuts, cuts.dropFirst()).map { String(hex[$0..<$1]) }.joined(separator: "-")
     }
 
-    private func turn() async {
-        while isBusy { await withCheckedContinuation { turns.append($0) } }
+    private func turn() async throws(AgentError) {
+        while isBusy, !hasEnded {
+            let wait = OneShot<Bool>()
+            turns.append(wait)
+            guard await wait.value() != nil else {
+                turns.removeAll { $0 === wait }
+                throw .callerGone
+            }
+        }
+        guard !hasEnded else { throw .stopping }
         isBusy = true
     }
 
     private func done() {
         isBusy = false
-        if !turns.isEmpty { turns.removeFirst().resume() }
+        // One that was cancelled meanwhile gives way to the next.
+        while !turns.isEmpty { if turns.removeFirst().send(true) { return } }
     }
 
     private func kept<Value: Sendable>(
@@ -212,7 +233,8 @@ package actor OutboxDesk {
     }
 
     private func restIfEmpty() async {
-        await turn()
+        // It is empty all the same where this is cut off, and is looked at again at the next start.
+        guard (try? await turn()) != nil else { return }
         defer { done() }
         if isLoaded, machine.entries.isEmpty { await store.rest() }
     }
@@ -223,18 +245,22 @@ package actor OutboxDesk {
         // A keyring that is still closed tells when it opens.
         if !isLoaded, table.board.store.state == .ready { await load() }
         guard isLoaded else { return }
-        var sights: [SessionName: OutboxSight] = [:]
+        // No wait from here on: what was seen before another look must not be taken after it.
+        handle(.looked(sights))
+    }
+
+    /// What the board shows at this moment.
+    private var sights: [SessionName: OutboxSight] {
         let network = table.board.network
-        for session in table.sessions {
-            guard let status = table.board.status(session.name) else { continue }
-            let record = await session.record
+        var sights: [SessionName: OutboxSight] = [:]
+        for status in table.board.statuses() {
             let word = network.providers[status.provider]
-            let isOut = [.online, .limited].contains(network.state) || !table.provider.needsNetwork(record)
-            sights[session.name] = OutboxSight(
+            let isOut = [.online, .limited].contains(network.state) || !table.provider.needsNetwork(status)
+            sights[status.session] = OutboxSight(
                 maySend: [.active, .stale].contains(status.state) && isOut && word != ErrorKind.captivePortal.rawValue,
                 isReached: word == nil || word == "reachable", since: network.since)
         }
-        handle(.looked(sights))
+        return sights
     }
 
     /// A disk that failed tells nobody when it works again: it is tried later.
@@ -264,7 +290,7 @@ package actor OutboxDesk {
                 settle(id) { [store] () async throws(OutboxError) in try await store.remove(id) }
             case .note(let error, let id):
                 settle(id) { [store] () async throws(OutboxError) in try await store.note(error, on: id) }
-            case .answer(let id, let answer): callers.removeValue(forKey: id)?.resume(returning: answer)
+            case .answer(let id, let answer): callers.removeValue(forKey: id)?.send(answer)
             case .tell(let name, let item):
                 publish(
                     AgentEvent(
@@ -274,7 +300,7 @@ package actor OutboxDesk {
             }
         }
         guard machine.isAtRest else { return }
-        for continuation in resting { continuation.resume() }
+        for wait in resting { wait.send(true) }
         resting = []
     }
 
@@ -294,11 +320,14 @@ package actor OutboxDesk {
 
     private func settle(_ id: String, _ work: @escaping @Sendable () async throws(OutboxError) -> Void) {
         workshop.order {
-            var failure: OutboxError?
-            do throws(OutboxError) {
-                try await work()
-            } catch {
-                failure = error
+            // The provider has answered: cut off here, the next run would send it again.
+            let failure = await withoutCancellation { () -> OutboxError? in
+                do throws(OutboxError) {
+                    try await work()
+                    return nil
+                } catch {
+                    return error
+                }
             }
             await self.settled(id, failure)
         }

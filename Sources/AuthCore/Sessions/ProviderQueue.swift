@@ -46,6 +46,11 @@ package struct ProviderQueue: Sendable {
         return waiting.removeFirst().ticket
     }
 
+    /// A renewal that is not wanted any more gives up its place.
+    package mutating func leave(_ ticket: Ticket) {
+        waiting.removeAll { $0.ticket == ticket }
+    }
+
     /// The provider asked to be left alone. Who waits is told so.
     package mutating func hold(for wait: Duration, at now: BootInstant) -> [Ticket] {
         let until = now + min(wait, Backoff.longestHold)

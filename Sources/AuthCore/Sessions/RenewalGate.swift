@@ -13,14 +13,29 @@ package final class RenewalGate: Sendable {
         }
     }
 
+    /// What comes of waiting for one's turn.
+    package enum Turn: Sendable, Equatable {
+        /// The renewal may begin.
+        case begin
+        /// The provider asked clients to wait for so long.
+        case held(Duration)
+        /// The agent is stopping, or the waiting task was cancelled.
+        case stopping
+    }
+
     private struct Line {
         var queue = ProviderQueue()
-        var waiting: [ProviderQueue.Ticket: CheckedContinuation<Duration?, Never>] = [:]
+        var waiting: [ProviderQueue.Ticket: OneShot<Turn>] = [:]
         /// Somebody calls those whose turn it is.
         var isAttended = false
     }
 
-    private let lines = Mutex<[Provider: Line]>([:])
+    private struct State {
+        var lines: [Provider: Line] = [:]
+        var isClosed = false
+    }
+
+    private let state = Mutex(State())
     private let clock: any SystemClock
     private let workshop: Workshop
 
@@ -29,32 +44,56 @@ package final class RenewalGate: Sendable {
         self.workshop = workshop
     }
 
-    /// Returns when it is this renewal's turn, or with how long its provider wants to be left alone.
-    package func turn(at provider: Provider, urgency: BootInstant) async -> Duration? {
-        await withCheckedContinuation { continuation in
-            let now = clock.now().boot
-            let (held, attend) = lines.withLock { lines -> (Duration?, Bool) in
-                switch lines[provider, default: Line()].queue.enter(urgency: urgency, at: now) {
-                case .held(let wait): return (wait, false)
-                case .waiting(let ticket, _):
-                    lines[provider]?.waiting[ticket] = continuation
-                    defer { lines[provider]?.isAttended = true }
-                    return (nil, lines[provider]?.isAttended == false)
-                }
+    /// Returns when it is this renewal's turn, or when it is known that it has none.
+    package func turn(at provider: Provider, urgency: BootInstant) async -> Turn {
+        let now = clock.now().boot
+        let turn = OneShot<Turn>()
+        let (ticket, attends) = state.withLock { state -> (ProviderQueue.Ticket?, Bool) in
+            guard !state.isClosed else {
+                turn.send(.stopping)
+                return (nil, false)
             }
-            if let held { continuation.resume(returning: held) }
-            if attend { workshop.order { await self.attend(provider) } }
+            switch state.lines[provider, default: Line()].queue.enter(urgency: urgency, at: now) {
+            case .held(let wait):
+                turn.send(.held(wait))
+                return (nil, false)
+            case .waiting(let ticket, _):
+                state.lines[provider]?.waiting[ticket] = turn
+                defer { state.lines[provider]?.isAttended = true }
+                return (ticket, state.lines[provider]?.isAttended == false)
+            }
         }
+        if attends, !workshop.order({ await self.attend(provider) }) { sendAllAway(from: provider) }
+        if let turn = await turn.value() { return turn }
+        if let ticket { leave(ticket, at: provider) }
+        return .stopping
     }
 
     /// What a provider said about when it wants to be asked again.
     package func hold(_ provider: Provider, for wait: Duration) {
         let now = clock.now().boot
-        let sentAway = lines.withLock { lines in
-            let tickets = lines[provider, default: Line()].queue.hold(for: wait, at: now)
-            return tickets.compactMap { lines[provider]?.waiting.removeValue(forKey: $0) }
+        let sentAway = state.withLock { state in
+            let tickets = state.lines[provider, default: Line()].queue.hold(for: wait, at: now)
+            return tickets.compactMap { state.lines[provider]?.waiting.removeValue(forKey: $0) }
         }
-        for continuation in sentAway { continuation.resume(returning: wait) }
+        for turn in sentAway { turn.send(.held(wait)) }
+    }
+
+    /// From now on no renewal begins: the agent is stopping.
+    package func close() {
+        let waiting = state.withLock { state in
+            state.isClosed = true
+            defer { state.lines = [:] }
+            return state.lines.values.flatMap(\.waiting.values)
+        }
+        for turn in waiting { turn.send(.stopping) }
+    }
+
+    private func leave(_ ticket: ProviderQueue.Ticket, at provider: Provider) {
+        state.withLock { state in
+            state.lines[provider]?.queue.leave(ticket)
+            state.lines[provider]?.waiting[ticket] = nil
+        }
     }
 
     /// Calls one after the other until nobody waits.
@@ -63,29 +102,31 @@ package final class RenewalGate: Sendable {
             do {
                 try await clock.sleep(until: turn)
             } catch {
-                // The agent is stopping: nobody begins any more, and nobody is left waiting.
+                // The agent is stopping: no renewal begins any more, and none is left waiting.
                 return sendAllAway(from: provider)
             }
             let now = clock.now().boot
-            let next = lines.withLock { lines in
-                lines[provider]?.queue.next(at: now).flatMap { lines[provider]?.waiting.removeValue(forKey: $0) }
+            let next = state.withLock { state in
+                state.lines[provider]?.queue.next(at: now).flatMap {
+                    state.lines[provider]?.waiting.removeValue(forKey: $0)
+                }
             }
-            next?.resume(returning: nil)
+            next?.send(.begin)
         }
     }
 
     private func nextTurn(at provider: Provider) -> BootInstant? {
         let now = clock.now().boot
-        return lines.withLock { lines in
-            let turn = lines[provider]?.queue.turn(at: now)
-            if turn == nil { lines[provider]?.isAttended = false }
+        return state.withLock { state in
+            let turn = state.lines[provider]?.queue.turn(at: now)
+            if turn == nil { state.lines[provider]?.isAttended = false }
             return turn
         }
     }
 
     private func sendAllAway(from provider: Provider) {
-        let gone = lines.withLock { lines in lines.removeValue(forKey: provider)?.waiting ?? [:] }
-        for continuation in gone.values { continuation.resume(returning: .zero) }
+        let gone = state.withLock { state in state.lines.removeValue(forKey: provider)?.waiting ?? [:] }
+        for turn in gone.values { turn.send(.stopping) }
     }
 }
 

@@ -2,14 +2,20 @@ package import AuthWire
 
 /// Carries out what its ``SessionMachine`` decides, and feeds the results back.
 ///
-/// Invariant: the machine is touched only between two awaits, so each event meets a settled state.
+/// Invariants: the machine is touched only between two awaits, so each event meets a settled state; what a caller waits for
+/// is being done, or the session is closed and the caller is told so.
 package actor Session {
     package nonisolated let name: SessionName
     private var machine: SessionMachine
     private let world: SessionWorld
-    private var callers: [CallerID: CheckedContinuation<SessionAnswer, Never>] = [:]
+    private var callers: [CallerID: OneShot<SessionAnswer>] = [:]
     private var lastCaller: UInt64 = 0
     private var closed = false
+    /// Of what was last heard of the network.
+    private var networkVersion: UInt64 = 0
+    /// Requests to the provider that have begun and not ended.
+    private var flights = 0
+    private var landings: [OneShot<Void>] = []
 
     package init(name: SessionName, machine: SessionMachine, world: SessionWorld) {
         self.name = name
@@ -27,6 +33,32 @@ package actor Session {
 
     package var record: SessionRecord { machine.record }
 
+    /// Of its provider, as the profile stands now; `nil`: the profile is gone.
+    package var origin: ProviderOrigin? { world.provider.probe(machine.record)?.origin }
+
+    // MARK: News
+
+    /// Records what the network is like for the provider at `origin`. Older news than the last is dropped.
+    /// - Returns: `false` if the provider is at another origin by now: then this says nothing of it.
+    package func networkChanged(_ news: NetworkNews, at origin: ProviderOrigin?) -> Bool {
+        guard origin == self.origin else { return false }
+        guard news.version > networkVersion else { return true }
+        networkVersion = news.version
+        handle(.networkChanged(news.state))
+        return true
+    }
+
+    /// The profiles were replaced: whether anything renews this session is decided by those of now.
+    package func profilesChanged() {
+        handle(.renewable(world.provider.canRenew(machine.record)))
+    }
+
+    /// A new sign-in to this session.
+    package func replace(with record: SessionRecord, sentAt: Moment) {
+        handle(.renewable(world.provider.canRenew(record)))
+        handle(.replaced(record, sentAt: sentAt))
+    }
+
     /// Compares where the profile, as it stands now, has tokens sent with where the session was signed in. For a record from
     /// before origins were recorded the profile's are adopted.
     package func checkOrigins() {
@@ -37,6 +69,8 @@ package actor Session {
             handle(.originsTrusted(named))
         }
     }
+
+    // MARK: What callers ask
 
     package func token(minValid: Duration?) async throws(AgentError) -> TokenResult {
         try await token { .tokenWanted($0, minValid: minValid) }
@@ -79,12 +113,27 @@ package actor Session {
         try await finish { .writeWanted($0) }
     }
 
-    /// Everybody who still waits is told that the agent is going.
+    /// Returns when no request to the provider is in flight, or when the session is closed.
+    package func landed() async {
+        while flights > 0, !closed {
+            let landing = OneShot<Void>()
+            landings.append(landing)
+            if await landing.value() == nil { return }
+        }
+    }
+
+    /// Every wait ends with `stopping`, now and later: the agent is going.
     package func close() {
         closed = true
         let waiting = callers
         callers = [:]
-        for continuation in waiting.values { continuation.resume(returning: .failure(.stopping)) }
+        for caller in waiting.values { caller.send(.failure(.stopping)) }
+        endLandings()
+    }
+
+    private func endLandings() {
+        for landing in landings { landing.send(()) }
+        landings = []
     }
 
     private func finish(_ event: (CallerID) -> SessionEvent) async throws(AgentError) {
@@ -96,28 +145,19 @@ package actor Session {
         guard !closed else { return .failure(.stopping) }
         lastCaller += 1
         let caller = CallerID(lastCaller)
-        let asking = event(caller)
-        return await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                callers[caller] = continuation
-                handle(asking)
-            }
-        } onCancel: {
-            world.workshop.order { await self.forget(caller) }
-        }
-    }
-
-    private func forget(_ caller: CallerID) {
-        guard let continuation = callers.removeValue(forKey: caller) else { return }
-        continuation.resume(returning: .failure(AgentError(.timeout, "The caller has gone.")))
+        let answer = OneShot<SessionAnswer>()
+        callers[caller] = answer
+        handle(event(caller))
+        if let answer = await answer.value() { return answer }
+        callers[caller] = nil
         handle(.callerGone(caller))
+        return .failure(.callerGone)
     }
 
     private func carryOut(_ actions: [SessionAction]) {
         for action in actions {
             switch action {
-            case .answer(let caller, let answer):
-                callers.removeValue(forKey: caller)?.resume(returning: answer)
+            case .answer(let caller, let answer): callers.removeValue(forKey: caller)?.send(answer)
             case .publish(let snapshot): world.publish(snapshot)
             case .wakeAt(let deadline): world.alarms.set(deadline, for: name)
             case .forget: world.forget(self)
@@ -135,25 +175,30 @@ package actor Session {
 
     // MARK: Doing, each in a task of the workshop
 
+    /// A workshop that refuses work has ended with the agent: no result would come, so nobody may wait for one.
+    private func order(_ work: @escaping Workshop.Work) {
+        if !world.workshop.order(work) { close() }
+    }
+
     private func fly(_ flight: FlightID, _ record: SessionRecord, to aim: TokenAim?) {
         let urgency = machine.end ?? world.clock.now().boot
-        world.workshop.order { [world] in
-            let held = await world.gate.turn(at: record.asked, urgency: urgency)
+        flights += 1
+        order { [world] in
+            let turn = await world.gate.turn(at: record.asked, urgency: urgency)
             let sentAt = world.clock.now()
-            if let held {
-                return await self.handle(.flightEnded(flight, .failure(.held(for: held)), sentAt: sentAt))
-            }
-            if let obstacle = await self.obstacle(to: flight) {
-                return await self.handle(.flightEnded(flight, .failure(obstacle), sentAt: sentAt))
-            }
-            let result =
+            var obstacle = turn.failure
+            if obstacle == nil { obstacle = await self.obstacle(to: flight) }
+            if let obstacle { return await self.ended(flight, .failure(obstacle), sentAt: sentAt) }
+            var result =
                 if let aim {
                     await world.provider.obtain(aim, record, sentAt: sentAt)
                 } else {
                     await world.provider.renew(record, sentAt: sentAt)
                 }
+            // Cut off by the agent's end, and not by anything of the provider's.
+            if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
             if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
-            await self.handle(.flightEnded(flight, result, sentAt: sentAt))
+            await self.ended(flight, result, sentAt: sentAt)
             // Who has answered where nobody was known to be is known from here on.
             if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
                 await self.handle(.originsTrusted(origins))
@@ -161,10 +206,17 @@ package actor Session {
         }
     }
 
+    private func ended(_ flight: FlightID, _ result: Result<Grant, ProviderFailure>, sentAt: Moment) {
+        flights -= 1
+        handle(.flightEnded(flight, result, sentAt: sentAt))
+        // What it brought is known here: a write that follows takes it along.
+        if flights == 0 { endLandings() }
+    }
+
     private func obstacle(to flight: FlightID) -> ProviderFailure? { machine.obstacle(to: flight) }
 
     private func reread(_ flight: FlightID) {
-        world.workshop.order { [world, name] in
+        order { [world, name] in
             await self.handle(.storeReread(flight, await world.read(name)))
         }
     }
@@ -172,11 +224,11 @@ package actor Session {
     /// Soon: many may change at once, and go together.
     private func handOver(_ session: HandedOver?) {
         guard world.handovers.set(session, named: name) else { return }
-        world.workshop.order { [world] in world.handovers.flush(of: world.store.kind) }
+        order { [world] in world.handovers.flush(of: world.store.kind) }
     }
 
     private func compare() {
-        world.workshop.order { [world, name] in
+        order { [world, name] in
             world.handovers.flush(of: world.store.kind)
             let found = await world.read(name)
             var isLost = false
@@ -186,7 +238,7 @@ package actor Session {
     }
 
     private func save(_ record: SessionRecord, replacesOther: Bool) {
-        world.workshop.order { [world] in
+        order { [world] in
             world.handovers.flush(of: world.store.kind)
             do throws(StoreError) {
                 if let stored = try await world.store.update(record, replacesOther: replacesOther) {
@@ -201,7 +253,7 @@ package actor Session {
     }
 
     private func delete(_ session: SessionName) {
-        world.workshop.order { [world] in
+        order { [world] in
             world.handovers.flush(of: world.store.kind)
             do throws(StoreError) {
                 try await world.store.delete(session)
@@ -209,6 +261,17 @@ package actor Session {
             } catch {
                 await self.handle(.deleteFailed(error))
             }
+        }
+    }
+}
+
+extension RenewalGate.Turn {
+    /// Why the request is not sent; `nil`: it is.
+    fileprivate var failure: ProviderFailure? {
+        switch self {
+        case .begin: nil
+        case .held(let wait): .held(for: wait)
+        case .stopping: .temporary(.stopping, retryAfter: nil)
         }
     }
 }

@@ -94,6 +94,9 @@ extension AgentError {
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
 
+    /// For a caller that was cancelled: it does not read this any more.
+    package static let callerGone = AgentError(.timeout, "The caller has gone.")
+
     /// A store's no, for a caller. Locked, missing, denied and silent each ask something else of a person.
     package init(_ error: StoreError) {
         switch error {

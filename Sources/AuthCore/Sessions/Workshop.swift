@@ -1,27 +1,108 @@
+internal import Synchronization
+
 /// Where the work that sessions begin is done: every task of theirs is a child of ``run()``.
+///
+/// Invariants: accepted work is done, in a cancelled task if ``run()`` has been cancelled; other work is refused to its
+/// caller; nothing is done any more when ``run()`` has returned.
 package final class Workshop: Sendable {
     package typealias Work = @Sendable () async -> Void
 
-    private let orders: AsyncStream<Work>
-    private let desk: AsyncStream<Work>.Continuation
-
-    package init() {
-        (orders, desk) = AsyncStream.makeStream()
+    private enum Step: Sendable {
+        case begin([Work])
+        case close
     }
 
-    /// Has the work done soon; from any thread, without waiting. After ``run()`` has ended it is dropped.
-    package func order(_ work: @escaping Work) {
-        desk.yield(work)
+    private struct Woken {
+        let idle: CheckedContinuation<Step, Never>
+        let step: Step
+
+        func goOn() { idle.resume(returning: step) }
     }
 
-    /// Does what is ordered, all at once, until it is cancelled; then waits for what has begun.
-    package func run() async {
-        await withDiscardingTaskGroup { group in
-            for await work in orders {
-                group.addTask { await work() }
+    private struct State {
+        /// Accepted, and not begun.
+        var accepted: [Work] = []
+        /// Begun, and not ended.
+        var begun = 0
+        var isStopping = false
+        var isClosed = false
+        /// ``run()``, while there is nothing for it to do.
+        var idle: CheckedContinuation<Step, Never>?
+
+        /// `nil`: there is nothing to do now.
+        mutating func nextStep() -> Step? {
+            if !accepted.isEmpty {
+                begun += accepted.count
+                defer { accepted = [] }
+                return .begin(accepted)
             }
-            group.cancelAll()
+            guard isStopping, begun == 0 else { return nil }
+            isClosed = true
+            return .close
         }
-        desk.finish()
+
+        /// What ``run()`` does next, if it waits for that.
+        mutating func wake() -> Woken? {
+            guard let idle, let step = nextStep() else { return nil }
+            self.idle = nil
+            return Woken(idle: idle, step: step)
+        }
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Has the work done soon; from any thread, without waiting.
+    /// - Returns: whether it is done; `false` once ``run()`` has ended.
+    @discardableResult
+    package func order(_ work: @escaping Work) -> Bool {
+        let (isAccepted, woken) = state.withLock { state -> (Bool, Woken?) in
+            guard !state.isClosed else { return (false, nil) }
+            state.accepted.append(work)
+            return (true, state.wake())
+        }
+        woken?.goOn()
+        return isAccepted
+    }
+
+    /// Does what is ordered, all at once, until it is cancelled; then it ends what was accepted, and refuses the rest.
+    package func run() async {
+        await withTaskCancellationHandler {
+            await withDiscardingTaskGroup { group in
+                while case .begin(let works) = await step() {
+                    for work in works {
+                        group.addTask {
+                            await work()
+                            self.ended()
+                        }
+                    }
+                }
+            }
+        } onCancel: {
+            state.withLock { state -> Woken? in
+                state.isStopping = true
+                return state.wake()
+            }?.goOn()
+        }
+    }
+
+    /// Not to be cancelled: ``order(_:)``, the end of a piece of work and the cancellation of ``run()`` end it.
+    private func step() async -> Step {
+        await withCheckedContinuation { continuation in
+            let step = state.withLock { state -> Step? in
+                if let step = state.nextStep() { return step }
+                state.idle = continuation
+                return nil
+            }
+            if let step { continuation.resume(returning: step) }
+        }
+    }
+
+    private func ended() {
+        state.withLock { state -> Woken? in
+            state.begun -= 1
+            return state.wake()
+        }?.goOn()
     }
 }

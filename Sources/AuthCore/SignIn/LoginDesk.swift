@@ -59,7 +59,7 @@ package actor LoginDesk {
         let (steps, continuation) = AsyncStream<Step>.makeStream()
         joined[params.login, default: []].append(continuation)
         for await step in steps { return step }
-        throw AgentError(.timeout, "The caller has gone.")
+        throw .callerGone
     }
 
     package func cancel(_ params: LoginParams) throws(AgentError) -> Step {
@@ -97,8 +97,8 @@ package actor LoginDesk {
         }
         if let other { _ = end(other.id, .failed(other.id, .cancelledLogin)) }
         logins[login.id] = login
-        watch(login.id)
         if login.purpose.signsIn { table.board.put(herald: .signingIn(login)) }
+        watch(login.id)
         return await advance(login.id)
     }
 
@@ -197,7 +197,7 @@ package actor LoginDesk {
         let (over, continuation) = AsyncStream<Never>.makeStream()
         journeys.removeValue(forKey: id)?.finish()
         journeys[id] = continuation
-        table.workshop.order {
+        let isAccepted = table.workshop.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
                 group.addTask { await work() }
@@ -205,6 +205,7 @@ package actor LoginDesk {
                 group.cancelAll()
             }
         }
+        if !isAccepted { _ = end(id, .failed(id, .stopping)) }
     }
 
     /// Whether it was not cancelled.
@@ -238,7 +239,7 @@ package actor LoginDesk {
     private func watch(_ id: String) {
         let (over, continuation) = AsyncStream<Never>.makeStream()
         watches[id] = continuation
-        table.workshop.order {
+        let isAccepted = table.workshop.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
                 group.addTask { await self.endWhenAbandoned(id) }
@@ -246,6 +247,7 @@ package actor LoginDesk {
                 group.cancelAll()
             }
         }
+        if !isAccepted { _ = end(id, .failed(id, .stopping)) }
     }
 
     private func endWhenAbandoned(_ id: String) async {

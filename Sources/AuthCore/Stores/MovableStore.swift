@@ -11,9 +11,9 @@ package final class MovableStore: SessionStore, KeyKeeper {
         var store: Store
         var busy = 0
         var isMoving = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [OneShot<Void>] = []
         /// Waits for the last call to end.
-        var mover: CheckedContinuation<Void, Never>?
+        var mover: OneShot<Void>?
     }
 
     private let inside: Mutex<Inside>
@@ -111,25 +111,26 @@ package final class MovableStore: SessionStore, KeyKeeper {
     private func pass<Value: Sendable>(
         _ work: (Store) async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let store = await enter()
+        let store = try await enter()
         defer { leave() }
         return try await work(store)
     }
 
-    private func enter() async -> Store {
+    private func enter() async throws(StoreError) -> Store {
         while true {
+            let wait = OneShot<Void>()
             let store = inside.withLock { inside -> Store? in
-                guard !inside.isMoving else { return nil }
+                guard !inside.isMoving else {
+                    inside.waiting.append(wait)
+                    return nil
+                }
                 inside.busy += 1
                 return inside.store
             }
             if let store { return store }
-            await withCheckedContinuation { continuation in
-                let goesOn = inside.withLock { inside in
-                    if inside.isMoving { inside.waiting.append(continuation) }
-                    return !inside.isMoving
-                }
-                if goesOn { continuation.resume() }
+            guard await wait.value() != nil else {
+                inside.withLock { $0.waiting.removeAll { $0 === wait } }
+                throw .failed(reason: "the call was cancelled")
             }
         }
     }
@@ -137,11 +138,11 @@ package final class MovableStore: SessionStore, KeyKeeper {
     private func leave() {
         let mover = inside.withLock { inside in
             inside.busy -= 1
-            guard inside.busy == 0 else { return CheckedContinuation<Void, Never>?.none }
+            guard inside.busy == 0 else { return OneShot<Void>?.none }
             defer { inside.mover = nil }
             return inside.mover
         }
-        mover?.resume()
+        mover?.send(())
     }
 
     private func begin() async throws(AgentError) -> Store {
@@ -150,12 +151,14 @@ package final class MovableStore: SessionStore, KeyKeeper {
             return !inside.isMoving
         }
         guard isFree else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
-        await withCheckedContinuation { continuation in
-            let goesOn = inside.withLock { inside in
-                if inside.busy > 0 { inside.mover = continuation }
-                return inside.busy == 0
-            }
-            if goesOn { continuation.resume() }
+        let wait = OneShot<Void>()
+        inside.withLock { inside in
+            if inside.busy > 0 { inside.mover = wait } else { wait.send(()) }
+        }
+        guard await wait.value() != nil else {
+            inside.withLock { $0.mover = nil }
+            end()
+            throw .callerGone
         }
         return present
     }
@@ -166,6 +169,6 @@ package final class MovableStore: SessionStore, KeyKeeper {
             defer { inside.waiting = [] }
             return inside.waiting
         }
-        for continuation in waiting { continuation.resume() }
+        for wait in waiting { wait.send(()) }
     }
 }

@@ -44,7 +44,7 @@ package struct Agent: Sendable {
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
-            let pages = IdlePages()
+            let (pages, stop) = (IdlePages(), StopMoment())
             let api = APIDesk(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = OutboxDesk(
@@ -71,13 +71,16 @@ package struct Agent: Sendable {
                     notifier.ready(
                         status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store))
                 },
-                stopping: notifier.stopping)
+                stopping: {
+                    stop.begin(at: clock.now().boot)
+                    notifier.stopping()
+                })
             let prompt = RuntimeFile(path: PromptPath.beside(socket: socket.path))
             let watchdog = ServiceNotifier.watchdogInterval().map { interval in
                 Watchdog(loop: loop, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger),
+                StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger, stop: stop),
                 OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
                 NoticeKeeper(
@@ -106,6 +109,6 @@ package struct Agent: Sendable {
         }
     }
 
-    /// Above what the parts take in turn: the listener's 5 s and the store's 4 s.
+    /// Above what the parts take: 5 s for requests in flight, of clients or of sessions, and then 4 s for the store.
     private static let longestStop = Duration.seconds(12)
 }

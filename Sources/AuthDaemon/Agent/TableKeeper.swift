@@ -2,40 +2,43 @@ package import AuthCore
 package import Logging
 import ServiceLifecycle
 
-/// Runs the sessions in the background; at the end it writes what is unwritten.
+/// Runs the sessions in the background; at the end it writes what is unwritten, however the end comes.
 package struct TableKeeper: Service {
     /// For the store to take what it has not: within the 10 s that a person waits for a service to stop.
-    static let drainLimit = Duration.seconds(4)
+    package static let drainLimit = Duration.seconds(4)
 
     private let table: SessionTable
     private let clock: any SystemClock
     private let logger: Logger
+    private let stop: StopMoment
 
-    package init(table: SessionTable, clock: any SystemClock, logger: Logger) {
+    /// - Parameter stop: since when the agent stops: requests to providers have so much less time to end.
+    package init(table: SessionTable, clock: any SystemClock, logger: Logger, stop: StopMoment) {
         self.table = table
         self.clock = clock
         self.logger = logger
+        self.stop = stop
     }
 
     package func run() async throws {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await table.run() }
-            // Thrown when the group is cancelled: then too, what is unwritten is written first.
-            try? await gracefulShutdown()
-            await drain()
-            group.cancelAll()
-        }
+        // Not a child: when this task is cancelled, the sessions' own work goes on until they are written.
+        let sessions = Task { await table.run() }
+        // Thrown when this task is cancelled: then too, what is unwritten is written first.
+        try? await gracefulShutdown()
+        await withoutCancellation { await finish() }
+        sessions.cancel()
+        await sessions.value
     }
 
-    private func drain() async {
-        let deadline = clock.now().boot + Self.drainLimit
+    private func finish() async {
+        let deadline = stop.deadline(at: clock.now().boot)
         let done = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await table.drain()
+                await table.finish(until: deadline)
                 return true
             }
             group.addTask {
-                try? await clock.sleep(until: deadline)
+                try? await clock.sleep(until: deadline + Self.drainLimit)
                 return false
             }
             defer { group.cancelAll() }

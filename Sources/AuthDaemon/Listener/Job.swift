@@ -40,7 +40,10 @@ struct Job: Sendable {
             }
             let first = await group.next() ?? nil
             group.cancelAll()
-            answer(first ?? .failure(Task.isCancelled ? .stopping : .late(after: limit)))
+            var outcome = first ?? .failure(.late(after: limit))
+            // Cut off by the agent's end, whatever the work says of that.
+            if Task.isCancelled, case .failure = outcome { outcome = .failure(.stopping) }
+            answer(outcome)
         }
     }
 

@@ -61,7 +61,8 @@ package final class Listener: Service {
     }
 
     package func run() async throws {
-        await opening()
+        // A start that waits for the store is no reason to stop later.
+        await cancelWhenGracefulShutdown { [opening] in await opening() }
         let door = try await open()
         await withDiscardingTaskGroup { group in
             group.addTask { [crews] in

@@ -49,6 +49,31 @@ struct StreamPipeTests {
         #expect(try await whole == StreamTaken(next: 4, done: true))
     }
 
+    @Test("a write, a read and both transport's sides end when they are cancelled, and others may come in their place")
+    func cancelled() async throws {
+        let (up, down) = (Self.upload(), DownloadPipe(clock: ManualClock()))
+        let first = try await up.write(Self.piece("ab", at: 0))
+        let write = Task { try await up.write(Self.piece("cd", at: 2)) }
+        write.cancel()
+        await #expect(throws: AgentError.callerGone) { _ = try await write.value }
+        let reading = up.begin()
+        #expect(try await reading.next() == Array("ab".utf8))
+        let next = Task { try await reading.next() }
+        next.cancel()
+        await #expect(throws: TransportError.cancelled) { _ = try await next.value }
+        #expect(up.idleSince == nil)
+        #expect(try await up.write(Self.piece("cd", at: first.next)) == StreamTaken(next: 4))
+
+        let read = Task { try await down.read() }
+        read.cancel()
+        await #expect(throws: AgentError.callerGone) { _ = try await read.value }
+        #expect(down.hold([UInt8](repeating: 1, count: 3 * Limits.pieceBytes)))
+        let take = Task { try await down.take([2]) }
+        take.cancel()
+        await #expect(throws: TransportError.cancelled) { try await take.value }
+        #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
+    }
+
     @Test("what was written before anybody read is not asked for twice")
     func early() async throws {
         let pipe = Self.upload(once: true)

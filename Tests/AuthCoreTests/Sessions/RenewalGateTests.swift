@@ -16,8 +16,8 @@ struct RenewalGateTests {
                 for number in (0..<30).map({ ($0 * 7) % 30 }) {
                     group.addTask {
                         let urgency = clock.now().boot + .seconds(number)
-                        let held = await gate.turn(at: here, urgency: urgency)
-                        #expect(held == nil)
+                        let turn = await gate.turn(at: here, urgency: urgency)
+                        #expect(turn == .begin)
                         begun.note(number, at: clock.now().boot)
                     }
                 }
@@ -39,16 +39,16 @@ struct RenewalGateTests {
     @Test("a provider that wants to be left alone sends away who waits and who comes, and no other provider's")
     func held() async throws {
         try await opened { gate, clock, here in
-            #expect(await gate.turn(at: here, urgency: clock.now().boot) == nil)
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             async let second = gate.turn(at: here, urgency: clock.now().boot)
             await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
             gate.hold(here, for: .seconds(60))
-            #expect(await second == .seconds(60))
-            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .seconds(60))
+            #expect(await second == .held(.seconds(60)))
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .held(.seconds(60)))
             let elsewhere = Self.provider("elsewhere")
-            #expect(await gate.turn(at: elsewhere, urgency: clock.now().boot) == nil)
+            #expect(await gate.turn(at: elsewhere, urgency: clock.now().boot) == .begin)
             clock.advance(.seconds(60))
-            #expect(await gate.turn(at: here, urgency: clock.now().boot) == nil)
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
         }
     }
 
@@ -56,13 +56,51 @@ struct RenewalGateTests {
     func stopping() async throws {
         let here = Self.provider("example")
         let gate = RenewalGate(clock: clock, workshop: workshop)
-        await withTaskGroup(of: Duration?.self) { group in
+        await withTaskGroup(of: RenewalGate.Turn.self) { group in
             let background = Task { await workshop.run() }
-            #expect(await gate.turn(at: here, urgency: clock.now().boot) == nil)
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             group.addTask { await gate.turn(at: here, urgency: clock.now().boot) }
             await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
             background.cancel()
-            #expect(await group.next() == .some(.some(.zero)))
+            #expect(await group.next() == .stopping)
+        }
+    }
+
+    @Test("where nothing is done any more nobody waits")
+    func workshopClosed() async {
+        let here = Self.provider("example")
+        let gate = RenewalGate(clock: clock, workshop: workshop)
+        let background = Task { await workshop.run() }
+        background.cancel()
+        await background.value
+        #expect(await gate.turn(at: here, urgency: clock.now().boot) == .stopping)
+        #expect(await gate.turn(at: here, urgency: clock.now().boot) == .stopping)
+    }
+
+    @Test("one that is cancelled goes on, and gives up its place")
+    func cancelled() async throws {
+        try await opened { gate, clock, here in
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
+            let second = Task { await gate.turn(at: here, urgency: clock.now().boot) }
+            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            second.cancel()
+            #expect(await second.value == .stopping)
+            clock.advance(ProviderQueue.spacing)
+            // The clock stands still: this one has the place that was given up.
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
+        }
+    }
+
+    @Test("once it is closed no renewal begins, and none waits")
+    func closed() async throws {
+        try await opened { gate, clock, here in
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
+            async let second = gate.turn(at: here, urgency: clock.now().boot)
+            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            gate.close()
+            #expect(await second == .stopping)
+            clock.advance(.seconds(60))
+            #expect(await gate.turn(at: here, urgency: clock.now().boot) == .stopping)
         }
     }
 

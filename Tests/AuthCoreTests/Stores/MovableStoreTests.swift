@@ -46,6 +46,38 @@ struct MovableStoreTests {
         #expect(store.present as? MemoryStore === new)
     }
 
+    @Test("a call that is cancelled while sessions are moved ends, and is not made")
+    func cancelledCall() async throws {
+        let (store, hold) = (MovableStore(old), Hold())
+        let late = try record("late")
+        async let moved: Void = store.move { [new] _ throws(AgentError) in
+            await hold.pass()
+            return new
+        }
+        await hold.isReached()
+        let save = Task { try await store.save(late) }
+        save.cancel()
+        await #expect(throws: StoreError.self) { try await save.value }
+        hold.release()
+        try await moved
+        #expect(try await store.names().isEmpty)
+    }
+
+    @Test("a move that is cancelled while it waits for a call ends, and another may begin")
+    func cancelledMove() async throws {
+        let slow = SlowStore()
+        let store = MovableStore(slow)
+        let load = Task { try await store.loadAll() }
+        await slow.hold.isReached()
+        let move = Task { [new] in try await store.move { _ throws(AgentError) in new } }
+        move.cancel()
+        await #expect(throws: AgentError.callerGone) { try await move.value }
+        slow.hold.release()
+        _ = try await load.value
+        try await store.move { [new] _ throws(AgentError) in new }
+        #expect(store.present as? MemoryStore === new)
+    }
+
     @Test("copies everything and the outbox's key, and removes it from the old one only afterwards")
     func copies() async throws {
         for name in ["home", "work"] { try await old.save(record(name)) }
@@ -127,4 +159,23 @@ private struct LockedStore: SessionStore {
     func save(_ record: SessionRecord) async throws(StoreError) { throw .locked }
     func delete(_ session: SessionName) async throws(StoreError) { throw .locked }
     func states() -> AsyncStream<StoreState> { AsyncStream { $0.finish() } }
+}
+
+/// A store that answers when the test lets it.
+private final class SlowStore: SessionStore, KeyKeeper {
+    let hold = Hold()
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        await hold.pass()
+        return []
+    }
+    func names() async throws(StoreError) -> [StoredName] { [] }
+    func personIsHere() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { nil }
+    func save(_ record: SessionRecord) async throws(StoreError) {}
+    func delete(_ session: SessionName) async throws(StoreError) {}
+    func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.ready) } }
+    func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { nil }
+    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {}
 }

@@ -13,8 +13,9 @@ struct ExampleProvider {
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
         kept: KeptAnswers = KeptAnswers(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
-        handover: (any HandoverKeeper)? = nil,
-        _ change: (inout ProviderProfile) throws -> Void = { _ in }
+        handover: (any HandoverKeeper)? = nil, signOuts: (any SignOutKeeper)? = nil,
+        _ change: (inout ProviderProfile) throws -> Void = { _ in },
+        publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
     ) throws {
         self.store = store
         self.transport = transport
@@ -24,7 +25,11 @@ struct ExampleProvider {
         table = SessionTable(
             store: store, transport: transport, cryptography: SystemCryptography(), clock: clock,
             network: StillNetwork(), sleep: sleep,
-            catalog: ProfileCatalog([profile]), handover: handover, seed: 1, publish: { kept.heed($0) })
+            catalog: ProfileCatalog([profile]), signOuts: signOuts, handover: handover, seed: 1,
+            publish: { event in
+                kept.heed(event)
+                publish(event)
+            })
     }
 
     /// Runs the table's background for as long as the test.

@@ -15,8 +15,8 @@ package final class DownloadPipe: Sendable {
         var end: End?
         /// The end was given out, or nobody wants it.
         var isOver = false
-        var reader: CheckedContinuation<Void, Never>?
-        var writer: CheckedContinuation<Void, Never>?
+        var reader: Waiter?
+        var writer: Waiter?
         /// Since when the transport waits for the client.
         var idleSince: BootInstant?
     }
@@ -26,7 +26,7 @@ package final class DownloadPipe: Sendable {
         case failed(AgentError)
     }
 
-    private typealias Waiter = CheckedContinuation<Void, Never>
+    private typealias Waiter = OneShot<Void>
 
     private let clock: any SystemClock
     private let state = Mutex(State())
@@ -50,15 +50,17 @@ package final class DownloadPipe: Sendable {
                 defer { state.writer = nil }
                 return (outcome, state.writer)
             }
-            writer?.resume()
+            writer?.send(())
             if let piece = try outcome.get() { return piece }
-            await withCheckedContinuation { reader in
-                let mayGoOn = state.withLock { state in
-                    let mayGoOn = state.count > 0 || state.end != nil || state.isOver
-                    if !mayGoOn { state.reader = reader }
-                    return mayGoOn
-                }
-                if mayGoOn { reader.resume() }
+            let wait = Waiter()
+            let mayGoOn = state.withLock { state in
+                let mayGoOn = state.count > 0 || state.end != nil || state.isOver
+                if !mayGoOn { state.reader = wait }
+                return mayGoOn
+            }
+            if !mayGoOn, await wait.value() == nil {
+                state.withLock { if $0.reader === wait { $0.reader = nil } }
+                throw .callerGone
             }
         }
     }
@@ -95,7 +97,7 @@ package final class DownloadPipe: Sendable {
             defer { state.reader = nil }
             return (true, state.reader)
         }
-        reader?.resume()
+        reader?.send(())
         return isWanted
     }
 
@@ -113,13 +115,15 @@ package final class DownloadPipe: Sendable {
 
     private func room(atMost most: Int) async throws(TransportError) {
         let now = clock.now().boot
-        await withCheckedContinuation { writer in
-            let mayGoOn = state.withLock { state in
-                let mayGoOn = state.isOver || state.count <= most
-                if !mayGoOn { (state.writer, state.idleSince) = (writer, now) }
-                return mayGoOn
-            }
-            if mayGoOn { writer.resume() }
+        let wait = Waiter()
+        let mayGoOn = state.withLock { state in
+            let mayGoOn = state.isOver || state.count <= most
+            if !mayGoOn { (state.writer, state.idleSince) = (wait, now) }
+            return mayGoOn
+        }
+        if !mayGoOn, await wait.value() == nil {
+            state.withLock { if $0.writer === wait { ($0.writer, $0.idleSince) = (nil, nil) } }
+            throw .cancelled
         }
         let (isOver, isRoom) = state.withLock { ($0.isOver, $0.count <= most) }
         if isOver { throw .cancelled }
@@ -133,7 +137,7 @@ package final class DownloadPipe: Sendable {
             defer { state.reader = nil }
             return state.reader
         }
-        reader?.resume()
+        reader?.send(())
     }
 
     /// Nobody wants more: what is held goes.
@@ -144,7 +148,7 @@ package final class DownloadPipe: Sendable {
             defer { (state.reader, state.writer) = (nil, nil) }
             return [state.reader, state.writer]
         }
-        for waiter in waiters { waiter?.resume() }
+        for waiter in waiters { waiter?.send(()) }
     }
 }
 

@@ -13,8 +13,8 @@ package final class UploadPipe: Sendable {
         var held: [UInt8]?
         /// The last piece was taken.
         var isWhole = false
-        var writer: CheckedContinuation<Void, Never>?
-        var reader: CheckedContinuation<Void, Never>?
+        var writer: Waiter?
+        var reader: Waiter?
         /// No more is wanted.
         var end: End?
         /// Since when the transport waits for the client.
@@ -48,13 +48,15 @@ package final class UploadPipe: Sendable {
         while true {
             let reading = state.withLock { $0.reading }
             if let taken = try offer(piece, in: reading) { return taken }
-            await withCheckedContinuation { writer in
-                let mayGoOn = state.withLock { state in
-                    let mayGoOn = state.end != nil || state.reading != reading || (state.held == nil && !state.isWhole)
-                    if !mayGoOn { state.writer = writer }
-                    return mayGoOn
-                }
-                if mayGoOn { writer.resume() }
+            let wait = Waiter()
+            let mayGoOn = state.withLock { state in
+                let mayGoOn = state.end != nil || state.reading != reading || (state.held == nil && !state.isWhole)
+                if !mayGoOn { state.writer = wait }
+                return mayGoOn
+            }
+            if !mayGoOn, await wait.value() == nil {
+                state.withLock { if $0.writer === wait { $0.writer = nil } }
+                throw .callerGone
             }
         }
     }
@@ -85,11 +87,11 @@ package final class UploadPipe: Sendable {
             defer { state.reader = nil }
             return (.success(piece.isLast ? nil : StreamTaken(next: end)), state.reader)
         }
-        reader?.resume()
+        reader?.send(())
         return try outcome.get()
     }
 
-    private typealias Waiter = CheckedContinuation<Void, Never>
+    private typealias Waiter = OneShot<Void>
 
     private func problem(end: Int, isLast: Bool) -> AgentError? {
         guard let size = announced.size, end > size || (isLast && end != size) else { return nil }
@@ -112,7 +114,7 @@ package final class UploadPipe: Sendable {
                 isWhole: isFirst && state.isWhole, end: end)
             return (state.reading, waiters)
         }
-        for waiter in waiters { waiter?.resume() }
+        for waiter in waiters { waiter?.send(()) }
         return Reading(pipe: self, number: number)
     }
 
@@ -136,20 +138,22 @@ package final class UploadPipe: Sendable {
                 }
                 return (.success(state.isWhole ? .end : .later), nil)
             }
-            writer?.resume()
+            writer?.send(())
             switch try outcome.get() {
             case .bytes(let bytes): return bytes
             case .end: return nil
             case .later: break
             }
             let now = clock.now().boot
-            await withCheckedContinuation { reader in
-                let mayGoOn = state.withLock { state in
-                    let mayGoOn = state.end != nil || state.reading != reading || state.held != nil || state.isWhole
-                    if !mayGoOn { (state.reader, state.idleSince) = (reader, now) }
-                    return mayGoOn
-                }
-                if mayGoOn { reader.resume() }
+            let wait = Waiter()
+            let mayGoOn = state.withLock { state in
+                let mayGoOn = state.end != nil || state.reading != reading || state.held != nil || state.isWhole
+                if !mayGoOn { (state.reader, state.idleSince) = (wait, now) }
+                return mayGoOn
+            }
+            if !mayGoOn, await wait.value() == nil {
+                state.withLock { if $0.reader === wait { ($0.reader, $0.idleSince) = (nil, nil) } }
+                throw .cancelled
             }
         }
     }
@@ -170,7 +174,7 @@ package final class UploadPipe: Sendable {
             defer { (state.writer, state.reader) = (nil, nil) }
             return [state.writer, state.reader]
         }
-        for waiter in waiters { waiter?.resume() }
+        for waiter in waiters { waiter?.send(()) }
     }
 }
 

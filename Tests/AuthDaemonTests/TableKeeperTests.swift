@@ -1,0 +1,81 @@
+import AuthCore
+import AuthDaemon
+import AuthWire
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@Suite("The end of the agent's sessions", .timeLimit(.minutes(1)))
+struct TableKeeperTests {
+    /// A store that takes nothing until it is told to, and nothing from a task that was cancelled.
+    private final class MoodyStore: SessionStore {
+        private let kept = MemoryStore()
+        private let takes = Mutex(true)
+        var kind: StoreKind { .secretService }
+
+        func take(_ takes: Bool) { self.takes.withLock { $0 = takes } }
+
+        func save(_ record: SessionRecord) async throws(StoreError) {
+            guard takes.withLock({ $0 }), !Task.isCancelled else { throw .failed(reason: "not now") }
+            try await kept.save(record)
+        }
+        func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
+        func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
+        func personIsHere() async {}
+        func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
+        func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
+        func states() -> AsyncStream<StoreState> { kept.states() }
+    }
+
+    private struct Nowhere: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply { throw .offline(reason: "none") }
+        func dropConnections() async {}
+    }
+
+    private struct Still: NetworkWatch {
+        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) } }
+    }
+
+    enum End: CaseIterable { case graceful, cancelled }
+
+    @Test(
+        "what the store has not taken is written at the end, also when the agent is cut short", arguments: End.allCases)
+    func writes(end: End) async throws {
+        let (store, clock, name) = (MoodyStore(), BootClock(), try SessionName("shop"))
+        let now = clock.now().wall
+        try await store.save(
+            SessionRecord(
+                session: name, provider: "shop", environment: "production", method: "password",
+                tokens: TokenSet(accessToken: Secret("token"), issuedAt: now, expiresAt: now + .seconds(3600)),
+                user: nil, rawUser: nil, signedInAt: now))
+        let table = SessionTable(
+            store: store, transport: Nowhere(), clock: clock, network: Still(), catalog: ProfileCatalog(), seed: 1,
+            publish: { _ in })
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(
+                services: [.init(service: TableKeeper(table: table, clock: clock, logger: logger, stop: StopMoment()))],
+                logger: logger))
+        let agent = Task { try await group.run() }
+        await table.ready()
+        store.take(false)
+        #expect(try await table.use(SessionUseParams(session: name)).unsaved)
+        #expect(try await store.load(name)?.defaultSince == nil)
+        store.take(true)
+        switch end {
+        case .graceful: await group.triggerGracefulShutdown()
+        case .cancelled: agent.cancel()
+        }
+        _ = await agent.result
+        #expect(try await store.load(name)?.defaultSince != nil)
+    }
+
+    @Test("requests in flight have their time from when the stop began, whoever asks for it first")
+    func moment() {
+        let (stop, start) = (StopMoment(), BootInstant(sinceBoot: .seconds(100)))
+        stop.begin(at: start)
+        #expect(stop.deadline(at: start + .seconds(4)) == start + StopMoment.grace)
+        #expect(StopMoment().deadline(at: start) == start + StopMoment.grace)
+    }
+}
