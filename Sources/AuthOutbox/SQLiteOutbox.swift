@@ -19,6 +19,8 @@ package actor SQLiteOutbox: OutboxStore {
     private nonisolated let file: OutboxFile?
     private let keys: any KeyKeeper
     private let mostBytes: Int
+    /// Opens and closes the file: in turn, so that what is closed later never removes what was opened meanwhile.
+    private let disk = BlockingThread()
     private var opened: Opened?
 
     /// - Parameters:
@@ -101,11 +103,13 @@ package actor SQLiteOutbox: OutboxStore {
     package func rest() async {
         guard let file, let open = opened else { return }
         opened = nil
-        do {
-            try open.database.close()
-            file.removeIfClosed()
-        } catch {
-            // It is empty all the same, and is looked at again at the next start.
+        await disk.complete {
+            do {
+                try open.database.close()
+                file.removeIfClosed()
+            } catch {
+                // It is empty all the same, and is looked at again at the next start.
+            }
         }
     }
 
@@ -116,8 +120,16 @@ package actor SQLiteOutbox: OutboxStore {
         let seal = try await seal()
         // Somebody else was here meanwhile.
         if let opened { return opened }
-        let file = file
-        let database = try await Self.translated { () async throws in try await Self.database(in: file) }
+        let database = try await disk.complete { [file] in
+            Result { () throws(OutboxError) -> DatabaseQueue in
+                do {
+                    return try Self.database(in: file)
+                } catch {
+                    throw OutboxError(error)
+                }
+            }
+        }.get()
+        if let opened { return opened }
         let fresh = Opened(database: database, seal: seal)
         opened = fresh
         return fresh
@@ -135,22 +147,22 @@ package actor SQLiteOutbox: OutboxStore {
         throw .disk(reason: "no key could be made")
     }
 
-    private static func database(in file: OutboxFile?) async throws -> DatabaseQueue {
+    private static func database(in file: OutboxFile?) throws -> DatabaseQueue {
         guard let file else {
             let database = try DatabaseQueue()
-            try await prepare(database)
+            try prepare(database)
             return database
         }
         try file.prepare()
         var configuration = Configuration()
         configuration.journalMode = .wal
         let database = try DatabaseQueue(path: file.path, configuration: configuration)
-        try await prepare(database)
+        try prepare(database)
         return database
     }
 
-    private static func prepare(_ database: DatabaseQueue) async throws {
-        try await database.writeWithoutTransaction { database in
+    private static func prepare(_ database: DatabaseQueue) throws {
+        try database.writeWithoutTransaction { database in
             // In WAL the log is synced at each commit then, and not only at checkpoints (sqlite.org/pragma.html).
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "PRAGMA secure_delete = ON")

@@ -1,6 +1,5 @@
 import AuthCore
 import NIOCore
-import NIOPosix
 import Synchronization
 
 /// One thread that may wait for a disk, and callers that do not wait for it longer than a limit.
@@ -12,7 +11,7 @@ final class DiskThread: Sendable {
         case waiting, begun, over
     }
 
-    private let pool = NIOThreadPool(numberOfThreads: 1)
+    private let thread = BlockingThread()
     /// Only for the limit's clock.
     private let loop: any EventLoop
     private let limit: Duration
@@ -24,19 +23,11 @@ final class DiskThread: Sendable {
         self.loop = loop
         self.limit = limit
         self.tellSilence = tellSilence
-        pool.start()
-    }
-
-    deinit {
-        // It ends by itself, after what it does now.
-        pool.shutdownGracefully { _ in }
     }
 
     /// Has work done that nobody waits for.
     func begin(_ work: @escaping @Sendable () -> Void) {
-        pool.submit { state in
-            if state == .active { work() }
-        }
+        thread.submit(work)
     }
 
     func run<Value: Sendable>(
@@ -50,8 +41,7 @@ final class DiskThread: Sendable {
             if turn.give(up: .waiting) || turn.give(up: .begun) { self.fellSilent() }
             promise.succeed(.failure(.notAnswering(after: limit)))
         }
-        pool.submit { state in
-            guard state == .active else { return promise.succeed(.failure(.failed(reason: "the agent is stopping"))) }
+        thread.submit {
             guard turn.begin() else { return }
             promise.succeed(Result { () throws(StoreError) in try work() })
         }

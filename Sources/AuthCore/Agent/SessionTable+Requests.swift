@@ -120,6 +120,8 @@ extension SessionTable {
         var last = try status(session.name)
         let note = defaultNote(removing: session.name)
         signOuts.begin(record)
+        // Beside the store's work: a disk that does not answer keeps nobody signed in.
+        async let marking = signOuts.keep()
         let removed: Result<Void, AgentError>
         do throws(AgentError) {
             removed = .success(try await session.signOut())
@@ -129,7 +131,14 @@ extension SessionTable {
         // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
         let untold = params.revoke ? await provider.signOut(record, sentAt: clock.now()) : nil
         let page = params.revoke ? await provider.signOutPage(record, at: clock.now()) : nil
-        try removed.get()
+        let unmarked = await marking
+        do throws(AgentError) {
+            try removed.get()
+        } catch {
+            throw unmarked.map { error.mayComeBack(because: $0) } ?? error
+        }
+        // The store holds nothing of it any more: the mark goes.
+        _ = await signOuts.keep()
         last.state = .signedOut
         last.cause = nil
         let words = [

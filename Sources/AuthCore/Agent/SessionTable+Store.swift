@@ -75,6 +75,8 @@ extension SessionTable {
                 entries.loaded = true
                 entries.damaged = damaged
             }
+            // A mark that cannot be taken away names a sign-in that is nowhere.
+            workshop.order { _ = await self.signOuts.keep() }
             board.removeHeralds(in: .keyringLocked)
             board.put(storeKind: store.kind)
             await tellPlaces()

@@ -283,6 +283,7 @@ package final class SessionTable: Sendable {
         workshop.order {
             await self.endDefault(marks)
             await self.tellPlaces()
+            _ = await self.signOuts.keep()
         }
         forgetAnswers()
     }

@@ -6,18 +6,19 @@ package struct StoreDesk: Sendable {
     /// What lies outside: files, settings, the stores that could be.
     package struct Surroundings: Sendable {
         /// A store that is not in use yet.
-        package var open: @Sendable (StoreKind) throws(StoreError) -> MovableStore.Store
+        package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
         /// What the command line or the settings want for the next start; `nil`: nothing.
-        package var wanted: @Sendable () -> StoreKind?
-        /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns.
-        package var choose: @Sendable (StoreKind) throws(StoreError) -> Void
+        package var wanted: @Sendable () async -> StoreKind?
+        /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
+        /// is cancelled.
+        package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
         package var moves: any UnfinishedMoveKeeper
         package var parcels: any ParcelSealing
 
         package init(
-            open: @escaping @Sendable (StoreKind) throws(StoreError) -> MovableStore.Store,
-            wanted: @escaping @Sendable () -> StoreKind?,
-            choose: @escaping @Sendable (StoreKind) throws(StoreError) -> Void,
+            open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
+            wanted: @escaping @Sendable () async -> StoreKind?,
+            choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
             moves: any UnfinishedMoveKeeper, parcels: any ParcelSealing
         ) {
             self.open = open
@@ -108,7 +109,7 @@ package struct StoreDesk: Sendable {
         guard kind != store.kind else {
             return MessageResult(message: "Sessions are kept in \(kind.rawValue) already.")
         }
-        if let wanted = surroundings.wanted(), wanted != kind {
+        if let wanted = await surroundings.wanted(), wanted != kind {
             throw AgentError(
                 .conflict,
                 "authd is told to keep sessions in \(wanted.rawValue), by --store or in authd.toml, and its next start would "
@@ -117,7 +118,7 @@ package struct StoreDesk: Sendable {
         guard table.isLoaded else { throw .storeNotRead(table.board.store) }
         let target: MovableStore.Store
         do throws(StoreError) {
-            target = try surroundings.open(kind)
+            target = try await surroundings.open(kind)
         } catch {
             throw AgentError(error)
         }
@@ -125,7 +126,7 @@ package struct StoreDesk: Sendable {
         guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
         defer { turn.giveBack() }
         // What is left there of a move from there is no session any more: it must not come back with this one.
-        if let former = surroundings.moves.load(), former.from == kind, former.to == store.kind {
+        if let former = await surroundings.moves.load(), former.from == kind, former.to == store.kind {
             guard await finish(former, in: target).isEmpty else {
                 throw AgentError(
                     .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
@@ -139,10 +140,10 @@ package struct StoreDesk: Sendable {
             unfinished.copies = moved.map(UnfinishedMove.Copy.init)
             count = moved.count
             do throws(StoreError) {
-                try surroundings.moves.keep(unfinished)
-                try surroundings.choose(kind)
+                try await surroundings.moves.keep(unfinished)
+                try await surroundings.choose(kind)
             } catch {
-                try? surroundings.moves.keep(nil)
+                try? await surroundings.moves.keep(nil)
                 throw AgentError(error)
             }
             unfinished.copies = await finish(unfinished, in: source, new: target)
@@ -156,17 +157,19 @@ package struct StoreDesk: Sendable {
 
     /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.
     package func finishMove() async {
-        guard let move = surroundings.moves.load() else { return }
+        guard let move = await surroundings.moves.load() else { return }
         // Sessions are where they were before, by somebody's will: nothing there is a copy.
-        if move.from == store.kind { try? surroundings.moves.keep(nil) }
+        if move.from == store.kind { try? await surroundings.moves.keep(nil) }
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }
-        guard !Task.isCancelled, let old = try? surroundings.open(move.from) else { return }
+        guard !Task.isCancelled, let old = try? await surroundings.open(move.from) else { return }
         for await state in old.states() where state == .ready {
             // Another move ends this one, too.
             guard turn.take() else { return }
             defer { turn.giveBack() }
-            guard let move = surroundings.moves.load(), move.to == store.kind, move.from == old.kind else { return }
+            guard let move = await surroundings.moves.load(), move.to == store.kind, move.from == old.kind else {
+                return
+            }
             if await finish(move, in: old).isEmpty { return }
         }
     }
@@ -179,7 +182,7 @@ package struct StoreDesk: Sendable {
         var rest = move
         rest.copies = await move.clear(old, keepingWhatLacks: new ?? store)
         // What cannot be written down is done again by the next start: there is nothing left for it to do.
-        try? surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
+        try? await surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
         return rest.copies
     }
 }

@@ -60,9 +60,9 @@ package struct UnfinishedMove: Sendable, Equatable {
 
 /// Where an unfinished move outlives a run.
 package protocol UnfinishedMoveKeeper: Sendable {
-    func load() -> UnfinishedMove?
-    /// It is on disk when this returns; `nil`: nothing is left to do.
-    func keep(_ move: UnfinishedMove?) throws(StoreError)
+    func load() async -> UnfinishedMove?
+    /// It is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
+    func keep(_ move: UnfinishedMove?) async throws(StoreError)
 }
 
 /// Where there is no place for one: no session was ever moved.

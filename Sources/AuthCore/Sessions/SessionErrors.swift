@@ -143,6 +143,17 @@ extension AgentError {
     }
 }
 
+extension AgentError {
+    /// The sign-out could not be noted for the next start either.
+    func mayComeBack(because error: StoreError) -> AgentError {
+        var told = self
+        told.message +=
+            " The sign-out could not be noted on the disk: if authd is started again before that, the session "
+            + "comes back. \(AgentError(error).message)"
+        return told
+    }
+}
+
 extension ProviderFailure {
     /// The provider has told another session when it wants to be asked again.
     package static func held(for wait: Duration) -> ProviderFailure {

@@ -5,37 +5,60 @@ internal import Synchronization
 package protocol SignOutKeeper: Sendable {
     /// Which sign-in has been signed out of, by session.
     func load() -> [SessionName: SignInID]
-    /// Replaces all that is kept; it must not wait.
-    func keep(_ signOuts: [SessionName: SignInID])
+
+    /// Replaces all that is kept. It survives a loss of power when this returns, even if the task is cancelled.
+    /// - Parameter newest: read right before it is written, so that of two calls at once the older state never replaces the
+    ///   newer one.
+    func keep(_ newest: @escaping @Sendable () -> [SessionName: SignInID]) async throws(StoreError)
 }
 
-/// Sign-outs that are under way at the store: what it still holds of them is no session any more.
+/// Sign-outs that are in progress at the store: what it still holds of them is no session any more.
 final class SignOuts: Sendable {
-    private let pending: Mutex<[SessionName: SignInID]>
+    private struct State {
+        var pending: [SessionName: SignInID]
+        /// Grows with each change.
+        var version = 0
+        /// The newest that is on disk.
+        var kept = 0
+    }
+
+    private let state: Mutex<State>
     private let keeper: (any SignOutKeeper)?
 
     init(keeper: (any SignOutKeeper)?) {
         self.keeper = keeper
-        pending = Mutex(keeper?.load() ?? [:])
+        state = Mutex(State(pending: keeper?.load() ?? [:]))
     }
 
+    /// From now on the sign-in is over, whatever the store holds.
     func begin(_ record: SessionRecord) { set(record.signIn, for: record.session) }
 
     /// The store has let go of it, or holds another sign-in of that name.
     func end(_ session: SessionName) { set(nil, for: session) }
 
-    /// Whether a person signed out of this very sign-in.
-    func cover(_ record: SessionRecord) -> Bool { pending.withLock { $0[record.session] } == record.signIn }
+    /// Returns when every change until now survives a loss of power, or with the reason why it does not.
+    func keep() async -> StoreError? {
+        guard let keeper, let version = state.withLock({ $0.kept < $0.version ? $0.version : nil }) else { return nil }
+        do throws(StoreError) {
+            try await keeper.keep { [self] in state.withLock { $0.pending } }
+        } catch {
+            return error
+        }
+        state.withLock { $0.kept = max($0.kept, version) }
+        return nil
+    }
 
-    /// Whether somebody signed out of a session of that name, as far as can be told without reading it.
-    func include(_ session: SessionName) -> Bool { pending.withLock { $0[session] != nil } }
+    /// Whether a user signed out of this very sign-in.
+    func cover(_ record: SessionRecord) -> Bool { state.withLock { $0.pending[record.session] } == record.signIn }
+
+    /// Whether a user signed out of a session of that name, as far as can be told without reading it.
+    func include(_ session: SessionName) -> Bool { state.withLock { $0.pending[session] != nil } }
 
     private func set(_ signIn: SignInID?, for session: SessionName) {
-        pending.withLock { pending in
-            guard pending[session] != signIn else { return }
-            pending[session] = signIn
-            // Under the lock, so that an older state never replaces a newer one.
-            keeper?.keep(pending)
+        state.withLock { state in
+            guard state.pending[session] != signIn else { return }
+            state.pending[session] = signIn
+            state.version += 1
         }
     }
 }

@@ -38,7 +38,7 @@ package struct Agent: Sendable {
             let chosen = ChosenSessions(
                 board: table.board,
                 folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
-            chosen.take(configuration.settings)
+            await chosen.take(configuration.settings)
             let showsNotices = StateBroadcast<Bool>(configuration.settings.notifications)
             let reloader = Reloader(
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,

@@ -79,7 +79,7 @@ package struct AgentProgram: Sendable {
             tools: SignInTools(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()), keys: store,
                 note: { [logger = log.logger()] in logger.notice("\($0)") }),
-            signOuts: place.map(SignOutFile.init),
+            signOuts: place.map { SignOutFile(in: $0) },
             handover: DescriptorStore.systemd(inherited: kept, logger: log.logger()))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,

@@ -7,6 +7,7 @@ package struct ChosenSessions: Sendable {
     private let board: StateBoard
     private let folders: FolderRulesFile
     private let logger: Logger
+    private let disk = BlockingThread()
 
     package init(board: StateBoard, folders: FolderRulesFile, logger: Logger) {
         self.board = board
@@ -14,12 +15,17 @@ package struct ChosenSessions: Sendable {
         self.logger = logger
     }
 
-    package func take(_ settings: Settings) {
+    /// Returns when clients find the rules. Of two calls, those of the later one stay.
+    package func take(_ settings: Settings) async {
         board.prefer(settings.defaultSession)
-        do throws(SystemFailure) {
-            try folders.write(settings.folders)
-        } catch {
-            logger.warning("The folder rules are not in effect: \(error)")
+        let failure = await disk.run { [folders] () -> SystemFailure? in
+            do throws(SystemFailure) {
+                try folders.write(settings.folders)
+                return nil
+            } catch {
+                return error
+            }
         }
+        if let failure = failure ?? nil { logger.warning("The folder rules are not in effect: \(failure)") }
     }
 }

@@ -3,6 +3,8 @@ package import AuthWire
 import Logging
 
 /// Takes over settings and profiles that have changed, all of them or, where one is broken, none.
+///
+/// Invariant: what was read before something that is in effect never comes into effect.
 package actor Reloader {
     package typealias Read = @Sendable () -> ConfigurationReading
 
@@ -17,6 +19,11 @@ package actor Reloader {
     private let notifier: ServiceNotifier
     /// The command line's own level stays, whatever the settings say.
     private let fixedLevel: Bool
+    /// Reads in the order in which it is asked to.
+    private let disk = BlockingThread()
+    private var lastReading = 0
+    /// The reading that is in effect; 0: that of the start.
+    private var inEffect = 0
 
     package init(
         current: AgentConfiguration, read: @escaping Read, table: SessionTable, policy: CurrentPeerPolicy,
@@ -39,15 +46,19 @@ package actor Reloader {
     package func reload() async throws(AgentError) -> MessageResult {
         notifier.reloading()
         defer { notifier.ready(status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store)) }
-        let (new, changes): (AgentConfiguration, [String])
+        let found: Found
         do throws(AgentError) {
-            (new, changes) = try found()
+            found = try await self.found()
         } catch {
             for problem in error.details { logger.error("\(problem)") }
             logger.error("Nothing is changed: the settings and profiles stay as they were.")
             throw error
         }
-        await take(new)
+        // A reload that read later has overtaken this one: what is in effect is newer.
+        guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
+        inEffect = found.reading
+        let changes = found.changes
+        await take(found.configuration)
         for change in changes { logger.notice("Reloaded: \(change)") }
         if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
         return Self.result(changes)
@@ -55,16 +66,25 @@ package actor Reloader {
 
     /// What a reload would change; nothing is.
     /// - Throws: as ``reload()``.
-    package func check() throws(AgentError) -> MessageResult { Self.result(try found().changes) }
+    package func check() async throws(AgentError) -> MessageResult { Self.result(try await found().changes) }
 
-    private func found() throws(AgentError) -> (new: AgentConfiguration, changes: [String]) {
-        let reading = read()
+    private struct Found {
+        let reading: Int
+        let configuration: AgentConfiguration
+        let changes: [String]
+    }
+
+    private func found() async throws(AgentError) -> Found {
+        lastReading += 1
+        let number = lastReading
+        guard let reading = await disk.run(read) else { throw .callerGone }
         guard let new = reading.configuration, reading.problems.isEmpty else {
             throw AgentError(
                 .validation, "The settings or profiles are broken; everything stays as it was.",
                 details: reading.problems.map(\.description))
         }
-        return (new, ConfigurationChange.list(from: current, to: new))
+        return Found(
+            reading: number, configuration: new, changes: ConfigurationChange.list(from: current, to: new))
     }
 
     private static func result(_ changes: [String]) -> MessageResult {
@@ -77,7 +97,7 @@ package actor Reloader {
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
         showsNotices.tell(new.settings.notifications)
         if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
-        chosen.take(new.settings)
+        await chosen.take(new.settings)
         await table.reload(new.catalog)
     }
 }

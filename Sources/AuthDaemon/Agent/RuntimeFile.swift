@@ -3,10 +3,18 @@ import Glibc
 /// A small file beside the socket, for others to read without asking the agent, or of the agent's own state. It holds no
 /// secret.
 package struct RuntimeFile: Sendable {
-    package let path: String
+    /// What a durable replacement is made of.
+    package enum Step: Sendable, Equatable {
+        case syncedFile, replaced, syncedFolder
+    }
 
-    package init(path: String) {
+    package let path: String
+    private let note: @Sendable (Step) -> Void
+
+    /// - Parameter note: called after each step that the kernel has taken.
+    package init(path: String, note: @escaping @Sendable (Step) -> Void = { _ in }) {
         self.path = path
+        self.note = note
     }
 
     /// Replaces the file by rename, so that a reader sees one text or the other.
@@ -20,12 +28,19 @@ package struct RuntimeFile: Sendable {
         guard unsafe Glibc.write(descriptor, bytes, bytes.count) == bytes.count else {
             throw SystemFailure("write \(fresh)")
         }
-        if durably, fsync(descriptor) != 0 { throw SystemFailure("write \(fresh) to the disk") }
+        if durably {
+            guard fsync(descriptor) == 0 else { throw SystemFailure("write \(fresh) to the disk") }
+            note(.syncedFile)
+        }
         guard unsafe rename(fresh, path) == 0 else { throw SystemFailure("replace \(path)") }
-        if durably { try Self.sync(folder: SocketFolder.folder(of: path)) }
+        note(.replaced)
+        if durably {
+            try Self.sync(folder: SocketFolder.folder(of: path))
+            note(.syncedFolder)
+        }
     }
 
-    private static func sync(folder: String) throws(SystemFailure) {
+    static func sync(folder: String) throws(SystemFailure) {
         let descriptor = unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw SystemFailure("open the folder \(folder)") }
         defer { close(descriptor) }

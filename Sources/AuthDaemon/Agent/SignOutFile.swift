@@ -9,10 +9,13 @@ package struct SignOutFile: SignOutKeeper {
     private static let mostBytes = 1 << 20
 
     private let folder: String
-    private var file: RuntimeFile { RuntimeFile(path: folder + "/signed-out") }
+    private let file: RuntimeFile
+    private let disk = BlockingThread()
 
-    package init(in folder: String) {
+    /// - Parameter note: called after each step that the kernel has taken.
+    package init(in folder: String, note: @escaping @Sendable (RuntimeFile.Step) -> Void = { _ in }) {
         self.folder = folder
+        file = RuntimeFile(path: folder + "/signed-out", note: note)
     }
 
     package func load() -> [SessionName: SignInID] {
@@ -27,7 +30,13 @@ package struct SignOutFile: SignOutKeeper {
         return signOuts
     }
 
-    package func keep(_ signOuts: [SessionName: SignInID]) {
+    package func keep(_ newest: @escaping @Sendable () -> [SessionName: SignInID]) async throws(StoreError) {
+        let result = await disk.run { [self] in Result { () throws(StoreError) in try write(newest()) } }
+        guard let result else { throw .failed(reason: "the call was cancelled") }
+        try result.get()
+    }
+
+    private func write(_ signOuts: [SessionName: SignInID]) throws(StoreError) {
         guard !signOuts.isEmpty else {
             file.remove()
             // A folder with something in it stays.
@@ -37,9 +46,9 @@ package struct SignOutFile: SignOutKeeper {
         let lines = signOuts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }
         do throws(SystemFailure) {
             try StateFolder.make(folder)
-            try file.write(lines.joined())
+            try file.write(lines.joined(), durably: true)
         } catch {
-            // The person is told that the store still has the session; here it is over all the same.
+            throw .failed(reason: "\(error)")
         }
     }
 }

@@ -10,6 +10,7 @@ struct Stores: Sendable {
     /// `nil` where the environment names no home.
     let stateFolder: String?
     let loop: any EventLoop
+    private let disk = BlockingThread()
 
     func open(_ kind: StoreKind) throws(StoreError) -> MovableStore.Store {
         switch kind {
@@ -28,14 +29,22 @@ struct Stores: Sendable {
     ) -> StoreDesk.Surroundings {
         StoreDesk.Surroundings(
             open: { (kind) throws(StoreError) in
-                do throws(StartRefusal) {
-                    if kind == .secretService { try claimKeyring() }
-                } catch {
-                    throw .failed(reason: error.message)
-                }
-                return try open(kind)
-            }, wanted: wanted,
-            choose: { (kind) throws(StoreError) in try StoreChoice(in: try place()).keep(kind) },
+                try await disk.complete {
+                    Result { () throws(StoreError) -> MovableStore.Store in
+                        do throws(StartRefusal) {
+                            if kind == .secretService { try claimKeyring() }
+                        } catch {
+                            throw .failed(reason: error.message)
+                        }
+                        return try open(kind)
+                    }
+                }.get()
+            }, wanted: { await disk.complete { wanted() } },
+            choose: { (kind) throws(StoreError) in
+                try await disk.complete {
+                    Result { () throws(StoreError) in try StoreChoice(in: try place()).keep(kind) }
+                }.get()
+            },
             moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMove(), parcels: parts.parcels)
     }
 

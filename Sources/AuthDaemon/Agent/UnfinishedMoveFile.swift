@@ -8,13 +8,20 @@ struct UnfinishedMoveFile: UnfinishedMoveKeeper {
     private static let mostBytes = 1 << 20
 
     private let folder: String
+    private let disk = BlockingThread()
     private var file: RuntimeFile { RuntimeFile(path: folder + "/moved") }
 
     init(in folder: String) {
         self.folder = folder
     }
 
-    func load() -> UnfinishedMove? {
+    func load() async -> UnfinishedMove? { await disk.run { read() } ?? nil }
+
+    func keep(_ move: UnfinishedMove?) async throws(StoreError) {
+        try await disk.complete { Result { () throws(StoreError) in try write(move) } }.get()
+    }
+
+    private func read() -> UnfinishedMove? {
         let lines = String(decoding: file.read(atMost: Self.mostBytes) ?? [], as: UTF8.self).split(separator: "\n")
         guard let kinds = lines.first?.split(separator: " ").map({ StoreKind(rawValue: String($0)) }), kinds.count == 2,
             let from = kinds[0], let to = kinds[1]
@@ -31,7 +38,7 @@ struct UnfinishedMoveFile: UnfinishedMoveKeeper {
         return UnfinishedMove(from: from, to: to, copies: copies)
     }
 
-    func keep(_ move: UnfinishedMove?) throws(StoreError) {
+    private func write(_ move: UnfinishedMove?) throws(StoreError) {
         guard let move else { return file.remove() }
         let copies = move.copies.map { "\($0.session) \($0.signIn) \($0.number)\n" }
         do throws(SystemFailure) {

@@ -9,14 +9,17 @@ enum StateFolder {
         return home + "/.local/state/authd"
     }
 
-    /// The folder and what is missing above it, closed to others.
+    /// The folder and what is missing above it, closed to others. What was made survives a loss of power.
     static func make(_ folder: String) throws(SystemFailure) {
         for end in folder.indices.dropFirst() where folder[end] == "/" {
             // What cannot be made is told by the folder itself.
-            _ = unsafe mkdir(String(folder[..<end]), 0o700)
+            if unsafe mkdir(String(folder[..<end]), 0o700) == 0 { try syncParent(of: String(folder[..<end])) }
         }
-        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw SystemFailure("make the folder \(folder)")
-        }
+        if unsafe mkdir(folder, 0o700) == 0 { return try syncParent(of: folder) }
+        guard errno == EEXIST else { throw SystemFailure("make the folder \(folder)") }
+    }
+
+    private static func syncParent(of folder: String) throws(SystemFailure) {
+        try RuntimeFile.sync(folder: SocketFolder.folder(of: folder))
     }
 }

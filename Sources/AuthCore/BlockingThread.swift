@@ -1,0 +1,76 @@
+internal import Glibc
+internal import Synchronization
+
+/// A thread for work that may wait for a disk, so that no thread of Swift's pool does. It exists while there is work.
+///
+/// Invariant: all work that was given is done, in the order in which it was given.
+package final class BlockingThread: Sendable {
+    package typealias Work = @Sendable () -> Void
+
+    private struct State {
+        var work: [Work] = []
+        var hasThread = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Has work done that nobody waits for.
+    package func submit(_ work: @escaping Work) {
+        let needsThread = state.withLock { state in
+            state.work.append(work)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        if needsThread { start() }
+    }
+
+    /// Returns what the work returned. `nil`: the task was cancelled first; the work is done all the same.
+    package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value? {
+        let result = OneShot<Value>()
+        submit { result.send(work()) }
+        return await result.value()
+    }
+
+    /// The same for what the caller has to know the outcome of: it waits even if the task is cancelled.
+    package func complete<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            submit { continuation.resume(returning: work()) }
+        }
+    }
+
+    private func start() {
+        // Signals stay with the threads that wait for them.
+        var (all, before) = (sigset_t(), sigset_t())
+        unsafe sigfillset(&all)
+        unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { _ = unsafe pthread_sigmask(SIG_SETMASK, &before, nil) }
+        var made = pthread_t()
+        let failure = unsafe pthread_create(
+            &made, nil,
+            { thread in
+                if let thread = unsafe thread {
+                    unsafe Unmanaged<BlockingThread>.fromOpaque(thread).takeRetainedValue().doAll()
+                }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        guard failure == 0 else {
+            unsafe Unmanaged.passUnretained(self).release()
+            // No thread can be had: slow here is better than not done.
+            return doAll()
+        }
+        pthread_detach(made)
+    }
+
+    private func doAll() {
+        while let work = next() { work() }
+    }
+
+    private func next() -> Work? {
+        state.withLock { state in
+            state.hasThread = !state.work.isEmpty
+            return state.hasThread ? state.work.removeFirst() : nil
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import AuthCore
+import AuthDaemon
+import AuthWire
+import Foundation
+import Logging
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("What the agent keeps in files of its own", .timeLimit(.minutes(1)))
+struct DurableFileTests {
+    /// What was done to a file, in its order.
+    private final class Steps: Sendable {
+        let all = Mutex<[RuntimeFile.Step]>([])
+
+        func add(_ step: RuntimeFile.Step) { all.withLock { $0.append(step) } }
+    }
+
+    @Test(
+        "a mark of a sign-out survives a loss of power: the file and its folder are synced before it is said to be kept"
+    )
+    func signOut() async throws {
+        let (folder, steps) = (try TemporaryFolder(), Steps())
+        let place = folder.path + "/state/authd"
+        let file = SignOutFile(in: place, note: { steps.add($0) })
+        let marks = [try SessionName("work"): SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))]
+        try await file.keep { marks }
+        #expect(steps.all.withLock { $0 } == [.syncedFile, .replaced, .syncedFolder])
+        #expect(SignOutFile(in: place).load() == marks)
+        try await file.keep { [:] }
+        #expect(!FileManager.default.fileExists(atPath: place))
+    }
+
+    @Test("a mark that cannot be written is no silent success")
+    func refused() async throws {
+        let folder = try TemporaryFolder()
+        _ = try folder.write("in the way", to: "state")
+        let file = SignOutFile(in: folder.path + "/state/authd")
+        let marks = [try SessionName("work"): SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))]
+        await #expect(throws: StoreError.self) { try await file.keep { marks } }
+    }
+
+    @Test("of reloads at once, the one that read last is in effect at the end")
+    func reloads() async throws {
+        let folder = try TemporaryFolder()
+        let table = SessionTable(
+            store: MemoryStore(), transport: Nowhere(), clock: BootClock(), network: Still(),
+            catalog: ProfileCatalog(), seed: 1, publish: { _ in })
+        let (log, readings) = (AgentLog(level: .critical), Readings())
+        let policy = CurrentPeerPolicy(PeerPolicy(ownUserID: 1))
+        let chosen = ChosenSessions(
+            board: table.board, folders: FolderRulesFile(beside: folder.path + "/socket", home: nil),
+            logger: log.logger())
+        let reloader = Reloader(
+            current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
+            table: table, policy: policy, chosen: chosen, showsNotices: StateBroadcast<Bool>(true), log: log,
+            fixedLevel: true, notifier: ServiceNotifier(send: { _ in }))
+        for round in 1...20 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...8 { group.addTask { _ = try await reloader.reload() } }
+                try await group.waitForAll()
+            }
+            #expect(policy.now.allowedUserIDs == [UInt32(8 * round)])
+            let rules = try String(contentsOfFile: folder.path + "/folders", encoding: .utf8)
+            #expect(rules.contains("/place/\(8 * round)"))
+        }
+    }
+
+    /// Each has a number of its own in it.
+    private final class Readings: Sendable {
+        private let count = Atomic<Int>(0)
+
+        func next() -> ConfigurationReading {
+            let number = count.add(1, ordering: .relaxed).newValue
+            let settings = Settings(
+                allowedUserIDs: [UInt32(number)],
+                folders: (try? SessionName("work")).map { [FolderRule(path: "/place/\(number)", session: $0)] } ?? [])
+            return ConfigurationReading(
+                configuration: AgentConfiguration(settings: settings, catalog: ProfileCatalog()), problems: [])
+        }
+    }
+
+    private struct Nowhere: HTTPTransport {
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply { throw .offline(reason: "none") }
+        func dropConnections() async {}
+    }
+
+    private struct Still: NetworkWatch {
+        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) } }
+    }
+}
