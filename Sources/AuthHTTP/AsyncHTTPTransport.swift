@@ -4,7 +4,7 @@ import FoundationEssentials
 package import NIOCore
 import NIOHTTPCompression
 
-/// The HTTP side of the agent: a pool of connections a route, on event loops shared with the rest.
+/// The HTTP side of the agent: a pool of connections for each origin and route, on event loops shared with the rest.
 ///
 /// ``shutdown()`` must be called, once, before it is let go.
 package final class AsyncHTTPTransport: HTTPTransport {
@@ -80,7 +80,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         let origin = try Origin(of: url)
         let route = try proxies.route(to: origin)
         let shelf = request.streams ? streams : shelf
-        guard let loan = shelf.borrow(route) else { throw .cancelled }
+        guard let loan = shelf.borrow(route, to: origin) else { throw .cancelled }
         let exchange = Exchange(
             client: loan.client, request: request, url: url, userAgent: userAgent,
             attempt: Attempt(origin: origin, route: route, limits: limits))
@@ -96,6 +96,13 @@ package final class AsyncHTTPTransport: HTTPTransport {
     package func dropConnections() async {
         await shelf.renew()
         await streams.renew()
+    }
+
+    /// The same for those to these origins.
+    package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+        let wanted = Set(origins.compactMap { URL(string: $0.text).flatMap { try? Origin(of: $0) } })
+        await shelf.renew(to: wanted)
+        await streams.renew(to: wanted)
     }
 
     package func abandonConnections() async {

@@ -2,33 +2,54 @@ import AsyncHTTPClient
 import NIOCore
 import Synchronization
 
-/// The pools of connections, one a route.
+/// The pools of connections, one for each origin and route: so that those to one origin can be closed alone.
 ///
-/// Invariant: a request is given a pool of the present generation only; a pool of an earlier generation lives as long
-/// as requests use it, and whoever gives it back last closes it, or it is abandoned. So every pool is closed once.
+/// Invariant: a request is given the present pool of its place only; an earlier one lives as long as requests use it, and
+/// whoever gives it back last closes it, or it is abandoned. So every pool is closed once.
 final class ClientShelf: Sendable {
     /// A pool lent to one request.
     struct Loan: Sendable {
         let client: HTTPClient
-        fileprivate let key: Key
+        fileprivate let number: Int
     }
 
-    fileprivate struct Key: Hashable, Sendable {
-        let generation: Int
+    private struct Place: Hashable {
+        let origin: Origin
         let route: ProxyRules.Route
     }
 
     private struct Entry {
         let client: HTTPClient
+        let place: Place
         var loans = 0
     }
 
     private struct State {
-        var generation = 0
-        /// Pools of earlier generations than this were closed under their requests.
+        var lastNumber = 0
+        /// Pools with lower numbers than this were closed under their requests.
         var firstKept = 0
-        var entries: [Key: Entry] = [:]
+        /// Every pool that is not closed, by its number.
+        var entries: [Int: Entry] = [:]
+        /// Where new requests go.
+        var present: [Place: Int] = [:]
         var closed = false
+
+        /// Takes the pools of these places out of use.
+        /// - Returns: those that no request uses.
+        mutating func retire(_ isMeant: (Place) -> Bool) -> [HTTPClient] {
+            var unused: [HTTPClient] = []
+            for (place, number) in present where isMeant(place) {
+                present[place] = nil
+                guard entries[number]?.loans == 0, let entry = entries.removeValue(forKey: number) else { continue }
+                unused.append(entry.client)
+            }
+            return unused
+        }
+
+        mutating func takeAll() -> [HTTPClient] {
+            defer { (entries, present) = ([:], [:]) }
+            return entries.values.map(\.client)
+        }
     }
 
     private let state = Mutex(State())
@@ -41,64 +62,64 @@ final class ClientShelf: Sendable {
     }
 
     /// Nil once the shelf is closed.
-    func borrow(_ route: ProxyRules.Route) -> Loan? {
+    func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Loan? {
         state.withLock { state in
             guard !state.closed else { return nil }
-            let key = Key(generation: state.generation, route: route)
-            let client =
-                state.entries[key]?.client
-                ?? HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route))
-            state.entries[key, default: Entry(client: client)].loans += 1
-            return Loan(client: client, key: key)
+            let place = Place(origin: origin, route: route)
+            if let number = state.present[place], let client = state.entries[number]?.client {
+                state.entries[number]?.loans += 1
+                return Loan(client: client, number: number)
+            }
+            let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route))
+            state.lastNumber += 1
+            state.entries[state.lastNumber] = Entry(client: client, place: place, loans: 1)
+            state.present[place] = state.lastNumber
+            return Loan(client: client, number: state.lastNumber)
         }
     }
 
     func giveBack(_ loan: Loan) async {
         let client = state.withLock { state -> HTTPClient? in
-            guard var entry = state.entries[loan.key] else { return nil }
+            guard var entry = state.entries[loan.number] else { return nil }
             entry.loans -= 1
-            guard entry.loans == 0, loan.key.generation != state.generation else {
-                state.entries[loan.key] = entry
+            guard entry.loans == 0, state.present[entry.place] != loan.number else {
+                state.entries[loan.number] = entry
                 return nil
             }
-            state.entries[loan.key] = nil
+            state.entries[loan.number] = nil
             return entry.client
         }
         await Self.shutDown(client.map { [$0] } ?? [])
     }
 
-    /// Begins a new generation. Pools that nobody uses are closed before this returns.
+    /// Later requests begin on new connections. Pools that nobody uses are closed before this returns.
     func renew() async {
-        let unused = state.withLock { state in
-            state.generation += 1
-            let unused = state.entries.filter { $0.value.loans == 0 }
-            for key in unused.keys { state.entries[key] = nil }
-            return unused.values.map(\.client)
-        }
-        await Self.shutDown(unused)
+        await Self.shutDown(state.withLock { $0.retire { _ in true } })
     }
 
-    /// Begins a new generation and closes every pool of before; requests under way end with an error.
+    /// The same for requests to these origins.
+    func renew(to origins: Set<Origin>) async {
+        await Self.shutDown(state.withLock { $0.retire { origins.contains($0.origin) } })
+    }
+
+    /// Closes every pool; requests in flight end with an error, later ones begin on new connections.
     func abandon() async {
         let all = state.withLock { state in
-            state.generation += 1
-            state.firstKept = state.generation
-            defer { state.entries = [:] }
-            return state.entries.values.map(\.client)
+            state.firstKept = state.lastNumber + 1
+            return state.takeAll()
         }
         await Self.shutDown(all)
     }
 
     func isAbandoned(_ loan: Loan) -> Bool {
-        state.withLock { loan.key.generation < $0.firstKept }
+        state.withLock { loan.number < $0.firstKept }
     }
 
-    /// Closes every pool; requests under way end with an error.
+    /// Closes every pool; requests in flight end with an error.
     func close() async {
         let all = state.withLock { state in
             state.closed = true
-            defer { state.entries = [:] }
-            return state.entries.values.map(\.client)
+            return state.takeAll()
         }
         await Self.shutDown(all)
     }

@@ -104,6 +104,50 @@ import Testing
         }
     }
 
+    @Test func `closing the connections to one origin leaves those to another alone`() async throws {
+        try await LoopbackServer.with { here in
+            try await LoopbackServer.with { elsewhere in
+                try await withTransport { transport in
+                    for server in [here, elsewhere] { _ = try await transport.get(server.url) }
+                    let origin = try #require(ProviderOrigin(of: here.url + "/path?query"))
+                    await transport.closeIdleConnections(to: [origin])
+                    for server in [here, elsewhere] { _ = try await transport.get(server.url) }
+                    #expect(here.accepted == 2)
+                    #expect(elsewhere.accepted == 1)
+                }
+            }
+        }
+    }
+
+    @Test func `a request in flight keeps its connection when those to its origin are closed`() async throws {
+        let (arrived, hasArrived) = AsyncStream.makeStream(of: Void.self)
+        let (released, release) = AsyncStream.makeStream(of: Void.self)
+        let script: LoopbackServer.Script = { connection in
+            while let request = await connection.request() {
+                if request.target == "/slow" {
+                    hasArrived.yield()
+                    for await _ in released { break }
+                }
+                try await connection.write(LoopbackConnection.empty)
+            }
+        }
+        try await LoopbackServer.with(script: script) { server in
+            try await withTransport { transport in
+                let origin = try #require(ProviderOrigin(of: server.url))
+                async let slow = transport.get(server.url + "/slow")
+                for await _ in arrived { break }
+                await transport.closeIdleConnections(to: [origin])
+                _ = try await transport.get(server.url + "/quick")
+                release.yield()
+                #expect(try await slow.text == "{}")
+                #expect(server.accepted == 2)
+                await transport.closeIdleConnections(to: [origin])
+                _ = try await transport.get(server.url)
+                #expect(server.accepted == 3)
+            }
+        }
+    }
+
     @Test func `a request under way keeps its connection when the others are dropped`() async throws {
         let (arrived, hasArrived) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)

@@ -212,7 +212,7 @@ package final class APIDesk: Sendable {
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
                 }
             } catch {
-                await transport.dropConnections()
+                await transport.closeIdleConnections(to: ProviderOrigin.all(of: [request.url]))
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }

@@ -70,6 +70,23 @@ package struct ProviderCalls: Sendable {
         return environment.flatMap { Origin(of: $0.baseURL) }.map { [$0] } ?? []
     }
 
+    /// Where requests with this session's secrets go, and where answers with them come from, as far as that is known.
+    func origins(of status: SessionStatus) async -> Set<ProviderOrigin> {
+        guard let profile = catalog.profiles[status.provider] else { return [] }
+        var urls = profile.environments.filter { $0.name == status.environment }.map(\.baseURL)
+        // Its ID tokens may come from another provider.
+        let authorities = profile.signIn.compactMap { IdentityProof(for: $0, in: catalog.profiles)?.profile }
+        for oauth in ([profile] + authorities).compactMap(\.oauth) {
+            urls += OAuthEndpoints.names.compactMap { oauth.endpoints[keyPath: $0.path] }
+            guard let issuer = oauth.issuer else { continue }
+            urls.append(issuer)
+            // How fresh its word is makes no difference here.
+            let metadata = await servers.entry(of: issuer, .metadata, at: BootInstant(sinceBoot: .zero))?.document
+            urls += OAuthEndpoints.names.compactMap { metadata?[$0.name]?.stringValue }
+        }
+        return ProviderOrigin.all(of: urls)
+    }
+
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
         if let profile = profile(of: record), profile.oauth != nil {
             return await renewOAuth(record, at: profile, sentAt: sentAt)
@@ -171,7 +188,7 @@ package struct ProviderCalls: Sendable {
                 return read(reply)
             } catch {
                 // The next try begins on a connection of its own: this one may be dead without knowing it.
-                await transport.dropConnections()
+                await transport.closeIdleConnections(to: ProviderOrigin.all(of: [ready.url]))
                 return .failure(ProviderFailure(error))
             }
         }

@@ -259,7 +259,7 @@ package final class SessionTable: Sendable {
                 pauses.set(snapshot.pause, for: name)
                 let isNewToken = board.snapshot(name)?.token != snapshot.token
                 board.put(snapshot)
-                if isNewToken { self?.forgetAnswers() }
+                if isNewToken { self?.closeConnections(of: snapshot.status) }
             }, forget: { [weak self] in self?.forget($0) })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
@@ -273,6 +273,7 @@ package final class SessionTable: Sendable {
     /// one of that name would lose its own.
     private func forget(_ session: Session) {
         guard self.session(named: session.name) === session else { return }
+        let last = board.status(session.name)
         alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
         signOuts.end(session.name)
@@ -285,11 +286,14 @@ package final class SessionTable: Sendable {
             await self.tellPlaces()
             _ = await self.signOuts.keep()
         }
-        forgetAnswers()
+        if let last { closeConnections(of: last) }
     }
 
-    /// A connection that is kept keeps the last answer that it brought, with a token in it perhaps.
-    private func forgetAnswers() {
-        workshop.order { await self.transport.dropConnections() }
+    /// A connection that is kept keeps the last request and answer that it brought, with a token of this session in it
+    /// perhaps. Those of other providers are left alone.
+    private func closeConnections(of session: SessionStatus) {
+        workshop.order {
+            await self.transport.closeIdleConnections(to: await self.provider.origins(of: session))
+        }
     }
 }

@@ -37,6 +37,10 @@ package struct GuardedTransport: HTTPTransport {
         await transport.dropConnections()
     }
 
+    package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+        await transport.closeIdleConnections(to: origins)
+    }
+
     package func abandonConnections() async {
         await transport.abandonConnections()
     }

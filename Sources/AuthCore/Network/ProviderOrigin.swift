@@ -20,6 +20,11 @@ package struct ProviderOrigin: Sendable, Hashable {
     }
 }
 
+extension ProviderOrigin {
+    /// Of those that are addresses of providers.
+    static func all(of urls: [String]) -> Set<ProviderOrigin> { Set(urls.compactMap(ProviderOrigin.init(of:))) }
+}
+
 extension String {
     fileprivate func range(of pattern: String) -> Range<String.Index>? {
         firstRange(of: pattern)

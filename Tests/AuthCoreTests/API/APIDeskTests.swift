@@ -127,7 +127,8 @@ struct APIDeskTests {
             }
             #expect(await failure?.kind == .providerUnreachable)
             // One more than the tries: for the token of the sign-in.
-            #expect((3...4).contains(example.transport.dropped))
+            #expect((3...4).contains(example.transport.closed.count))
+            #expect(Set(example.transport.closed) == ["http://localhost:1"])
             let post = APIRequestParams(method: "POST", path: "/things", body: ["a": 1])
             let error = await Self.failure { () async throws(AgentError) in try await api.request(post) }
             #expect(error?.kind == .providerError && error?.providerMessage == "Later.")

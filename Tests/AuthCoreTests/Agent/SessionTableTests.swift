@@ -179,7 +179,8 @@ struct SessionTableTests {
             #expect(try table.status(nil).state == .stale)
             #expect(try table.status(nil).cause == "provider_unreachable")
         }
-        #expect(transport.dropped >= 1)
+        #expect(transport.closed.contains("http://localhost:1"))
+        #expect(transport.dropped == 0)
     }
 
     @Test("waiting for a state ends when it is reached")

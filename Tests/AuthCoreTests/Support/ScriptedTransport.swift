@@ -8,6 +8,7 @@ final class ScriptedTransport: HTTPTransport {
     private struct State {
         var asked: [String] = []
         var dropped = 0
+        var closed: [String] = []
     }
     private let state = Mutex(State())
     private let answer: Answer
@@ -19,6 +20,8 @@ final class ScriptedTransport: HTTPTransport {
     /// Method and URL of every request, in order.
     var asked: [String] { state.withLock { $0.asked } }
     var dropped: Int { state.withLock { $0.dropped } }
+    /// The origins whose idle connections were to be closed, in order.
+    var closed: [String] { state.withLock { $0.closed } }
 
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
         state.withLock { $0.asked.append("\(request.method) \(request.url)") }
@@ -27,6 +30,10 @@ final class ScriptedTransport: HTTPTransport {
 
     func dropConnections() async {
         state.withLock { $0.dropped += 1 }
+    }
+
+    func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+        state.withLock { $0.closed += origins.map(\.text).sorted() }
     }
 }
 
