@@ -6,6 +6,9 @@ package enum RenewalPolicy {
     package static let margin = Duration.seconds(30)
     /// Between a renewal and the next that nobody asked for, however short a life the provider tells.
     package static let leastBetween = Duration.seconds(5)
+    /// Between a failed try and the next one that a caller's request begins: callers in a loop are no storm at the provider,
+    /// and wait no longer than a person would before they try again.
+    package static let callerSpacing = Duration.seconds(5)
     /// A token with less left than this is not handed out without trying to renew it first.
     package static let leastUseful = Duration.seconds(10)
     /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.

@@ -15,7 +15,7 @@ extension SessionMachine {
             guard couldBeBetter, minValid != nil else {
                 return actions.append(.answer(caller, .token(tokenResult)))
             }
-        } else if flight == nil, !mayRenew(now) {
+        } else if flight == nil, !mayRenewForCaller(now) {
             return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
         waiters[caller] = .token
@@ -47,7 +47,7 @@ extension SessionMachine {
         rejected = true
         lastRejection = now.boot
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        guard flight != nil || mayRenew(now) else {
+        guard flight != nil || mayRenewForCaller(now) else {
             return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
         }
         waiters[caller] = .renewal

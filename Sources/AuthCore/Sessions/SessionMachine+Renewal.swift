@@ -143,6 +143,8 @@ extension SessionMachine {
         lastFailure = error
         let wait = backoff.next(retryAfter: retryAfter, using: &random)
         plan = RenewalPlan(at: now.boot + wait, now: now)
+        failedAt = now.boot
+        heldUntil = retryAfter.map { now.boot + min($0, Backoff.longestHold) }
         pause = RenewalPause(
             failures: backoff.failures, from: now.wall, until: now.wall + wait, isWanted: retryAfter != nil)
         answer(.renewal, .failure(error), &actions)
@@ -153,18 +155,28 @@ extension SessionMachine {
     mutating func resume(_ pause: RenewalPause, _ now: Moment) {
         backoff = Backoff(failures: pause.failures)
         self.pause = pause
-        plan = RenewalPlan(at: now.boot + pause.left(at: now.wall), now: now)
+        let plan = RenewalPlan(at: now.boot + pause.left(at: now.wall), now: now)
+        self.plan = plan
+        failedAt = now.boot - max(.zero, now.wall - pause.from)
+        // How much of the wait the provider asked for is not known any more.
+        heldUntil = pause.isWanted ? plan.at : nil
     }
 
     mutating func resetBackoff() {
         backoff.reset()
         pause = nil
+        heldUntil = nil
     }
 
-    /// The provider itself wants to be left alone for now.
-    func isHeld(_ now: Moment) -> Bool {
-        guard let pause, pause.isWanted, let plan else { return false }
-        return now.boot < plan.at
+    /// The provider itself asked clients to wait.
+    func isHeld(_ now: Moment) -> Bool { heldUntil.map { now.boot < $0 } ?? false }
+
+    /// When a caller's request may begin a try of its own, whatever the back-off says: soon after the cause of a failure has
+    /// gone, callers are not to hear of it any more.
+    var nextTryForCallers: BootInstant? {
+        guard let failedAt else { return heldUntil }
+        let next = failedAt + RenewalPolicy.callerSpacing
+        return heldUntil.map { max($0, next) } ?? next
     }
 
     /// What stands in the way of a request that has waited for its turn; `nil` when it may be sent.

@@ -33,10 +33,20 @@ extension SessionMachine {
 
     /// A try is allowed now: renewable, a network, and not waiting after a failed one.
     func mayRenew(_ now: Moment) -> Bool {
-        guard canRenew, verdict == nil, originChange == nil, barrier == nil else { return false }
+        guard canTry else { return false }
         guard backoff.failures > 0, let plan else { return true }
         return plan.at <= now.boot
     }
+
+    /// The same for a caller who gets nothing otherwise: its request does not wait for the end of a back-off, but for a
+    /// provider that asked clients to wait.
+    func mayRenewForCaller(_ now: Moment) -> Bool {
+        if mayRenew(now) { return true }
+        guard canTry, let next = nextTryForCallers else { return false }
+        return next <= now.boot
+    }
+
+    private var canTry: Bool { canRenew && verdict == nil && originChange == nil && barrier == nil }
 
     /// The store has refused the newest of it.
     var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
@@ -58,11 +68,13 @@ extension SessionMachine {
         return result.expiresAt.map { max(.zero, WallTime(unixSeconds: $0) - now.wall) }
     }
 
-    /// For a caller between two tries: the last failure, and how long until the next try.
+    /// For a caller between two tries: the last failure, and how long until its request begins a try.
     func failureUntilNextTry(_ now: Moment) -> AgentError {
         if let barrier { return barrier }
         var error = lastFailure ?? AgentError(.providerUnreachable, "The token has ended and is not renewed yet.")
-        if let plan { error.retryAfter = max(.zero, plan.at - now.boot) }
+        if let next = [plan?.at, nextTryForCallers].compactMap(\.self).min() {
+            error.retryAfter = max(.zero, next - now.boot)
+        }
         return error
     }
 

@@ -40,6 +40,10 @@ package struct SessionMachine: Sendable {
     var backoff = Backoff()
     /// Since the last failed try; the next run goes on with it.
     var pause: RenewalPause?
+    /// When the last try failed.
+    var failedAt: BootInstant?
+    /// Until then the provider asked clients to wait (Retry-After).
+    var heldUntil: BootInstant?
     private var earlyTries = EarlyTries()
     var network = NetworkState.online
     var writer = RecordWriter()
