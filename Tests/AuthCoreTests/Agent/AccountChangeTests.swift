@@ -19,7 +19,7 @@ private final class ManyAccounts: Sendable {
             profile.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
             profile.userRequest = UserRequest(
                 request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
-                user: try JSONPointer(""))
+                user: [try JSONPointer("")])
             profile.environments.append(ProviderEnvironment(name: "other", baseURL: "http://localhost:2"))
             try change(&profile)
         }

@@ -13,7 +13,7 @@ struct OriginChangeTests {
         profile.validation = RequestTemplate(method: "GET", path: try Template(parsing: "/validate"), bearer: true)
         profile.userRequest = UserRequest(
             request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
-            user: try JSONPointer("/user"))
+            user: [try JSONPointer("/user")])
         return ProfileCatalog([profile])
     }
 
@@ -171,7 +171,7 @@ struct OriginGuardTests {
         var profile = try Sample.profile {
             $0.renewal.kind = kind
             $0.signOut = try Sample.request("POST", "/logout")
-            $0.userUpdate = UserUpdate(request: try Sample.request("PUT", "/me"), fields: ["name"], user: nil)
+            $0.userUpdate = UserUpdate(request: try Sample.request("PUT", "/me"), fields: ["name"], user: [])
         }
         var record = try Sample.record(remembered: ["email": "ada@example.org", "password": "secret"])
         record.origins = profile.origins(in: "production")
