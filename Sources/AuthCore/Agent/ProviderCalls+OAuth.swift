@@ -2,79 +2,6 @@ import AuthWire
 
 /// What is asked of authorization servers.
 extension ProviderCalls {
-    /// The server of a profile: as discovered, or as the profile has it.
-    package func server(of profile: ProviderProfile, at now: Moment) async -> Result<OAuthServer, ProviderFailure> {
-        guard let oauth = profile.oauth else { return .failure(.refused(.noOAuth(profile))) }
-        guard let issuer = oauth.issuer else {
-            return .success(OAuthServer(issuer: nil, endpoints: oauth.endpoints))
-        }
-        let known = await servers.entry(of: issuer, .metadata, at: now.boot)
-        if let known, known.isFresh { return Self.read(known.document, profile, oauth) }
-        var failure: ProviderFailure?
-        for place in OAuthServer.places(of: issuer) {
-            switch await document(
-                at: place, .metadata, as: issuer, of: profile, now: now,
-                isMeant: { $0["issuer"]?.stringValue == issuer })
-            {
-            case .success(let metadata): return Self.read(metadata, profile, oauth)
-            case .failure(let why):
-                failure = failure ?? why
-                // Somebody who has no such document may have the other one.
-                guard why.error.httpStatus.map({ (400..<500).contains($0) && $0 != 429 }) ?? false else { break }
-                continue
-            }
-            break
-        }
-        if let known { return Self.read(known.document, profile, oauth) }
-        return .failure(failure ?? .refused(.noOAuth(profile)))
-    }
-
-    /// What a server publishes, asked for now, and kept as long as it says where it is what was meant.
-    func document(
-        at place: String, _ kind: ServerDirectory.Kind, as name: String? = nil, of profile: ProviderProfile,
-        now: Moment,
-        isMeant: (JSON) -> Bool = { _ in true }
-    ) async -> Result<JSON, ProviderFailure> {
-        var age: Duration?
-        let found: Result<JSON, ProviderFailure> = await send { () throws(AgentError) in
-            HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")])
-        } read: { reply in
-            age = CacheControl(reply).maxAge
-            return Self.published(reply, profile)
-        }
-        if case .success(let json) = found, isMeant(json) {
-            await servers.keep(json, of: name ?? place, kind, for: age, at: now.boot)
-        }
-        return found
-    }
-
-    private static func published(_ reply: HTTPReply, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
-        let errors = ErrorReader(profile: profile, purpose: .call, sentAt: nil)
-        let body = ReplyBody(reply)
-        guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
-        guard case .json(let json) = body, case .object = json else {
-            return .failure(errors.badReply("it is no metadata", cause: "no_metadata", status: reply.status))
-        }
-        return .success(json)
-    }
-
-    private static func read(
-        _ metadata: JSON, _ profile: ProviderProfile, _ oauth: OAuthProfile
-    ) -> Result<OAuthServer, ProviderFailure> {
-        do throws(MetadataError) {
-            return .success(
-                try OAuthServer(metadata: metadata, of: oauth, mayBeInsecure: profile.allowInsecureHTTP))
-        } catch {
-            return .failure(
-                .temporary(
-                    AgentError(
-                        .badReply, "What \(profile.title) says of itself cannot be used: \(error.reason).",
-                        cause: "metadata"), retryAfter: nil))
-        }
-    }
-
-    // MARK: Tokens
-
     /// Asks the token endpoint.
     func token(
         of profile: ProviderProfile, as client: OAuthClient, purpose: ErrorReader.Purpose, sentAt: Moment,
@@ -130,9 +57,6 @@ extension ProviderCalls {
             if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
                 return try requests.exchange(record.tokens.accessToken, for: aim)
             }
-            if let refreshToken = record.tokens.refreshToken { return try requests.refresh(refreshToken, for: aim) }
-            guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
-            return try requests.clientCredentials(for: aim)
         }
         if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
             // What may come with it is not the session's.
@@ -155,10 +79,15 @@ extension ProviderCalls {
     }
 
     /// Takes both tokens back (RFC 7009 §2.1), the refresh token first: with it the session is over.
-    /// - Returns: why the provider could not be told; `nil` when it was, or has no place for it.
+    /// - Returns: why the tokens may still be good; `nil` when they are not.
     func revoke(_ record: SessionRecord, at profile: ProviderProfile, sentAt: Moment) async -> ProviderFailure? {
         switch await server(of: profile, at: sentAt) {
-        case .success(let server) where server.endpoints.revocation == nil: return nil
+        case .success(let server) where server.endpoints.revocation == nil:
+            return .refused(
+                AgentError(
+                    .unsupported,
+                    "\(profile.title) offers no revocation (RFC 7009), so the tokens may be good there until they end.",
+                    cause: "no_revocation"))
         case .success: break
         case .failure(let failure): return failure
         }
@@ -228,7 +157,8 @@ extension ProviderCalls {
         case .success(let found): server = found
         case .failure(let failure): return .failure(failure)
         }
-        let requests = OAuthRequests(
+        let place = server.endpoints.token ?? ""
+        var requests = OAuthRequests(
             profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
             now: await signer.time(at: server.endpoints.token ?? ""))
         var spoken = profile
@@ -257,7 +187,7 @@ extension ProviderProfile {
 }
 
 extension AgentError {
-    fileprivate static func noOAuth(_ profile: ProviderProfile) -> AgentError {
+    static func noOAuth(_ profile: ProviderProfile) -> AgentError {
         AgentError(.unsupported, "\(profile.title) does not speak OAuth, as its profile stands.")
     }
 }

@@ -40,8 +40,9 @@ package struct OAuthServer: Sendable, Equatable {
         var found = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let text = metadata[name]?.stringValue else { continue }
-            guard Self.isEndpoint(text, mayBeInsecure: mayBeInsecure) else {
-                throw MetadataError(reason: "its \(name) is no https address")
+            guard Self.mayName(text, of: issuer, mayBeInsecure: mayBeInsecure) else {
+                throw MetadataError(
+                    reason: "its \(name) must be an https address, and not of this machine, as the issuer is neither")
             }
             found[keyPath: path] = text
         }
@@ -67,11 +68,23 @@ package struct OAuthServer: Sendable, Equatable {
         ]
     }
 
+    /// Whether an issuer may name an endpoint. What a remote server says must not send credentials to a port of this
+    /// machine, nor over plain `http`, unless the user has chosen such an issuer.
+    static func mayName(_ endpoint: String, of issuer: String, mayBeInsecure: Bool) -> Bool {
+        guard isEndpoint(endpoint, mayBeInsecure: mayBeInsecure), let target = try? BaseURL(bare(endpoint)) else {
+            return false
+        }
+        let isLocalOrPlain = (try? BaseURL(issuer)).map { $0.isLoopback || !$0.isSecure } ?? false
+        return isLocalOrPlain || (target.isSecure && !target.isLoopback)
+    }
+
+    private static func bare(_ endpoint: String) -> String { String(endpoint.prefix { $0 != "?" }) }
+
     /// An endpoint may have a query (RFC 6749 §3.1), never a fragment.
     package static func isEndpoint(_ text: String, mayBeInsecure: Bool) -> Bool {
-        let parts = text.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        let query = parts.count == 2 ? parts[1] : ""
-        guard let base = try? BaseURL(String(parts[0])),
+        let base = bare(text)
+        let query = text.dropFirst(base.count)
+        guard let base = try? BaseURL(base),
             query.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
         else { return false }
         return base.isSecure || base.isLoopback || mayBeInsecure

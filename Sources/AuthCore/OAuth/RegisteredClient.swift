@@ -40,7 +40,7 @@ package struct RegisteredClient: Sendable, Equatable {
         }
         guard authentication == .none || secret != nil else { throw MetadataError(reason: "it holds no secret for us") }
         if let url = json["registration_client_uri"]?.stringValue,
-            OAuthServer.isEndpoint(url, mayBeInsecure: mayBeInsecure),
+            OAuthServer.mayName(url, of: issuer, mayBeInsecure: mayBeInsecure),
             let token = json["registration_access_token"]?.stringValue
         {
             place = Place(url: url, token: Secret(token))

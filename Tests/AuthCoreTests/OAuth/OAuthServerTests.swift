@@ -77,6 +77,29 @@ struct OAuthServerTests {
         #expect(throws: MetadataError.self) { try server(json) }
         #expect(OAuthServer.isEndpoint("http://127.0.0.1:8080/token", mayBeInsecure: false))
     }
+
+    @Test(
+        "a remote issuer names no endpoint of this machine and none by plain http, not even with allow_insecure_http",
+        arguments: [
+            "http://127.0.0.1:8080/token", "https://localhost/token", "https://[::1]:8443/token",
+            "http://10.0.0.1/token",
+        ])
+    func localEndpoint(endpoint: String) throws {
+        func named(by issuer: String) -> Bool {
+            let json: JSON = ["issuer": .string(issuer), "token_endpoint": .string(endpoint)]
+            let profile = OAuthProfile(issuer: issuer, clientID: "authd")
+            return (try? OAuthServer(metadata: json, of: profile, mayBeInsecure: true)) != nil
+        }
+        #expect(!named(by: "https://id.example.org/tenant"))
+        // The user has chosen these.
+        #expect(named(by: "http://127.0.0.1:9000"))
+        #expect(named(by: "http://id.example.org"))
+        let client: JSON = [
+            "client_id": "c", "registration_client_uri": .string(endpoint), "registration_access_token": "t",
+        ]
+        let remote = try RegisteredClient(client, issuer: "https://id.example.org", mayBeInsecure: true)
+        #expect(remote.place == nil)
+    }
 }
 
 @Suite("Forms")
