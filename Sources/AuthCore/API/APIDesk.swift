@@ -238,6 +238,7 @@ package final class APIDesk: Sendable {
             return try result.mapError(\.error).get()
         }
         if let state = table.board.status(session)?.state, state == .active || state == .stale {
+            if failure.error.namesResource { throw .notForThisAPI(failure.error) }
             throw .tokenRefused(order.profile, session, failure.error)
         }
         throw .signInRequired(session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
@@ -296,6 +297,15 @@ extension AgentError {
             "The provider did not take the token, and the body can be read only once. The token has been renewed: "
                 + "send it again.", cause: "body_once", httpStatus: error.httpStatus,
             providerMessage: error.providerMessage)
+    }
+
+    /// The API says who gives tokens for it. The session is good elsewhere, and another sign-in would bring the same.
+    fileprivate static func notForThisAPI(_ error: AgentError) -> AgentError {
+        var error = error
+        error.message +=
+            " The session itself is good. If this API wants tokens for itself alone, set `resource` in the profile "
+            + "(resource_metadata names it), or get one with --audience."
+        return error
     }
 
     /// A nonce was asked for when the body had been read (RFC 9449 §9); the next proof has it.

@@ -84,6 +84,7 @@ struct AnswerReader {
 extension ProviderFailure {
     /// The provider itself did not accept the token; a page from in between says no such thing.
     var rejectsToken: Bool {
-        error.kind == .refused && (error.httpStatus == 401 || error.cause == ErrorReader.rejectedToken)
+        if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorReader.rejectedToken { return true }
+        return error.cause == TokenChallenge.invalidToken && (400..<500).contains(error.httpStatus ?? 0)
     }
 }

@@ -27,7 +27,9 @@ struct ErrorReader {
 
     /// For an answer with a status outside of 2xx.
     func failure(_ reply: HTTPReply, _ body: ReplyBody) -> ProviderFailure {
-        failure(status: reply.status, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt))
+        failure(
+            status: reply.status, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt),
+            challenge: TokenChallenge(reply))
     }
 
     /// An error inside a success: `nil` when the profile knows no envelope or this one says that all is well.
@@ -57,8 +59,10 @@ struct ErrorReader {
     }
 
     /// - Parameter status: `nil` for an envelope that tells none.
-    private func failure(status: Int?, _ body: ReplyBody, retryAfter: Duration?) -> ProviderFailure {
-        let words = ErrorWords(body, map: profile.errors)
+    private func failure(
+        status: Int?, _ body: ReplyBody, retryAfter: Duration?, challenge: TokenChallenge? = nil
+    ) -> ProviderFailure {
+        let words = ErrorWords(body, map: map(body)).completed(by: challenge)
         let isOverloaded = status.map { $0 >= 500 || $0 == 429 } ?? false
         if !isOverloaded, let nonsense = nonsense(body, status: status ?? 200) { return nonsense }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
@@ -66,6 +70,14 @@ struct ErrorReader {
         let error = error(status: status, mapped, words, retryAfter: retryAfter)
         return purpose == .renewal || Self.mayPass(status, mapped)
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
+    }
+
+    /// A server of OAuth has its own words for errors, also in an API whose profile does not map them.
+    private func map(_ body: ReplyBody) -> ErrorMap {
+        guard profile.oauth != nil, profile.errors == ErrorMap(), body.json?["error"]?.stringValue != nil else {
+            return profile.errors
+        }
+        return TokenAnswer.errors
     }
 
     /// Whether the answer may be another one next time with nothing changed in the request.

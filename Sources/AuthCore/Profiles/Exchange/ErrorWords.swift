@@ -26,6 +26,16 @@ struct ErrorWords {
         message = message ?? ProviderText.clean(details.joined(separator: "; "))
     }
 
+    /// With what the challenge says, where the body says nothing. Where the API's metadata is stands in the details.
+    func completed(by challenge: TokenChallenge?) -> ErrorWords {
+        guard let challenge else { return self }
+        var words = self
+        words.code = code ?? challenge.error
+        words.message = message ?? challenge.description
+        if let place = challenge.resourceMetadata { words.details.append(AgentError.resourceMetadata + place) }
+        return words
+    }
+
     private static func code(_ value: JSON) -> String? {
         value.stringValue ?? value.integerValue.map { String($0) }
     }
@@ -58,4 +68,12 @@ struct ErrorWords {
         default: return nil
         }
     }
+}
+
+extension AgentError {
+    /// Begins the detail that has the address of an API's own metadata (RFC 9728).
+    fileprivate static let resourceMetadata = "resource_metadata: "
+
+    /// Whether the API said in its response where it describes itself.
+    var namesResource: Bool { details.contains { $0.hasPrefix(Self.resourceMetadata) } }
 }

@@ -25,7 +25,7 @@ enum ReplyBody {
             return
         }
         if type.isPage || (first == UInt8(ascii: "<") && !type.isJSON) {
-            self = .page
+            self = Self.mislabelled(bytes, first, reply) ?? .page
             return
         }
         do {
@@ -33,6 +33,15 @@ enum ReplyBody {
         } catch {
             self = Self.words(bytes, type: type, first: first, error)
         }
+    }
+
+    /// What is labelled as a page and is none: an error in JSON, and whatever comes with a challenge for a token, which
+    /// only the API itself can send.
+    private static func mislabelled(_ bytes: ArraySlice<UInt8>, _ first: UInt8, _ reply: HTTPReply) -> ReplyBody? {
+        if first == UInt8(ascii: "{"), let json = try? JSON(parsing: Array(bytes)), json["error"]?.stringValue != nil {
+            return .json(json)
+        }
+        return TokenChallenge(reply) == nil ? nil : .empty
     }
 
     /// As a value to look into; `nil` where there is nothing to look into.

@@ -1,0 +1,78 @@
+import AuthWire
+
+/// What a response says about the access token of its request (RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1).
+struct TokenChallenge: Equatable {
+    /// As `invalid_token`.
+    var error: String?
+    var description: String?
+    /// Where the API says who gives tokens for it.
+    var resourceMetadata: String?
+
+    /// The only word of RFC 6750 §3.1 that a new token helps against.
+    static let invalidToken = "invalid_token"
+    /// Servers send a few hundred bytes.
+    private static let longest = 8 << 10
+
+    /// `nil` if the response has no challenge of these schemes.
+    init?(_ reply: HTTPReply) {
+        var isFound = false
+        for header in reply.headers where header.name.lowercased() == "www-authenticate" {
+            for challenge in Self.challenges(header.value) where ["bearer", "dpop"].contains(challenge.scheme) {
+                isFound = true
+                error = error ?? challenge.parameters["error"].flatMap(ProviderText.clean)
+                description = description ?? challenge.parameters["error_description"].flatMap(ProviderText.clean)
+                resourceMetadata =
+                    resourceMetadata
+                    ?? challenge.parameters["resource_metadata"].flatMap { ProviderOrigin(of: $0) == nil ? nil : $0 }
+                    .flatMap(ProviderText.clean)
+            }
+        }
+        guard isFound else { return nil }
+    }
+
+    /// The challenges of one header (RFC 9110 §11.6.1), schemes and names in lower case.
+    private static func challenges(_ text: String) -> [(scheme: String, parameters: [String: String])] {
+        var found: [(scheme: String, parameters: [String: String])] = []
+        var rest = Array(text.utf8.prefix(longest))[...]
+        while true {
+            rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
+            let name = rest.prefix { !isSpace($0) && !",=\"".utf8.contains($0) }
+            guard !name.isEmpty else {
+                // A sign that begins nothing.
+                if rest.popFirst() == nil { return found }
+                continue
+            }
+            rest = rest.dropFirst(name.count)
+            let word = String(decoding: name, as: UTF8.self).lowercased()
+            let afterSpace = rest.drop(while: isSpace)
+            guard afterSpace.first == UInt8(ascii: "="), !found.isEmpty else {
+                found.append((word, [:]))
+                continue
+            }
+            rest = afterSpace.dropFirst().drop(while: isSpace)
+            let value = value(&rest)
+            if found[found.count - 1].parameters[word] == nil { found[found.count - 1].parameters[word] = value }
+        }
+    }
+
+    /// A token or a quoted string (RFC 9110 §5.6.4).
+    private static func value(_ rest: inout ArraySlice<UInt8>) -> String {
+        var bytes: [UInt8] = []
+        guard rest.first == UInt8(ascii: "\"") else {
+            let word = rest.prefix { !isSpace($0) && $0 != UInt8(ascii: ",") }
+            rest = rest.dropFirst(word.count)
+            return String(decoding: word, as: UTF8.self)
+        }
+        rest = rest.dropFirst()
+        while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+            if byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() {
+                bytes.append(escaped)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+}
