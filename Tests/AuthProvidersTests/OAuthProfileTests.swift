@@ -65,6 +65,8 @@ struct OAuthProfileTests {
                 client_key_id = "k1"
                 assertion_audience = "token_endpoint"
                 dpop = true
+                resource = "https://api.example.org/mcp"
+                targeted_tokens = false
                 require_pushed_authorization_requests = true
                 """
         let profile = try ProfileReader.read(text, source: "mine.toml").get()
@@ -72,6 +74,7 @@ struct OAuthProfileTests {
         #expect(oauth.clientAuthentication == .privateKey && oauth.keyID == "k1")
         #expect(oauth.assertionAudience == .tokenEndpoint)
         #expect(oauth.bindsTokens && oauth.demandsPushedRequests)
+        #expect(oauth.resource == "https://api.example.org/mcp" && !oauth.givesTargetedTokens)
         #expect(profile.signIn[0].fields.map(\.name) == ["client_key"])
         let usual = try #require(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth)
         #expect(!usual.bindsTokens && !usual.demandsPushedRequests && usual.assertionAudience == .issuer)
@@ -111,6 +114,9 @@ struct OAuthProfileTests {
             ("[oauth]\nclient_secret = \"s\"\n", "client_secret"),
             ("[oauth]\nclient_auth = \"jwt\"\n", "one of none, basic"),
             ("[oauth.parameters]\nstate = \"s\"\n", "none that the agent sets itself"),
+            ("[oauth.parameters]\nresource = \"https://a.example\"\n", "expected the key resource in [oauth]"),
+            ("[oauth]\nresource = \"api\"\n", "oauth.resource: expected the whole http or https address"),
+            ("[oauth]\nresource = \"https://a.example/#b\"\n", "oauth.resource: expected the whole"),
             ("[oauth]\ntoken_endpoint = \"http://example.org/\"\n", "an https address"),
         ])
     func strangers(more: String, expected: String) {

@@ -57,6 +57,7 @@ package struct AuthorizationAttempt: Sendable {
         ]
         if !oauth.scopes.isEmpty { fields.append(FormField("scope", oauth.scopes.joined(separator: " "))) }
         if oauth.scopes.contains("openid") { fields.append(FormField("nonce", nonce)) }
+        if let resource = oauth.resource { fields.append(FormField("resource", resource)) }
         if let key = proofKey.flatMap(cryptography.publicKey) {
             fields.append(FormField("dpop_jkt", key.thumbprint(cryptography)))
         }

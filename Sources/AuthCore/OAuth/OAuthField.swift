@@ -14,7 +14,8 @@ extension OAuthProfile {
     package static let ownParameters = [
         "client_assertion", "client_assertion_type", "client_id", "client_secret", "code", "code_challenge",
         "code_challenge_method", "code_verifier", "device_code", "dpop_jkt",
-        "grant_type", "nonce", "redirect_uri", "refresh_token", "request", "request_uri", "response_mode",
+        "grant_type", "nonce", "redirect_uri", "refresh_token", "request", "request_uri", "resource",
+        "response_mode",
         "response_type", "scope", "state",
     ]
 

@@ -17,6 +17,11 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
     package var parameters: [FormField]
     package var audienceBy: AudienceWay
+    /// The API that the session's own tokens are for (RFC 8707): requested wherever tokens or consent are.
+    package var resource: String?
+    /// Whether programs may have tokens for one scope or audience. Some providers revoke the session's token or narrow
+    /// its refresh token with each of them.
+    package var givesTargetedTokens: Bool
     /// Its tokens are to be bound to a key of ours (RFC 9449), so that nobody else can use them.
     package var bindsTokens: Bool
     /// For whom a client's own word is, where it proves by a key who it is.
@@ -31,7 +36,8 @@ package struct OAuthProfile: Sendable, Equatable {
         clientAuthentication: ClientAuthentication = .none, redirect: RedirectTarget = .loopback(.usual),
         pageIdentity: PageIdentityFiles? = nil,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, bindsTokens: Bool = false,
+        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, resource: String? = nil,
+        givesTargetedTokens: Bool = true, bindsTokens: Bool = false,
         assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
         demandsPushedRequests: Bool = false
     ) {
@@ -45,6 +51,8 @@ package struct OAuthProfile: Sendable, Equatable {
         self.endpoints = endpoints
         self.parameters = parameters
         self.audienceBy = audienceBy
+        self.resource = resource
+        self.givesTargetedTokens = givesTargetedTokens
         self.bindsTokens = bindsTokens
         self.assertionAudience = assertionAudience
         self.keyID = keyID

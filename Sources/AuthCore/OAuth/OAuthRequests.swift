@@ -13,12 +13,13 @@ struct OAuthRequests {
 
     /// RFC 8628 §3.1.
     func deviceAuthorization() throws(AgentError) -> HTTPRequest {
-        try post(server.endpoints.deviceAuthorization, "the device grant", scoped(oauth.parameters))
+        try post(server.endpoints.deviceAuthorization, "the device grant", scoped(oauth.parameters + resource))
     }
 
     /// RFC 8628 §3.4.
     func deviceToken(_ device: DeviceAuthorization) throws(AgentError) -> HTTPRequest {
-        try token("urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())])
+        try token(
+            "urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())] + resource)
     }
 
     /// RFC 9126 §2.1.
@@ -35,7 +36,7 @@ struct OAuthRequests {
             [
                 FormField("code", code.reveal()), FormField("redirect_uri", attempt.redirectURI),
                 FormField("code_verifier", attempt.verifier.reveal()),
-            ])
+            ] + resource)
     }
 
     /// RFC 6749 §6. Without `scope`: what was granted stays.
@@ -89,12 +90,12 @@ struct OAuthRequests {
     }
 
     private func aimed(_ aim: TokenAim?) throws(AgentError) -> [FormField] {
-        guard let aim else { return [] }
+        guard let aim else { return resource }
         let scopes = aim.scopes.isEmpty ? [] : [FormField("scope", aim.scopes.joined(separator: " "))]
-        guard let audience = aim.audience else { return scopes }
+        guard let audience = aim.audience else { return scopes + resource }
         if oauth.audienceBy == .resource {
             // RFC 8707 §2.
-            guard ProviderOrigin(of: audience) != nil, !audience.contains("#") else {
+            guard Self.isResource(audience) else {
                 throw AgentError(
                     .validation,
                     "\(profile.title) wants an address as audience: a whole http or https one, without a fragment.")
@@ -117,6 +118,15 @@ struct OAuthRequests {
                 HTTPField("Content-Type", "application/x-www-form-urlencoded"),
                 HTTPField("Accept", "application/json"),
             ])
+    /// RFC 8707 §2: a server may give each token for what its own request names.
+    private var resource: [FormField] { oauth.resource.map { [FormField("resource", $0)] } ?? [] }
+
+    /// Whether it can stand for an API: a whole address without a fragment (RFC 8707 §2).
+    package static func isResource(_ text: String) -> Bool {
+        ProviderOrigin(of: text) != nil
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+    }
+
         // Whoever answers a redirect would be sent what is meant for this address alone.
         request.followsRedirects = false
         switch (oauth.clientAuthentication, client.secret) {

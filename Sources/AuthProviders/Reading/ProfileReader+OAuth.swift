@@ -46,7 +46,8 @@ extension ProfileReader {
         section?.allow(
             [
                 "assertion_audience", "audience_by", "client_auth", "client_key_id", "dpop", "parameters", "redirect",
-                "redirect_certificate", "redirect_key", "require_pushed_authorization_requests",
+                "redirect_certificate", "redirect_key", "require_pushed_authorization_requests", "resource",
+                "targeted_tokens",
             ] + OAuthEndpoints.names.map(\.name))
         var endpoints = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
@@ -74,7 +75,8 @@ extension ProfileReader {
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect, pageIdentity: section.flatMap { pageIdentity($0, redirect) }, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
-            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource, bindsTokens: section?.bool("dpop") ?? false,
+            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource, resource: section.flatMap(resource),
+            givesTargetedTokens: section?.bool("targeted_tokens") ?? true, bindsTokens: section?.bool("dpop") ?? false,
             assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
             keyID: section?.string("client_key_id"),
             demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
@@ -84,6 +86,16 @@ extension ProfileReader {
         guard let text = section.string("redirect") else { return nil }
         if let redirect = RedirectTarget(text) { return redirect }
         section.problems.add(section.path("redirect"), expected: RedirectTarget.expected, found: text)
+        return nil
+    }
+
+    /// RFC 8707 §2.
+    private static func resource(_ section: TOMLSection) -> String? {
+        guard let text = section.string("resource") else { return nil }
+        if OAuthRequests.isResource(text) { return text }
+        section.problems.add(
+            section.path("resource"), expected: "the whole http or https address of an API, without a fragment",
+            found: text)
         return nil
     }
 
@@ -144,7 +156,10 @@ extension ProfileReader {
     private static func parameters(_ section: TOMLSection) -> [FormField] {
         guard let table = section.section("parameters") else { return [] }
         return table.keysInOrder.compactMap { name in
-            if OAuthProfile.ownParameters.contains(name) {
+            if name == "resource" {
+                table.problems.add(
+                    table.path(name), expected: "the key resource in [oauth], which all requests carry", found: name)
+            } else if OAuthProfile.ownParameters.contains(name) {
                 table.problems.add(table.path(name), expected: "none that the agent sets itself", found: name)
             }
             return table.string(name).map { FormField(name, $0) }
