@@ -146,7 +146,7 @@ extension ProviderCalls {
         }
     }
 
-    private func ask<Answer>(
+    func ask<Answer>(
         _ profile: ProviderProfile, _ client: OAuthClient, at now: Moment, purpose: ErrorReader.Purpose = .signIn,
         _ request: (OAuthRequests) throws(AgentError) -> HTTPRequest,
         read: (ErrorReader, HTTPReply) -> Result<Answer, ProviderFailure>
@@ -160,18 +160,30 @@ extension ProviderCalls {
         let place = server.endpoints.token ?? ""
         var requests = OAuthRequests(
             profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
-            now: await signer.time(at: server.endpoints.token ?? ""))
+            now: await signer.time(at: place), namesClientInForm: await servers.wantsClientInForm(place))
         var spoken = profile
         spoken.errors = TokenAnswer.errors
         let errors = ErrorReader(profile: spoken, purpose: purpose, sentAt: now.wall)
-        return await send { () throws(AgentError) in
-            let ready = try request(requests)
-            // A form has the client's own credentials in it besides a token; a GET has the access token alone.
-            let uses: TokenOrigins.Uses = ready.method == "GET" ? .accessToken : .all
-            try client.originGuard?.check(uses, at: ready.url, issuer: server.issuer)
-            return ready
-        } read: {
-            read(errors, $0)
+        var isSecond = false
+        while true {
+            let made = requests
+            let answer: Result<Answer, ProviderFailure> = await send { () throws(AgentError) in
+                let ready = try request(made)
+                // A form has the client's own credentials in it besides a token; a GET has the access token alone.
+                let uses: TokenOrigins.Uses = ready.method == "GET" ? .accessToken : .all
+                try client.originGuard?.check(uses, at: ready.url, issuer: server.issuer)
+                return ready
+            } read: {
+                read(errors, $0)
+            }
+            if isSecond, case .success = answer { await servers.noteClientInForm(place) }
+            // RFC 6749 §2.3.1 has the client's name in the header alone, and some servers look for it in the form first.
+            guard oauth.clientAuthentication == .basic, !requests.namesClientInForm,
+                case .failure(let failure) = answer,
+                ["invalid_client", "invalid_request", "unauthorized_client"].contains(failure.error.cause)
+            else { return answer }
+            requests.namesClientInForm = true
+            isSecond = true
         }
     }
 }

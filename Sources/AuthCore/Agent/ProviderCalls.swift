@@ -110,6 +110,9 @@ package struct ProviderCalls: Sendable {
 
     /// `nil` where the provider has no request for it.
     package func validate(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure>? {
+        if let profile = profile(of: record), profile.oauth != nil {
+            return await validateOAuth(record, at: profile, sentAt: sentAt)
+        }
         guard profile(of: record)?.validation != nil else { return nil }
         return await call(record) { exchange throws(AgentError) in
             try exchange.validationRequest(record)

@@ -102,6 +102,8 @@ extension SessionTable {
         case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
         case .failure(let failure):
+            // A token that was issued just now is not renewed for that, and the provider does not accept it.
+            if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
             await note(failure, session)
             throw failure.error
         }

@@ -115,6 +115,8 @@ package struct OAuthEndpoints: Sendable, Equatable {
     package var deviceAuthorization: String?
     package var userInfo: String?
     package var revocation: String?
+    /// RFC 7662.
+    package var introspection: String?
     package var endSession: String?
     /// Of the keys that sign ID tokens.
     package var keys: String?
@@ -125,7 +127,8 @@ package struct OAuthEndpoints: Sendable, Equatable {
 
     package init(
         authorization: String? = nil, token: String? = nil, deviceAuthorization: String? = nil,
-        userInfo: String? = nil, revocation: String? = nil, endSession: String? = nil, keys: String? = nil,
+        userInfo: String? = nil, revocation: String? = nil, introspection: String? = nil, endSession: String? = nil,
+        keys: String? = nil,
         pushedAuthorization: String? = nil, registration: String? = nil
     ) {
         self.authorization = authorization
@@ -133,6 +136,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
         self.deviceAuthorization = deviceAuthorization
         self.userInfo = userInfo
         self.revocation = revocation
+        self.introspection = introspection
         self.endSession = endSession
         self.keys = keys
         self.pushedAuthorization = pushedAuthorization
@@ -145,7 +149,8 @@ package struct OAuthEndpoints: Sendable, Equatable {
             authorization: authorization ?? other.authorization, token: token ?? other.token,
             deviceAuthorization: deviceAuthorization ?? other.deviceAuthorization,
             userInfo: userInfo ?? other.userInfo, revocation: revocation ?? other.revocation,
-            endSession: endSession ?? other.endSession, keys: keys ?? other.keys,
+            introspection: introspection ?? other.introspection, endSession: endSession ?? other.endSession,
+            keys: keys ?? other.keys,
             pushedAuthorization: pushedAuthorization ?? other.pushedAuthorization,
             registration: registration ?? other.registration)
     }
@@ -155,7 +160,8 @@ package struct OAuthEndpoints: Sendable, Equatable {
         [
             ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),
             ("device_authorization_endpoint", \.deviceAuthorization), ("userinfo_endpoint", \.userInfo),
-            ("revocation_endpoint", \.revocation), ("end_session_endpoint", \.endSession), ("jwks_uri", \.keys),
+            ("revocation_endpoint", \.revocation), ("introspection_endpoint", \.introspection),
+            ("end_session_endpoint", \.endSession), ("jwks_uri", \.keys),
             ("pushed_authorization_request_endpoint", \.pushedAuthorization),
             ("registration_endpoint", \.registration),
         ]

@@ -10,6 +10,8 @@ struct OAuthRequests {
     let cryptography: (any Cryptography)?
     /// By the server's clock, as far as that is known.
     let now: WallTime
+    /// Some servers look for the client's name in the form even if it authenticates with `basic`.
+    var namesClientInForm = false
 
     /// RFC 8628 §3.1.
     func deviceAuthorization() throws(AgentError) -> HTTPRequest {
@@ -75,6 +77,13 @@ struct OAuthRequests {
     func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
         guard let url = server.endpoints.userInfo else { throw offers("user info") }
         var request = HTTPRequest(
+    /// RFC 7662 §2.1.
+    func introspection(of token: Secret) throws(AgentError) -> HTTPRequest {
+        try post(
+            server.endpoints.introspection, "introspection",
+            [FormField("token", token.reveal()), FormField("token_type_hint", "access_token")])
+    }
+
             method: "GET", url: url,
             headers: [
                 .authorization(accessToken, boundTo: client.proofKey), HTTPField("Accept", "application/json"),
@@ -141,6 +150,9 @@ struct OAuthRequests {
             request.headers.append(HTTPField("Authorization", "Basic " + Base64.encode(Array(pair.utf8))))
         case (.post, let secret?):
             fields += [FormField("client_id", oauth.clientID), FormField("client_secret", secret.reveal())]
+            if namesClientInForm, !fields.contains(where: { $0.name == "client_id" }) {
+                fields.append(FormField("client_id", oauth.clientID))
+            }
         }
         request.body = Secret(Form.encode(fields))
         return request

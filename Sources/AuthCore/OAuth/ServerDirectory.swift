@@ -24,6 +24,8 @@ package actor ServerDirectory {
     private var metadata: [String: Entry] = [:]
     /// By address.
     private var keys: [String: Entry] = [:]
+    /// Token endpoints of servers that want the client's name in the form also with `basic`.
+    private var formServers: Set<String> = []
 
     package init() {}
 
@@ -31,6 +33,13 @@ package actor ServerDirectory {
     func entry(of name: String, _ kind: Kind, at now: BootInstant) -> (document: JSON, isFresh: Bool)? {
         let entry = kind == .metadata ? metadata[name] : keys[name]
         return entry.map { ($0.document, now < $0.freshUntil) }
+    }
+
+    func wantsClientInForm(_ tokenEndpoint: String) -> Bool { formServers.contains(tokenEndpoint) }
+
+    func noteClientInForm(_ tokenEndpoint: String) {
+        if formServers.count >= Self.most { formServers = [] }
+        formServers.insert(tokenEndpoint)
     }
 
     func keep(_ document: JSON, of name: String, _ kind: Kind, for age: Duration?, at now: BootInstant) {
