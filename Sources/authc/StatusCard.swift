@@ -26,6 +26,7 @@ struct StatusCard {
             lines += row("", "by the sign-in that is remembered; \(logout) forgets it")
         }
         if let store = status.store { lines += row("store", StatusCard.words(store)) }
+        if let scopes = status.scopes, !scopes.isEmpty { lines += row("scopes", scopes.joined(separator: " ")) }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
     }
@@ -139,6 +140,7 @@ struct StatusCard {
         if let skew = status.clockSkew {
             warnings.append("\(StatusCard.skewWords(skew, of: status.provider)): \(StatusCard.skewHint)")
         }
+        if status.state == .active, status.cause != nil, let message = status.message { warnings.append(message) }
         if status.state == .active, let error = status.lastError {
             warnings.append("the last renewal failed: \(error)")
         }

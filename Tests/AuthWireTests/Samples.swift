@@ -72,7 +72,7 @@ enum Samples {
             user: UserSummary(id: "7", email: "ada@example.org", name: "Ada", verified: true),
             needsPassword: true, renews: false, remembered: true, expiresAt: 1_763_702_777, refreshAt: 1_763_702_700.25,
             issuedAt: 1_763_700_000,
-            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, store: .sealedFile,
+            signedInAt: 1_763_000_000, lastError: "timed out", unsaved: true, scopes: ["read"], store: .sealedFile,
             isDefault: true)
     }
 }

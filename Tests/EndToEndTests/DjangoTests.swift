@@ -45,4 +45,84 @@ struct DjangoTests {
             #expect(try await scene.agent.authc("token").out != first)
         }
     }
+
+    /// The status of an API call with a token that a program holds.
+    private func call(_ path: String, _ token: String, _ scene: Scene, _ server: Peer) async throws -> String {
+        let token = token.trimmingCharacters(in: .whitespacesAndNewlines)
+        return try await scene.desktop.run([
+            "curl", "--silent", "--noproxy", "*", "--output", "/dev/null", "--write-out", "%{http_code}", "--header",
+            "Authorization: Bearer \(token)", server.url + path,
+        ]).out
+    }
+
+    @Test("after a token for one scope, a server that may give the others back has them given back")
+    func wide() async throws {
+        try await play(["--wide"]) { scene, server in
+            try await signIn(scene)
+            let own = try await scene.agent.authc("token").out
+            let read = try await scene.agent.authc("token", "--scope", "read").out
+            #expect(try await call("/api/read", read, scene, server) == "200")
+            // This server has revoked it.
+            #expect(try await call("/api/read", own, scene, server) != "200")
+            let next = try await scene.agent.authc("token").out
+            #expect(next != own)
+            #expect(try await call("/api/write", next, scene, server) == "200")
+            let status = try await scene.agent.status(OAuthScene.provider)
+            #expect(status.state == .active && status.cause == nil)
+            #expect(status.scopes.map(Set.init) == ["openid", "read", "write"])
+        }
+    }
+
+    @Test("a server that does not give them back is reported, and `targeted_tokens = false` keeps the session whole")
+    func narrowed() async throws {
+        try await play { scene, server in
+            try await signIn(scene)
+            _ = try await scene.agent.authc("token", "--scope", "read")
+            let next = try await scene.agent.authc("token").out
+            #expect(try await call("/api/read", next, scene, server) == "200")
+            let status = try await scene.agent.status(OAuthScene.provider)
+            #expect(status.cause == "scope_reduced" && status.scopes == ["read"])
+            #expect(status.message?.contains("openid, write") == true, "\(status.message ?? "")")
+            let card = try await scene.agent.authc("status")
+            #expect(card.status == 0 && card.out.contains("no longer grants"), "\(card.out)")
+        }
+        try await play(oauth: "targeted_tokens = false") { scene, server in
+            try await signIn(scene)
+            let refused = try await scene.agent.authc("token", "--scope", "read")
+            #expect(refused.status != 0 && refused.err.contains("targeted_tokens"), "\(refused.err)")
+            let own = try await scene.agent.authc("token").out
+            #expect(try await call("/api/write", own, scene, server) == "200")
+        }
+    }
+
+    @Test("a sign-out revokes, although only one of its metadata documents has the endpoint")
+    func revocation() async throws {
+        try await play { scene, server in
+            try await signIn(scene)
+            let own = try await scene.agent.authc("token").out
+            #expect(try await call("/api/read", own, scene, server) == "200")
+            let logout = try await scene.agent.authc("logout")
+            #expect(
+                logout.status == 0 && !(logout.out + logout.err).contains("revocation"), "\(logout.out)\(logout.err)")
+            #expect(try await call("/api/read", own, scene, server) != "200")
+        }
+    }
+
+    @Test("a token that was revoked elsewhere is renewed, although the server labels its refusal as a page")
+    func revokedElsewhere() async throws {
+        try await play { scene, server in
+            try await signIn(scene)
+            #expect(try await scene.agent.authc("validate").status == 0)
+            let own = try await scene.agent.authc("token").out.trimmingCharacters(in: .whitespacesAndNewlines)
+            let revoked = try await scene.desktop.run([
+                "curl", "--silent", "--fail", "--noproxy", "*", "--data", "client_id=native&token=\(own)",
+                server.url + "/o/revoke_token/",
+            ])
+            #expect(revoked.status == 0, "\(revoked.err)")
+            let answer = try await scene.agent.authc("validate")
+            #expect(answer.status == 0, "\(answer.out)\(answer.err)")
+            let next = try await scene.agent.authc("token").out
+            #expect(try await call("/api/read", next, scene, server) == "200")
+        }
+    }
 }

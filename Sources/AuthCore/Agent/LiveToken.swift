@@ -11,7 +11,7 @@ package struct LiveToken: Sendable {
 
     /// `nil` where the session gives out none.
     package init?(_ snapshot: SessionSnapshot) {
-        guard let token = snapshot.token else { return nil }
+        guard let token = snapshot.token, !snapshot.isSuspect else { return nil }
         let result = TokenResult(
             accessToken: token.reveal(), tokenType: snapshot.tokenType, expiresAt: snapshot.status.expiresAt,
             session: snapshot.status.session)

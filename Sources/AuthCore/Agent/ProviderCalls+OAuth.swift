@@ -52,10 +52,32 @@ extension ProviderCalls {
     func renewOAuth(
         _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenAim? = nil, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
-        let answer = await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {
-            requests throws(AgentError) in
-            if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
-                return try requests.exchange(record.tokens.accessToken, for: aim)
+        func refresh(_ scopes: [String]) async -> Result<Grant, ProviderFailure> {
+            await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {
+                requests throws(AgentError) in
+                if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
+                    return try requests.exchange(record.tokens.accessToken, for: aim)
+                }
+                if let refreshToken = record.tokens.refreshToken {
+                    return try requests.refresh(refreshToken, for: aim, scopes: scopes)
+                }
+                guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
+                return try requests.clientCredentials(for: aim)
+            }
+        }
+        // A token for an aim may have narrowed the refresh token: all that was granted is requested back.
+        let back = aim == nil && record.tokens.isSuspect ? record.tokens.scopes?.granted ?? [] : []
+        var answer = await refresh(back)
+        if !back.isEmpty {
+            if case .failure(let failure) = answer, failure.error.cause == "invalid_scope" {
+                answer = await refresh([])
+            } else {
+                // Without scopes, a response grants those that were requested (RFC 6749 §5.1).
+                answer = answer.map { grant in
+                    var grant = grant
+                    grant.scopes = grant.scopes ?? back
+                    return grant
+                }
             }
         }
         if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {

@@ -199,6 +199,13 @@ package struct ProviderCalls: Sendable {
 }
 
 extension AgentError {
+    static func noTargetedTokens(_ profile: ProviderProfile) -> AgentError {
+        AgentError(
+            .unsupported,
+            "The profile of \(profile.title) has `targeted_tokens = false`: use the session's own token, without a scope "
+                + "or audience.", cause: "targeted_tokens")
+    }
+
     static func noAims(_ provider: String) -> AgentError {
         AgentError(.unsupported, "\(provider) has one token for everything: it is no provider of OAuth.")
     }

@@ -30,6 +30,7 @@ extension SessionTable {
         guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
+        guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // What is exchanged has to be good itself.
         if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
         return try await session.token(for: aim, minValid: params.minValid)

@@ -1,7 +1,7 @@
 import AuthWire
 
 /// Builds what is sent to an authorization server: forms, as RFC 6749 has them, and never a secret in an address.
-struct OAuthRequests {
+package struct OAuthRequests {
     let profile: ProviderProfile
     let oauth: OAuthProfile
     let server: OAuthServer
@@ -42,8 +42,12 @@ struct OAuthRequests {
     }
 
     /// RFC 6749 §6. Without `scope`: what was granted stays.
-    func refresh(_ refreshToken: Secret, for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
-        try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + aimed(aim))
+    /// - Parameter scopes: requested back for the session itself, where an earlier refresh asked for fewer.
+    func refresh(
+        _ refreshToken: Secret, for aim: TokenAim? = nil, scopes: [String] = []
+    ) throws(AgentError) -> HTTPRequest {
+        let back = aim == nil && !scopes.isEmpty ? [FormField("scope", scopes.joined(separator: " "))] : []
+        return try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + back + aimed(aim))
     }
 
     /// RFC 6749 §4.4.
@@ -73,10 +77,6 @@ struct OAuthRequests {
         return request
     }
 
-    /// OpenID Connect Core 1.0 §5.3.
-    func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
-        guard let url = server.endpoints.userInfo else { throw offers("user info") }
-        var request = HTTPRequest(
     /// RFC 7662 §2.1.
     func introspection(of token: Secret) throws(AgentError) -> HTTPRequest {
         try post(
@@ -84,6 +84,10 @@ struct OAuthRequests {
             [FormField("token", token.reveal()), FormField("token_type_hint", "access_token")])
     }
 
+    /// OpenID Connect Core 1.0 §5.3.
+    func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
+        guard let url = server.endpoints.userInfo else { throw offers("user info") }
+        var request = HTTPRequest(
             method: "GET", url: url,
             headers: [
                 .authorization(accessToken, boundTo: client.proofKey), HTTPField("Accept", "application/json"),

@@ -18,7 +18,7 @@ extension SessionMachine {
         _ caller: CallerID, _ aim: TokenAim, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
     ) {
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        if let token = aimed[aim], token.isEnough(minValid, now) {
+        if let token = aimed[aim], token.isEnough(minValid, now), !isRevoked(token) {
             return actions.append(.answer(caller, .token(token.result(record.session))))
         }
         guard canRenew else { return actions.append(.answer(caller, .failure(.cannotRenew(record.provider)))) }
@@ -54,6 +54,7 @@ extension SessionMachine {
         }
         var pending = record
         pending.take(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
+        pending.tokens.isSuspect = true
         pending.generation += 1
         flight?.outcome = outcome
         flight?.stage = .saving(pending, sentAt: sentAt)
@@ -73,6 +74,7 @@ extension SessionMachine {
                 aimed[oldest.key] = nil
             }
             aimed[aim] = token
+            aimed[aim]?.rotation = rotations
             aimFailures[aim] = nil
             answer(.aimed(aim), .token(token.result(record.session)), &actions)
         case .failure(let error):
@@ -115,8 +117,18 @@ extension SessionMachine {
     /// - Returns: whether it was one of these.
     mutating func rejectAimed(_ token: Secret, _ now: Moment) -> Bool {
         guard let (aim, known) = aimed.first(where: { $0.value.accessToken == token }) else { return false }
-        if RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) { aimed[aim] = nil }
+        // One that was good until the refresh token was replaced was not refused for its age.
+        let isReplaced = known.rotation < rotations
+        if isReplaced { revokesFormerTokens = true }
+        if isReplaced || RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) { aimed[aim] = nil }
         return true
+    }
+
+    /// Whether the provider has revoked it, as far as that is known of this provider.
+    private func isRevoked(_ token: AimedToken) -> Bool { revokesFormerTokens && token.rotation < rotations }
+
+    mutating func noteRotation(from former: SessionRecord, to new: SessionRecord) {
+        if new.tokens.refreshToken != former.tokens.refreshToken { rotations += 1 }
     }
 
     /// Another sign-in, or none.

@@ -6,7 +6,9 @@ extension SessionMachine {
         _ caller: CallerID, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
     ) {
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        if isLive(now) {
+        if isLive(now), record.tokens.isSuspect, canRenew, flight != nil || mayRenew(now) {
+            // Perhaps the provider has revoked it. If the renewal fails, it is still the best there is.
+        } else if isLive(now) {
             let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
             let enough = end.map { $0 - now.boot >= wanted } ?? true
             let couldBeBetter = !enough && !isYoung(now) && (flight != nil || mayRenew(now))
@@ -43,7 +45,7 @@ extension SessionMachine {
         if rejectAimed(token, now) { return actions.append(.answer(caller, .done)) }
         // An older token: the one in use stands.
         guard token == record.tokens.accessToken else { return actions.append(.answer(caller, .done)) }
-        guard !isYoung(now) else { return rejectedYoung(caller, now, &actions) }
+        guard !isYoung(now) || record.tokens.isSuspect else { return rejectedYoung(caller, now, &actions) }
         rejected = true
         lastRejection = now.boot
         if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }

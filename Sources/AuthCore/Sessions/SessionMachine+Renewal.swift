@@ -114,11 +114,13 @@ extension SessionMachine {
             return writer.tryAgain()
         }
         if let aim = flight?.aim, let outcome = flight?.outcome {
+            noteRotation(from: record, to: pending)
             record = pending
             aimEnded(aim, outcome, now, &actions)
             return redate(now)
         }
         flight = nil
+        noteRotation(from: record, to: pending)
         record = pending
         rejected = false
         readAt = nil
@@ -267,6 +269,10 @@ extension SessionRecord {
         if let token = grant.accessToken {
             tokens.accessToken = token
             tokens.tokenType = grant.tokenType ?? tokens.tokenType
+            tokens.isSuspect = false
+        }
+        if let scopes = grant.scopes {
+            tokens.scopes = TokenScopes(granted: tokens.scopes?.granted ?? scopes, present: scopes)
         }
         // An answer without an end leaves the old end only where it left the old token too.
         if grant.accessToken != nil || grant.expiresAt != nil {

@@ -109,19 +109,39 @@ extension SessionMachine {
             signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: isUnsaved,
             storeError: isUnsaved ? writer.lastError.map { AgentError($0).message } : nil,
+            scopes: record.tokens.scopes?.present,
             isDefault: false)
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
-            tokenType: record.tokens.tokenType,
+            isSuspect: record.tokens.isSuspect && canRenew, tokenType: record.tokens.tokenType,
             end: end, life: life, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
             defaultSince: record.defaultSince, isDefaultImplied: record.isDefaultImplied, pause: pause)
+    }
+
+    private var lostScopes: (SessionState, cause: String?, message: String?)? {
+        guard let lost = record.tokens.scopes?.lost, !lost.isEmpty else { return nil }
+        return (
+            .active, "scope_reduced",
+            "The provider no longer grants \(lost.joined(separator: ", ")). Sign in again to request it: "
+                + "`authc login \(record.provider) -s \(record.session)`. If a token for one scope or audience was "
+                + "the cause, set `targeted_tokens = false` in the profile."
+        )
+    }
+
+    private var lostTokens: (SessionState, cause: String?, message: String?)? {
+        guard revokesFormerTokens else { return nil }
+        return (
+            .active, "tokens_exclusive",
+            "The provider revokes the former access token at each refresh, so the session's own token and one for a scope "
+                + "or audience replace each other. Set `targeted_tokens = false` in the profile to keep the session's own."
+        )
     }
 
     private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).statusCause }, nil) }
         if let originChange { return (.signInRequired, originChange.cause, originChange.message) }
         if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
-        if live { return (.active, nil, nil) }
+        if live { return lostScopes ?? lostTokens ?? (.active, nil, nil) }
         if !canRenew, flight == nil {
             let end = endedWithoutRenewal()
             return (.signInRequired, end.cause, end.message)

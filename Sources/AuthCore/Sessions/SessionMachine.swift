@@ -66,6 +66,10 @@ package struct SessionMachine: Sendable {
     /// In memory alone.
     var aimed: [TokenAim: AimedToken] = [:]
     var aimFailures: [TokenAim: AimFailure] = [:]
+    /// How often the refresh token was replaced here.
+    var rotations: UInt64 = 0
+    /// The provider was seen to revoke tokens for aims when it replaced the refresh token.
+    var revokesFormerTokens = false
     var random: SeededRandom
 
     private var lastFlight: UInt64 = 0

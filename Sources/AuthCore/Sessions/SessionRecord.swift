@@ -88,10 +88,16 @@ package struct TokenSet: Sendable, Equatable {
     package var refreshLife: TokenLife?
     /// The private key that the tokens are bound to (RFC 9449), in PEM; `nil`: they are whoever's has them.
     package var proofKey: Secret?
+    /// `nil`: the provider has never said, and nobody has requested any.
+    package var scopes: TokenScopes?
+    /// A token for one scope or audience was fetched with the refresh token since. Some providers revoke the access token
+    /// then, and narrow the new refresh token to what was requested.
+    package var isSuspect: Bool
 
     package init(
         accessToken: Secret, tokenType: String = "Bearer", refreshToken: Secret? = nil, issuedAt: WallTime,
-        expiresAt: WallTime? = nil, refreshLife: TokenLife? = nil, proofKey: Secret? = nil
+        expiresAt: WallTime? = nil, refreshLife: TokenLife? = nil, proofKey: Secret? = nil,
+        scopes: TokenScopes? = nil, isSuspect: Bool = false
     ) {
         self.accessToken = accessToken
         self.tokenType = tokenType
@@ -100,12 +106,31 @@ package struct TokenSet: Sendable, Equatable {
         self.expiresAt = expiresAt
         self.refreshLife = refreshLife
         self.proofKey = proofKey
+        self.scopes = scopes
+        self.isSuspect = isSuspect
     }
 
     /// Whatever the dates say: they follow the clock when that is set.
     package func areSame(as other: TokenSet) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }
+}
+
+/// The scopes of a session (RFC 6749 §3.3).
+package struct TokenScopes: Sendable, Equatable {
+    /// At sign-in.
+    package var granted: [String]
+    /// Of the access token in use.
+    package var present: [String]
+
+    package init(granted: [String], present: [String]? = nil) {
+        self.granted = granted
+        self.present = present ?? granted
+    }
+
+    /// Those that a renewal did not bring back. Many servers do not list `offline_access`, which is no right to anything
+    /// but renewal.
+    package var lost: [String] { granted.filter { $0 != "offline_access" && !present.contains($0) } }
 }
 
 /// From when to when a token is good.

@@ -6,6 +6,8 @@ package struct SessionSnapshot: Sendable, Equatable {
     package var signIn: SignInID
     /// The access token while it may be given out at all; its end is checked at each use.
     package var token: Secret?
+    /// It is given out only by the session's actor, which renews it first if it can.
+    package var isSuspect = false
     package var tokenType: String
     package var end: BootInstant?
     package var life: Duration?

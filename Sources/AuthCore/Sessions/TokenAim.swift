@@ -41,6 +41,8 @@ package struct AimedToken: Sendable {
     let obtained: BootInstant
     let end: BootInstant?
     let life: Duration?
+    /// ``SessionMachine/rotations`` when it came.
+    var rotation: UInt64 = 0
 
     /// `nil` where nothing was given that is a token.
     init?(_ grant: Grant, sentAt: Moment) {

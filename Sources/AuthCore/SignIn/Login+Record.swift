@@ -13,12 +13,19 @@ extension Login {
                 accessToken: token, tokenType: grant.tokenType ?? "Bearer", refreshToken: grant.refreshToken,
                 issuedAt: grant.issuedAt, expiresAt: grant.expiresAt,
                 refreshLife: grant.refreshEndsAt.map { TokenLife(issuedAt: grant.issuedAt, expiresAt: $0) },
-                proofKey: method.flow == nil ? nil : proofKey),
+                proofKey: method.flow == nil ? nil : proofKey, scopes: scopes(grant)),
             user: grant.user, rawUser: grant.rawUser, userReceivedAt: grant.user.map { _ in grant.issuedAt },
             needsPassword: needsPassword(grant, former), signedInAt: now.wall, signIn: .random(),
             remembered: remembers ? fields : nil,
             clientSecret: method.flow == nil || registration != nil ? nil : client.secret,
             client: method.flow == nil ? nil : registration)
+    }
+
+    /// A response without scopes grants those that were requested (RFC 6749 §5.1); `import` requests none.
+    private func scopes(_ grant: Grant) -> TokenScopes? {
+        guard let flow = method.flow, let oauth = profile.oauth else { return nil }
+        if let granted = grant.scopes { return TokenScopes(granted: granted) }
+        return flow == .importing || oauth.scopes.isEmpty ? nil : TokenScopes(granted: oauth.scopes)
     }
 
     /// The provider's word, then the profile's; who signs in by a password has one; else what was known stays.

@@ -45,6 +45,9 @@ extension SessionRecord {
         object["refresh_issued_at"] = tokens.refreshLife.map { .number($0.issuedAt.unixSeconds) }
         object["refresh_expires_at"] = tokens.refreshLife.map { .number($0.expiresAt.unixSeconds) }
         object["proof_key"] = tokens.proofKey.map { .string($0.reveal()) }
+        object["granted_scopes"] = tokens.scopes.map { .array($0.granted.map(JSON.string)) }
+        object["scopes"] = tokens.scopes.map { .array($0.present.map(JSON.string)) }
+        if tokens.isSuspect { object["token_is_suspect"] = true }
         object["client_secret"] = clientSecret.map { .string($0.reveal()) }
         object["client"] = client?.json
         object["user"] = user?.json
@@ -87,7 +90,9 @@ extension SessionRecord {
                 issuedAt: members.required("issued_at", "a date in Unix seconds", \.date),
                 expiresAt: members.optional("expires_at", "a date in Unix seconds", \.date),
                 refreshLife: members.refreshLife(),
-                proofKey: members.optional("proof_key", "text", \.stringValue).map { Secret($0) }),
+                proofKey: members.optional("proof_key", "text", \.stringValue).map { Secret($0) },
+                scopes: members.scopes(),
+                isSuspect: members.optional("token_is_suspect", "true or false", \.boolValue) ?? false),
             user: members.optional("user", "a user") { try? UserSummary($0) },
             rawUser: members.json("raw_user"),
             userReceivedAt: members.optional("user_received_at", "a date in Unix seconds", \.date),
@@ -129,6 +134,14 @@ private struct RecordMembers {
         return TokenLife(issuedAt: issuedAt, expiresAt: expiresAt)
     }
 
+    /// Both lists, or none.
+    func scopes() throws(DamagedRecord) -> TokenScopes? {
+        guard let granted = try optional("granted_scopes", "a list of texts", \.texts),
+            let present = try optional("scopes", "a list of texts", \.texts)
+        else { return nil }
+        return TokenScopes(granted: granted, present: present)
+    }
+
     func json(_ key: String) -> JSON? {
         object[key]
     }
@@ -161,6 +174,12 @@ extension JSON {
     fileprivate var revision: UInt64? {
         guard let value = integerValue, (0..<(1 << 60)).contains(value) else { return nil }
         return UInt64(value)
+    }
+
+    fileprivate var texts: [String]? {
+        guard let list = arrayValue else { return nil }
+        let texts = list.compactMap(\.stringValue)
+        return texts.count == list.count ? texts : nil
     }
 
     fileprivate var secrets: [String: Secret]? {

@@ -43,6 +43,8 @@ public struct SessionStatus: Sendable, Equatable {
     public var storeError: String?
     /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
     public var clockSkew: Duration?
+    /// What the token in use is good for, if the provider says that or they were requested (OAuth).
+    public var scopes: [String]?
     /// Where it is kept.
     public var store: StoreKind?
     /// `default` on the wire.
@@ -53,7 +55,8 @@ public struct SessionStatus: Sendable, Equatable {
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
         remembered: Bool = false, expiresAt: Double? = nil, refreshAt: Double? = nil, issuedAt: Double? = nil,
         endsAt: Double? = nil, signedInAt: Double? = nil, lastError: String? = nil, unsaved: Bool = false,
-        storeError: String? = nil, clockSkew: Duration? = nil, store: StoreKind? = nil, isDefault: Bool = false
+        storeError: String? = nil, clockSkew: Duration? = nil, scopes: [String]? = nil, store: StoreKind? = nil,
+        isDefault: Bool = false
     ) {
         self.session = session
         self.provider = provider
@@ -74,6 +77,7 @@ public struct SessionStatus: Sendable, Equatable {
         self.unsaved = unsaved
         self.storeError = storeError
         self.clockSkew = clockSkew
+        self.scopes = scopes
         self.store = store
         self.isDefault = isDefault
     }
@@ -99,6 +103,7 @@ public struct SessionStatus: Sendable, Equatable {
         unsaved = try members.optional("unsaved", .bool) ?? false
         storeError = try members.optional("store_error", .string)
         clockSkew = try members.optional("clock_skew_ms", .skew)
+        scopes = try members.optional("scopes", .strings)
         store = try members.optional("store", .word)
         isDefault = try members.optional("default", .bool) ?? false
     }
@@ -122,6 +127,7 @@ public struct SessionStatus: Sendable, Equatable {
         if unsaved { object["unsaved"] = true }
         object["store_error"] = storeError.map(JSON.string)
         object["clock_skew_ms"] = clockSkew.map(JSON.milliseconds)
+        object["scopes"] = scopes.map { .array($0.map(JSON.string)) }
         object["store"] = store.map { .string($0.rawValue) }
         object["default"] = .bool(isDefault)
         return .object(object)

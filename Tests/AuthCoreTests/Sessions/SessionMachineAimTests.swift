@@ -73,6 +73,84 @@ struct SessionMachineAimTests {
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
+    @Test(
+        "the session's own token is renewed before it is returned, once a token for a scope rotated the refresh token")
+    func suspect() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        try bench.storeTakesIt()
+        #expect(try #require(bench.snapshot).token != nil)
+        #expect(LiveToken(try #require(bench.snapshot)) == nil)
+        bench.tokenWanted(2)
+        #expect(bench.answer(to: 2) == nil)
+        #expect(bench.renewals.last?.tokens.isSuspect == true)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 2) == "token-2")
+        // Both are in memory now: neither program costs the other one a renewal.
+        want(&bench, 3, try Self.aim())
+        bench.tokenWanted(4)
+        #expect(bench.token(for: 3) == "read-1")
+        #expect(bench.token(for: 4) == "token-2")
+        #expect(bench.flights.count == 1 && bench.aimedFlights.count == 1)
+    }
+
+    @Test("a suspect token is still returned if it cannot be renewed, and is renewed soon if it is rejected")
+    func suspectWithoutProvider() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        try bench.storeTakesIt()
+        bench.send(.networkChanged(.offline))
+        bench.tokenWanted(2)
+        #expect(bench.token(for: 2) == "token-1")
+        bench.send(.networkChanged(.online))
+        // Its age is no reason to keep it.
+        bench.send(.rejected(CallerID(3), Secret("token-1")))
+        #expect(bench.flights.count == 1)
+        try bench.provider(fails: .temporary(AgentError(.providerUnreachable, "no"), retryAfter: nil))
+        bench.tokenWanted(4)
+        #expect(bench.failure(for: 4) != nil)
+    }
+
+    @Test("what an earlier run had made suspect is still suspect after a start")
+    func suspectAfterStart() throws {
+        var record = MachineBench.record(token: "token-1", life: .seconds(1000))
+        record.tokens.isSuspect = true
+        let stored = try SessionRecord(decoding: record.encoded())
+        var bench = MachineBench(handedOver: HandedOver(record: stored, isKept: true, isUnsaved: false))
+        bench.tokenWanted(1)
+        #expect(bench.answer(to: 1) == nil)
+        #expect(bench.flights.count == 1)
+    }
+
+    @Test("a rejected token for a scope that a later rotation has replaced shows that the provider revokes them")
+    func exclusive() throws {
+        var bench = MachineBench()
+        let aim = try Self.aim()
+        want(&bench, 1, aim)
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        try bench.storeTakesIt()
+        bench.tokenWanted(2)
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        bench.send(.rejected(CallerID(3), Secret("read-1")))
+        #expect(bench.snapshot?.status.cause == "tokens_exclusive")
+        #expect(bench.snapshot?.status.state == .active)
+        want(&bench, 4, aim)
+        #expect(bench.aimedFlights.count == 2)
+        try arrive(&bench, "read-2", refresh: "refresh-4")
+        try bench.storeTakesIt()
+        #expect(bench.token(for: 4) == "read-2")
+        // From now on each is fetched again after the other one.
+        bench.tokenWanted(5)
+        try bench.provider(gives: "token-3")
+        try bench.storeTakesIt()
+        want(&bench, 6, aim)
+        #expect(bench.aimedFlights.count == 3)
+    }
+
     @Test("a store that refuses keeps nobody from it, and nothing is lost")
     func storeRefuses() throws {
         var bench = MachineBench()

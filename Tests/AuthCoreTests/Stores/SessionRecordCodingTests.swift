@@ -12,7 +12,8 @@ struct SessionRecordCodingTests {
                 issuedAt: WallTime(unixSeconds: 1_800_000_000.125), expiresAt: WallTime(unixSeconds: 1_800_003_600),
                 refreshLife: TokenLife(
                     issuedAt: WallTime(unixSeconds: 1_799_000_000), expiresAt: WallTime(unixSeconds: 1_900_000_000)),
-                proofKey: Secret("tell-nobody either")),
+                proofKey: Secret("tell-nobody either"),
+                scopes: TokenScopes(granted: ["read", "write"], present: ["read"]), isSuspect: true),
             user: UserSummary(id: "7", email: "ada@example.org", name: nil, verified: false),
             rawUser: ["id": 7, "tags": ["a", nil]], needsPassword: true,
             signedInAt: WallTime(unixSeconds: 1_799_999_999), signIn: SignInID("s1-2"),
