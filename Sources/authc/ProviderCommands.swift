@@ -2,7 +2,7 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `provider list`, `provider show` and `provider check`.
+/// `provider list`, `provider show`, `provider check` and `provider forget`.
 enum ProviderCommands {
     /// The text travels in one line of the protocol; escaping may double it.
     private static let longestProfile = Limits.lineBytes / 2 - 4096
@@ -68,6 +68,21 @@ enum ProviderCommands {
             try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
         }
         return check.problems.isEmpty ? .done : .badSettings
+    }
+
+    static func forget(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
+        let (result, json) = try options.connect().call(
+            .providerForget(ProviderParams(provider: name)), ProviderForgotten.init)
+        if options.json {
+            try Output.json(json)
+            return .done
+        }
+        if result.isForgotten {
+            let deleted = result.isDeleted ? ", and deleted there" : ""
+            Output.note(Visible.line("The registration at \(name) is forgotten here\(deleted)."))
+        }
+        if let message = result.message { Output.note(Visible.line(message)) }
+        return .done
     }
 
     /// One row of a table; in a file or pipe it is one line, in which a path stands whole.

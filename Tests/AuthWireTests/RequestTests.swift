@@ -20,7 +20,8 @@ struct RequestTests {
     @Test("every method is read from its required keys alone", arguments: MethodName.allCases)
     func readsTheLeast(name: MethodName) throws {
         let required: [MethodName: JSON] = [
-            .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .loginStart: ["provider": "p"],
+            .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .providerForget: ["provider": "p"],
+            .loginStart: ["provider": "p"],
             .loginAnswer: ["login": "l", "fields": [:]], .loginWait: ["login": "l"], .loginCancel: ["login": "l"],
             .loginResend: ["login": "l"], .loginRedirect: ["address": "a:/"],
             .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],

@@ -17,6 +17,7 @@ enum Samples {
             .rpcDiscover, .providerList,
             .providerShow(ProviderParams(provider: "shop")),
             .providerCheck(ProviderCheckParams(text: "client_secret = \"\(secret)\"", file: "shop.toml")),
+            .providerForget(ProviderParams(provider: "shop")),
             .loginStart(
                 LoginStartParams(
                     provider: "shop", session: session, environment: "test", method: "password",

@@ -17,6 +17,10 @@ package final class Peer: Sendable {
 
         /// An authorization server and API of django-oauth-toolkit.
         package static let django = Program("django-server.py", with: "django-oauth-toolkit")
+        /// An authorization server of Authlib, which compares redirect URIs exactly.
+        package static let authlib = Program("authlib-server.py", with: "authlib")
+        /// The authorization server and a protected resource of the MCP SDK.
+        package static let mcp = Program("mcp-server.py", with: "mcp")
     }
 
     package let port: Int

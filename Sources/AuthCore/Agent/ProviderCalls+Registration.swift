@@ -37,9 +37,10 @@ extension ProviderCalls {
             let body = ReplyBody(reply)
             guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             do throws(MetadataError) {
-                return .success(
-                    try RegisteredClient(
-                        body.json ?? .null, issuer: server.issuer ?? "", mayBeInsecure: profile.allowInsecureHTTP))
+                var client = try RegisteredClient(
+                    body.json ?? .null, issuer: server.issuer ?? "", mayBeInsecure: profile.allowInsecureHTTP)
+                client.request = profile.oauth.map(RegisteredClient.Request.init)
+                return .success(client)
             } catch {
                 return .failure(errors.badReply(error.reason, cause: "registration", status: reply.status))
             }
@@ -57,6 +58,26 @@ extension ProviderCalls {
             .success(![401, 403, 404, 410].contains(reply.status))
         }
         return (try? found.get()) ?? true
+    }
+
+    /// RFC 7592 §2.3.
+    /// - Returns: `nil` if the provider has no address for that.
+    func unregister(
+        _ client: RegisteredClient, at profile: ProviderProfile, sentAt: Moment
+    ) async -> Result<Void, ProviderFailure>? {
+        guard let place = client.place else { return nil }
+        let errors = registrationErrors(profile, sentAt)
+        return await send { () throws(AgentError) in
+            var request = HTTPRequest(
+                method: "DELETE", url: place.url,
+                headers: [.authorization(place.token, boundTo: nil), HTTPField("Accept", "application/json")])
+            request.followsRedirects = false
+            return request
+        } read: { reply in
+            // Whoever is unknown there is deleted already.
+            let isDone = (200..<300).contains(reply.status) || [401, 404, 410].contains(reply.status)
+            return isDone ? .success(()) : .failure(errors.failure(reply, ReplyBody(reply)))
+        }
     }
 
     private func registrationErrors(_ profile: ProviderProfile, _ now: Moment) -> ErrorReader {

@@ -102,9 +102,9 @@ extension SessionTable {
             if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
         case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
-        case .failure(let failure):
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
+        case .failure(let failure):
             await note(failure, session)
             throw failure.error
         }

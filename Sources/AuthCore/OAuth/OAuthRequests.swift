@@ -118,6 +118,15 @@ package struct OAuthRequests {
         return scopes + [FormField("audience", audience)]
     }
 
+    /// RFC 8707 §2: a server may give each token for what its own request names.
+    private var resource: [FormField] { oauth.resource.map { [FormField("resource", $0)] } ?? [] }
+
+    /// Whether it can stand for an API: a whole address without a fragment (RFC 8707 §2).
+    package static func isResource(_ text: String) -> Bool {
+        ProviderOrigin(of: text) != nil
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+    }
+
     private func scoped(_ fields: [FormField]) -> [FormField] {
         oauth.scopes.isEmpty ? fields : fields + [FormField("scope", oauth.scopes.joined(separator: " "))]
     }
@@ -131,15 +140,6 @@ package struct OAuthRequests {
                 HTTPField("Content-Type", "application/x-www-form-urlencoded"),
                 HTTPField("Accept", "application/json"),
             ])
-    /// RFC 8707 §2: a server may give each token for what its own request names.
-    private var resource: [FormField] { oauth.resource.map { [FormField("resource", $0)] } ?? [] }
-
-    /// Whether it can stand for an API: a whole address without a fragment (RFC 8707 §2).
-    package static func isResource(_ text: String) -> Bool {
-        ProviderOrigin(of: text) != nil
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
-    }
-
         // Whoever answers a redirect would be sent what is meant for this address alone.
         request.followsRedirects = false
         switch (oauth.clientAuthentication, client.secret) {
@@ -150,13 +150,13 @@ package struct OAuthRequests {
             fields += try assertion(by: key)
         case (.basic, let secret?):
             // Encoded before they are joined, as either may have a colon (RFC 6749 §2.3.1).
+            if namesClientInForm, !fields.contains(where: { $0.name == "client_id" }) {
+                fields.append(FormField("client_id", oauth.clientID))
+            }
             let pair = Form.encode(oauth.clientID) + ":" + Form.encode(secret.reveal())
             request.headers.append(HTTPField("Authorization", "Basic " + Base64.encode(Array(pair.utf8))))
         case (.post, let secret?):
             fields += [FormField("client_id", oauth.clientID), FormField("client_secret", secret.reveal())]
-            if namesClientInForm, !fields.contains(where: { $0.name == "client_id" }) {
-                fields.append(FormField("client_id", oauth.clientID))
-            }
         }
         request.body = Secret(Form.encode(fields))
         return request

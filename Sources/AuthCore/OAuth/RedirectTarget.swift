@@ -28,6 +28,21 @@ package enum RedirectTarget: Sendable, Equatable {
         }
     }
 
+    /// Whether it is `other`, or one of those that `other` stands for if that has no port.
+    func isOne(of other: RedirectTarget) -> Bool {
+        switch (self, other) {
+        case (.loopback(let mine), .loopback(let theirs)):
+            mine.isSecure == theirs.isSecure && mine.host == theirs.host && mine.path == theirs.path
+                && mine.port != nil && (theirs.port == nil || theirs.port == mine.port)
+        default: self == other
+        }
+    }
+
+    /// A page at whichever port is free.
+    var isAtAnyPort: Bool {
+        if case .loopback(let redirect) = self { redirect.port == nil } else { false }
+    }
+
     /// Whether the page is reached by TLS.
     package var isSecurePage: Bool {
         if case .loopback(let redirect) = self { redirect.isSecure } else { false }

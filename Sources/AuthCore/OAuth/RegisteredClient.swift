@@ -8,6 +8,22 @@ package struct RegisteredClient: Sendable, Equatable {
         package let token: Secret
     }
 
+    /// What was said at the registration. A profile that says something else needs another one.
+    package struct Request: Sendable, Equatable {
+        /// With the port that was bound: many servers compare it exactly.
+        package let redirectURI: String
+        package let scopes: [String]
+        package let authentication: ClientAuthentication
+        package let bindsTokens: Bool
+
+        init(_ oauth: OAuthProfile) {
+            redirectURI = oauth.redirect.uri
+            scopes = oauth.scopes
+            authentication = oauth.clientAuthentication
+            bindsTokens = oauth.bindsTokens
+        }
+    }
+
     /// Of the server that knows it; another one at the same profile does not.
     package var issuer: String
     package var id: String
@@ -16,6 +32,8 @@ package struct RegisteredClient: Sendable, Equatable {
     /// `nil`: the secret does not end.
     package var secretEndsAt: WallTime?
     package var place: Place?
+    /// `nil`: an older authd had it registered, without a port.
+    package var request: Request?
 
     private static let longestID = 1024
 
@@ -47,9 +65,13 @@ package struct RegisteredClient: Sendable, Equatable {
         }
     }
 
-    /// Whether it is good at this server, and for a while: a person is about to sign in by it.
-    package func isGood(at issuer: String, _ now: WallTime) -> Bool {
-        self.issuer.utf8.elementsEqual(issuer.utf8)
+    /// Whether it is good at this server, for what the profile says, and for a while: the user is about to sign in with it.
+    package func isGood(at issuer: String, for oauth: OAuthProfile, _ now: WallTime) -> Bool {
+        guard let request, let redirect = RedirectTarget(request.redirectURI), redirect.isOne(of: oauth.redirect),
+            Set(request.scopes) == Set(oauth.scopes), request.authentication == oauth.clientAuthentication,
+            request.bindsTokens == oauth.bindsTokens
+        else { return false }
+        return self.issuer.utf8.elementsEqual(issuer.utf8)
             && (secretEndsAt.map { now + AuthorizationAttempt.patience < $0 } ?? true)
     }
 }
@@ -64,6 +86,12 @@ extension RegisteredClient {
         object["secret_ends_at"] = secretEndsAt.map { .number($0.unixSeconds) }
         object["place"] = place.map { .string($0.url) }
         object["place_token"] = place.map { .string($0.token.reveal()) }
+        if let request {
+            object["redirect"] = .string(request.redirectURI)
+            object["scopes"] = .array(request.scopes.map(JSON.string))
+            object["requested_authentication"] = .string(request.authentication.rawValue)
+            object["binds_tokens"] = .bool(request.bindsTokens)
+        }
         return .object(object)
     }
 
@@ -80,6 +108,21 @@ extension RegisteredClient {
         if let url = json["place"]?.stringValue, let token = json["place_token"]?.stringValue {
             place = Place(url: url, token: Secret(token))
         }
+        request = Request(stored: json)
+    }
+}
+
+extension RegisteredClient.Request {
+    /// `nil` if an older authd wrote it.
+    fileprivate init?(stored json: JSON) {
+        guard let redirectURI = json["redirect"]?.stringValue, let scopes = json["scopes"]?.arrayValue,
+            let authentication = json["requested_authentication"]?.stringValue.flatMap(ClientAuthentication.init),
+            let bindsTokens = json["binds_tokens"]?.boolValue
+        else { return nil }
+        self.redirectURI = redirectURI
+        self.scopes = scopes.compactMap(\.stringValue)
+        self.authentication = authentication
+        self.bindsTokens = bindsTokens
     }
 }
 
@@ -120,6 +163,9 @@ extension ProviderProfile {
         var profile = self
         profile.oauth?.clientID = client.id
         profile.oauth?.clientAuthentication = client.authentication
+        if let redirect = client.request.flatMap({ RedirectTarget($0.redirectURI) }) {
+            profile.oauth?.redirect = redirect
+        }
         return profile
     }
 }

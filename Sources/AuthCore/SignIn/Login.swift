@@ -150,7 +150,15 @@ package struct Login: Sendable {
     }
 
     /// Whose authorization server the person goes to, if to any.
-    package var authority: ProviderProfile { (proof?.profile ?? profile).known(as: registration) }
+    package var authority: ProviderProfile { plainAuthority.known(as: registration) }
+
+    /// The same as its profile says it, whoever we are registered as.
+    var plainAuthority: ProviderProfile { proof?.profile ?? profile }
+
+    /// Whether the user was sent to a browser from which they have not come back.
+    var isInBrowser: Bool {
+        if case .away(.browser, _) = stage { true } else { attempt != nil }
+    }
 
     /// As whom we ask there.
     package var client: OAuthClient {

@@ -1,14 +1,15 @@
 internal import AuthWire
 
+/// Where a browser comes back to, and the fingerprint of a certificate that was made for it alone, of which a browser will
+/// warn.
+typealias BoundRedirect = (listener: any RedirectListener, fingerprint: String?)
+
 /// Where a sign-in waits for its person to come back.
 extension LoginDesk {
     /// Certificates are compared with this machine's own clock, which may have been set a moment ago.
     private static let grace = Duration.seconds(60)
 
-    /// - Returns: with it the fingerprint of a certificate that was made for it alone, of which a browser will warn.
-    func listen(
-        _ oauth: OAuthProfile, _ tools: SignInTools
-    ) async throws(AgentError) -> (listener: any RedirectListener, fingerprint: String?) {
+    func listen(_ oauth: OAuthProfile, _ tools: SignInTools) async throws(AgentError) -> BoundRedirect {
         switch oauth.redirect {
         case .scheme(let redirect): return (SchemeMailbox(redirect), nil)
         case .loopback(let redirect) where !redirect.isSecure:

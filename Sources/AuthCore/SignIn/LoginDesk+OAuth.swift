@@ -6,8 +6,10 @@ extension LoginDesk {
     /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
     func authorize(_ login: Login, _ flow: OAuthFlow) async -> Result<Login, AgentError> {
         let result = await begin(login, flow)
-        // It may have forgotten whom it registered: once more, as somebody new. A code would be the former one's.
-        guard case .failure(let error) = result, error.isUnknownClient, login.authority.oauth?.registers == true,
+        // The server may have forgotten whom it registered, or the port that it knows is in use: once more, as a new client.
+        // A code would be the former one's.
+        guard case .failure(let error) = result, let oauth = login.plainAuthority.oauth, oauth.registers,
+            error.isUnknownClient || (error.cause == AgentError.redirectPort && oauth.redirect.isAtAnyPort),
             login.attempt == nil
         else { return result }
         return await begin(login, flow, registersAnew: true)
@@ -16,8 +18,10 @@ extension LoginDesk {
     private func begin(
         _ login: Login, _ flow: OAuthFlow, registersAnew: Bool = false
     ) async -> Result<Login, AgentError> {
+        // Only the browser's flow listens where its registration says.
+        defer { bound.removeValue(forKey: login.id)?.listener.close() }
         do throws(AgentError) {
-            let login = try await bound(registered(login, anew: registersAnew))
+            let login = try await keyed(registered(login, anew: registersAnew))
             switch flow {
             case .service: return .success(try await serve(login))
             case .importing: return .success(try await takeOver(login))
@@ -36,7 +40,7 @@ extension LoginDesk {
     }
 
     /// With the key that its tokens will be bound to, where the profile wants them bound.
-    private func bound(_ login: Login) async throws(AgentError) -> Login {
+    private func keyed(_ login: Login) async throws(AgentError) -> Login {
         guard login.authority.oauth?.bindsTokens == true, login.proofKey == nil else { return login }
         guard let tools else { throw .noTools(login) }
         let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
@@ -94,7 +98,13 @@ extension LoginDesk {
 
     private func openBrowser(_ login: Login) async throws(AgentError) -> Login {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
-        let (listener, fingerprint) = try await listen(oauth, tools)
+        let redirect: BoundRedirect
+        if let held = bound.removeValue(forKey: login.id) {
+            redirect = held
+        } else {
+            redirect = try await listen(oauth, tools)
+        }
+        let (listener, fingerprint) = redirect
         do throws(AgentError) {
             let attempt = try await attempt(login, tools, oauth, redirectURI: listener.redirectURI)
             guard isUnderWay(login.id) else { throw .cancelledLogin }

@@ -20,6 +20,8 @@ package actor LoginDesk {
     private var journeys: [String: AsyncStream<Never>.Continuation] = [:]
     /// Those that wait for another one to have us registered, by the provider.
     var registering: [String: [AsyncStream<Never>.Continuation]] = [:]
+    /// Where a browser is to come back to, bound before the provider registered that address. By sign-in.
+    var bound: [String: BoundRedirect] = [:]
     /// Of those whose person comes back by a scheme of ours.
     var mailboxes: [String: (attempt: AuthorizationAttempt, mailbox: SchemeMailbox)] = [:]
 
@@ -62,9 +64,12 @@ package actor LoginDesk {
         throw .callerGone
     }
 
-    package func cancel(_ params: LoginParams) throws(AgentError) -> Step {
-        guard logins[params.login] != nil else { throw .unknownLogin }
-        return end(params.login, .failed(params.login, .cancelledLogin))
+    package func cancel(_ params: LoginParams) async throws(AgentError) -> Step {
+        guard let login = logins[params.login] else { throw .unknownLogin }
+        let step = end(params.login, .failed(params.login, .cancelledLogin))
+        // A provider that does not accept what it registered shows the browser an error, and the user gives up.
+        if login.isInBrowser { await dropRegistration(of: login) }
+        return step
     }
 
     package func resend(_ params: LoginParams) async throws(AgentError) -> Step {

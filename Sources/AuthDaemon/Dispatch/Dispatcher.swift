@@ -141,6 +141,8 @@ package struct Dispatcher: Sendable {
             return laterText(params.timeout) { () async throws(AgentError) in try await api.call(params).rendered }
         case .providerCheck(let params):
             return later { () async throws(AgentError) in try await services.checkProfile(params).json }
+        case .providerForget(let params):
+            return later { () async throws(AgentError) in try await desk.forgetProvider(params).json }
         case .agentReload(let params):
             return later { () async throws(AgentError) in try await services.reload(params).json }
 

@@ -21,6 +21,10 @@ extension MethodName {
         case .providerShow: MethodAbout("One provider.", [.needs("provider")], gives: "provider")
         case .providerCheck:
             MethodAbout("Checks a profile's text.", [.needs("text"), .takes("file")], gives: "problems")
+        case .providerForget:
+            MethodAbout(
+                "Drops what a provider has registered authd as, and deletes it there.", [.needs("provider")],
+                gives: "forgotten")
         case .loginStart, .loginAnswer, .loginWait, .loginCancel, .loginResend, .loginRedirect: aboutLogin
         case .sessionList, .sessionStatus, .sessionUse, .sessionRefresh, .sessionValidate, .sessionLogout, .sessionWait:
             aboutSession

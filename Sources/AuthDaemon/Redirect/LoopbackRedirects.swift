@@ -32,7 +32,7 @@ package struct LoopbackRedirects: RedirectListening {
         throw AgentError(
             .conflict,
             "The sign-in cannot come back to \(place): \(lastError.map { "\($0)" } ?? "no port is free"). "
-                + "End what listens there, or sign in with --paste.", cause: "redirect_port")
+                + "End what listens there, or sign in with --paste.", cause: AgentError.redirectPort)
     }
 
     package func read(_ files: PageIdentityFiles) throws(PageIdentityError) -> (certificates: String, key: Secret) {

@@ -27,6 +27,7 @@ extension AgentRequest {
         case .providerList: .providerList
         case .providerShow: .providerShow(try ProviderParams(object))
         case .providerCheck: .providerCheck(try ProviderCheckParams(object))
+        case .providerForget: .providerForget(try ProviderParams(object))
         case .loginStart: .loginStart(try LoginStartParams(object))
         case .loginAnswer: .loginAnswer(try LoginAnswerParams(object))
         case .loginWait: .loginWait(try LoginParams(object))

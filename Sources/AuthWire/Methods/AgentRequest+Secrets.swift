@@ -9,6 +9,7 @@ extension AgentRequest {
             .providerCheck:
             true
         case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .rpcDiscover, .providerList, .providerShow,
+            .providerForget,
             .loginWait, .loginCancel, .loginResend, .sessionList, .sessionStatus, .sessionUse, .sessionRefresh,
             .sessionValidate, .sessionLogout, .sessionTrust, .sessionWait, .tokenGet, .tokenProof, .userGet,
             .userUpdate, .apiRequest,

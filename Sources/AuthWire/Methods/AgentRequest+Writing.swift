@@ -11,6 +11,7 @@ extension AgentRequest {
         case .providerList: .providerList
         case .providerShow: .providerShow
         case .providerCheck: .providerCheck
+        case .providerForget: .providerForget
         case .loginStart: .loginStart
         case .loginAnswer: .loginAnswer
         case .loginWait: .loginWait
@@ -61,6 +62,7 @@ extension AgentRequest {
         case .agentUnlock(let params): params.json
         case .providerShow(let params): params.json
         case .providerCheck(let params): params.json
+        case .providerForget(let params): params.json
         case .loginStart(let params): params.json
         case .loginAnswer(let params): params.json
         case .loginWait(let params), .loginCancel(let params), .loginResend(let params): params.json

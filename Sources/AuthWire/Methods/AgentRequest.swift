@@ -10,6 +10,7 @@ public enum AgentRequest: Sendable, Equatable {
     case providerList
     case providerShow(ProviderParams)
     case providerCheck(ProviderCheckParams)
+    case providerForget(ProviderParams)
     case loginStart(LoginStartParams)
     case loginAnswer(LoginAnswerParams)
     case loginWait(LoginParams)

@@ -10,6 +10,7 @@ public enum MethodName: String, Sendable, CaseIterable {
     case providerList = "provider.list"
     case providerShow = "provider.show"
     case providerCheck = "provider.check"
+    case providerForget = "provider.forget"
     case loginStart = "login.start"
     case loginAnswer = "login.answer"
     case loginWait = "login.wait"

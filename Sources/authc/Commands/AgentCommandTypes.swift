@@ -3,7 +3,8 @@ import AuthWire
 
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The backends to sign in to.", subcommands: [ListThem.self, Show.self, Check.self, New.self])
+        abstract: "The backends to sign in to.",
+        subcommands: [ListThem.self, Show.self, Check.self, New.self, Forget.self])
 
     struct ListThem: ParsableCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
@@ -44,6 +45,24 @@ struct Provider: ParsableCommand {
 
         func run() throws {
             try common.run { options throws(Failure) in try ProviderCommands.check(file, options) }
+        }
+    }
+
+    struct Forget: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Drop what a provider has registered authd as; the next sign-in registers again.",
+            discussion: """
+                For a profile with `registration = true`. The provider is requested to delete the client too (RFC 7592), \
+                unless a session still uses it.
+                """)
+
+        @OptionGroup var common: CommonOptions
+
+        @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
+        var name: String
+
+        func run() throws {
+            try common.run { options throws(Failure) in try ProviderCommands.forget(name, options) }
         }
     }
 

@@ -1,0 +1,124 @@
+"""The authorization server of the MCP SDK, and a protected resource of it, as its examples set them up.
+
+Alice is signed in and consents at once. Tokens are for the resource of the request for authorization. It listens on a port
+of the system's choice, prints "port N", and serves until its input ends.
+"""
+import json
+import secrets
+import socket
+import sys
+import threading
+import time
+
+import uvicorn
+from mcp.server.auth.middleware.bearer_auth import BearerAuthBackend, RequireAuthMiddleware
+from mcp.server.auth.provider import AccessToken, AuthorizationCode, RefreshToken, construct_redirect_uri
+from mcp.server.auth.routes import create_auth_routes, create_protected_resource_routes
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+from mcp.shared.auth import OAuthToken
+from pydantic import AnyHttpUrl
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.authentication import AuthenticationMiddleware
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+
+class Provider:
+    """Everything in memory; a refresh token is good once."""
+
+    def __init__(self):
+        self.clients, self.codes, self.access, self.refresh = {}, {}, {}, {}
+
+    async def get_client(self, client_id):
+        return self.clients.get(client_id)
+
+    async def register_client(self, client):
+        self.clients[client.client_id] = client
+
+    async def authorize(self, client, params):
+        code = AuthorizationCode(
+            code=secrets.token_urlsafe(32), scopes=params.scopes or [], expires_at=time.time() + 60,
+            client_id=client.client_id, code_challenge=params.code_challenge, redirect_uri=params.redirect_uri,
+            redirect_uri_provided_explicitly=params.redirect_uri_provided_explicitly, resource=params.resource)
+        self.codes[code.code] = code
+        return construct_redirect_uri(str(params.redirect_uri), code=code.code, state=params.state)
+
+    async def load_authorization_code(self, client, code):
+        return self.codes.get(code)
+
+    async def exchange_authorization_code(self, client, code):
+        del self.codes[code.code]
+        return self.give(client, code.scopes, code.resource)
+
+    async def load_refresh_token(self, client, token):
+        return self.refresh.get(token, (None, None))[0]
+
+    async def exchange_refresh_token(self, client, token, scopes):
+        _, resource = self.refresh.pop(token.token)
+        return self.give(client, scopes or token.scopes, resource)
+
+    async def load_access_token(self, token):
+        return self.access.get(token)
+
+    async def revoke_token(self, token):
+        self.access.pop(token.token, None)
+        self.refresh.pop(token.token, None)
+
+    def give(self, client, scopes, resource):
+        access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
+        self.access[access] = AccessToken(
+            token=access, client_id=client.client_id, scopes=scopes, expires_at=int(time.time()) + 3600,
+            resource=resource)
+        self.refresh[refresh] = (RefreshToken(token=refresh, client_id=client.client_id, scopes=scopes), resource)
+        return OAuthToken(
+            access_token=access, token_type="Bearer", expires_in=3600, refresh_token=refresh, scope=" ".join(scopes))
+
+
+class Verifier:
+    async def verify_token(self, token):
+        return await provider.load_access_token(token)
+
+
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+base = f"http://127.0.0.1:{listener.getsockname()[1]}"
+resource = AnyHttpUrl(base + "/mcp")
+provider = Provider()
+
+
+async def answer(request):
+    return JSONResponse({"token": "good"})
+
+
+async def clients(request):
+    """For the test: what was registered."""
+    return JSONResponse([json.loads(client.model_dump_json()) for client in provider.clients.values()])
+
+
+guarded = RequireAuthMiddleware(
+    Starlette(routes=[Route("/mcp", answer, methods=["GET", "POST"])]), required_scopes=["read"],
+    resource_metadata_url=AnyHttpUrl(base + "/.well-known/oauth-protected-resource/mcp"))
+app = Starlette(
+    routes=create_auth_routes(
+        provider, AnyHttpUrl(base),
+        client_registration_options=ClientRegistrationOptions(
+            enabled=True, valid_scopes=["read", "write"], default_scopes=["read"]),
+        revocation_options=RevocationOptions(enabled=True))
+    + create_protected_resource_routes(resource, [AnyHttpUrl(base)], ["read"])
+    + [Route("/clients", clients), Route("/mcp", endpoint=guarded)],
+    middleware=[
+        Middleware(
+            AuthenticationMiddleware, backend=BearerAuthBackend(Verifier(), resource_server_url=resource))])
+
+
+def end_with_input():
+    sys.stdin.buffer.read()
+    server.should_exit = True
+
+
+server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+threading.Thread(target=end_with_input, daemon=True).start()
+listener.listen(64)
+print(f"port {listener.getsockname()[1]}", flush=True)
+server.run(sockets=[listener])
