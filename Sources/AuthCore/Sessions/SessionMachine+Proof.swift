@@ -40,10 +40,11 @@ extension SessionMachine {
 
     /// The provider was not asked: its back-off stays as it is, and the store's counts.
     private mutating func notProven(_ error: AgentError, _ now: Moment, _ actions: inout [SessionAction]) {
-        proofFailed = true
         if let aim = flight?.aim { return aimEnded(aim, .failure(error), now, &actions) }
         flight = nil
+        proofFailed = true
         lastFailure = error
+        failedAt = now.boot
         plan = RenewalPlan(at: writer.retryAt ?? now.boot, now: now)
         answer(.renewal, .failure(error), &actions)
         answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)

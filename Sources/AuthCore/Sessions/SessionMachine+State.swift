@@ -34,7 +34,7 @@ extension SessionMachine {
     /// A try is allowed now: renewable, a network, and not waiting after a failed one.
     func mayRenew(_ now: Moment) -> Bool {
         guard canTry else { return false }
-        guard backoff.failures > 0, let plan else { return true }
+        guard backoff.failures > 0 || proofFailed, let plan else { return true }
         return plan.at <= now.boot
     }
 

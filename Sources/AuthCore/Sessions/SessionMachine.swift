@@ -198,6 +198,7 @@ package struct SessionMachine: Sendable {
         case .saved(let version):
             writer.saved(version)
             storeAccepts = true
+            proofFailed = false
             kept = writing
             if version.signIn == record.signIn { wasKept = true }
             written(version, now, &actions)
