@@ -261,7 +261,9 @@ let package = Package(
             swiftSettings: checked),
         .testTarget(
             name: "AuthProvidersTests",
-            dependencies: ["AuthProviders", "AuthCore", .product(name: "TOMLKit", package: "TOMLKit")],
+            dependencies: [
+                "AuthProviders", "AuthCore", "TestSupport", .product(name: "TOMLKit", package: "TOMLKit"),
+            ],
             swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",

@@ -178,4 +178,29 @@ struct KeyLinesTests {
         #expect(try KeyLines("").paths.isEmpty)
         #expect(try KeyLines("").line(of: "zzz") == 1)
     }
+
+    @Test(
+        "a value that is no value of TOML does not reach the library, which would end the process over some",
+        arguments: [
+            "_1", "1_", "1__0", "01", "+01", "0x", "0xg", "+0x1", "0o8", "0b2", "1.", ".5", "1.e5", "1e", "1e5.5",
+            "1_.0",
+            "True", "infinity", "++1", "1979-05-27T", "1979-05-27T07:32", "1979-05-27 7:32:00", "1979-5-27", "12:30",
+            "12:30:00.", "12:30:00Z", "1979-05-27T07:32:00+1:00", "1979-05-27T07:32:00ZZ", "a", "1:2", "--", "...",
+        ])
+    func badValues(value: String) {
+        #expect(refusal("a = \(value)")?.expected.hasPrefix("a text in quotes, a number") == true, "\(value)")
+        #expect(refusal("a = [\(value)]") != nil)
+    }
+
+    @Test(
+        "every kind of value is taken",
+        arguments: [
+            "1", "+1", "-17", "0", "1_000", "0xDEAD_beef", "0o755", "0b1101", "1.0", "+1.0", "-0.01", "5e+22", "1e06",
+            "6.626e-34", "9_224.617_445", "inf", "-inf", "+nan", "true", "false", "1979-05-27T07:32:00Z",
+            "1979-05-27t07:32:00.999-07:00", "1979-05-27 07:32:00z", "1979-05-27T07:32:00", "1979-05-27", "07:32:00.5",
+        ])
+    func goodValues(value: String) {
+        #expect(refusal("a = \(value)") == nil)
+        #expect(refusal("a = [\(value), \(value)] # list") == nil)
+    }
 }

@@ -119,17 +119,24 @@ struct KeyScanner {
         }
     }
 
-    /// Numbers, dates, `true` and their like. Which of them it is, and whether it is right, is the library's to say.
+    /// Numbers, dates, `true` and their like.
     private mutating func scanBareValue() throws(Refusal) {
         let start = index
         skipBareValue()
         guard index > start else { throw refusal("a value") }
         // A date and a time may have a space between them.
-        guard index - start == 10, bytes[start + 4] == UInt8(ascii: "-"), current == UInt8(ascii: " "),
+        if index - start == 10, bytes[start + 4] == UInt8(ascii: "-"), current == UInt8(ascii: " "),
             index + 1 < bytes.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[index + 1])
-        else { return }
-        index += 1
-        skipBareValue()
+        {
+            index += 1
+            skipBareValue()
+        }
+        guard BareValue.isValid(bytes[start..<index]) else {
+            let found = String(decoding: bytes[start..<index].prefix(Self.longestKey), as: UTF8.self)
+            throw Refusal(
+                line: line, expected: "a text in quotes, a number, a date, true or false, a list or a table",
+                found: "'\(found)'")
+        }
     }
 
     private mutating func skipBareValue() {
