@@ -149,7 +149,7 @@ extension ProviderProfile {
         var origins = TokenOrigins(issuer: oauth.issuer, isComplete: server != nil || oauth.issuer == nil)
         origins.allow(.accessToken, at: base)
         let endpoints = server?.endpoints ?? oauth.endpoints
-        for url in [endpoints.token, endpoints.revocation] { origins.allow(.all, at: url) }
+        for url in [endpoints.token, endpoints.revocation, endpoints.introspection] { origins.allow(.all, at: url) }
         origins.allow(.accessToken, at: endpoints.userInfo)
         return origins
     }
