@@ -175,6 +175,41 @@ struct CrowdTests {
         }
     }
 
+    @Test("requests of long lines that are in progress have a limit, and give back what they had")
+    func longRequests() async throws {
+        var limits = ConnectionLimits()
+        limits.longRequestsPerProcess = 200_000
+        try await Rig.run(limits: limits) { rig in
+            try await onThread {
+                let other = try rig.dial()
+                var client: RawClient? = try rig.dial()
+                let wait: JSON = [
+                    "session": "nobody", "until": "active", "padding": .string(String(repeating: "x", count: 70_000)),
+                ]
+                let long = RawClient.request("session.wait", wait)
+                for _ in 1...2 { try client?.send(long) }
+                try BadClientTests.until(other) { rig.counters.waiting == 2 }
+                let refused = try other.ask("session.wait", wait, id: "third")
+                #expect(refused.errorKind == "busy" && refused["id"] == "third")
+                // Short ones are not concerned.
+                try other.send(BadClientTests.waiting(4))
+                try Self.pings(other) { rig.counters.waiting == 3 }
+                client = nil
+                try Self.pings(other) { rig.counters.waiting == 1 }
+                try other.send(RawClient.request("session.wait", wait, id: "again"))
+                try Self.pings(other) { rig.counters.waiting == 2 }
+            }
+        }
+    }
+
+    /// Turns the agent's loop until it is so.
+    private static func pings(_ client: RawClient, _ condition: () -> Bool) throws {
+        for _ in 0..<200_000 where !condition() {
+            #expect(try client.ask("agent.ping", id: "ping")["id"] == "ping")
+        }
+        #expect(condition())
+    }
+
     @Test("a client that goes away leaves nothing of a long line that was not parsed yet")
     func longLineOfNobody() async throws {
         let gate = Gate()

@@ -79,6 +79,7 @@ extension Connection {
 
     func parseElsewhere(_ line: ByteBuffer) -> Int {
         longLine = [UInt8](line.readableBytesView)
+        longLineBytes = line.readableBytes
         isParsing = true
         reception.parse(self)
         return 0
@@ -94,7 +95,10 @@ extension Connection {
         isParsing = false
         guard phase == .open || phase == .finishing, socket.isOpen else { return }
         switch result {
-        case .success(let json): take(json)
+        case .success(let json):
+            requestBytes = longLineBytes / max(1, json.arrayValue?.count ?? 1)
+            take(json)
+            requestBytes = 0
         case .failure(let error): refuseLine(error)
         }
         takeLines()

@@ -40,6 +40,11 @@ final class Connection: SocketUser {
     var lineDeadline: Scheduled<Void>?
     /// Waits to be parsed.
     var longLine: [UInt8]?
+    var longLineBytes = 0
+    /// Of the long line whose requests are begun now, for each of them.
+    var requestBytes = 0
+    /// By ticket.
+    private var longRequests: [Int: Int] = [:]
     /// Until the long line is parsed.
     var isParsing = false
     /// Lines that it has are taken in the next turn.
@@ -133,11 +138,31 @@ final class Connection: SocketUser {
     // MARK: Work that waits
 
     private func begin(_ work: @escaping Job.Work, within limit: Duration, for place: AnswerDesk.Place) {
-        guard let ticket = desk.takeTicket(for: place) else {
-            return deliver(.failure(.tooManyRequests(reception.limits)), to: place)
+        do throws(AgentError) {
+            let ticket = try takeTicket(for: place)
+            reception.counters.began()
+            (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .once(within: limit, work)))
+        } catch {
+            deliver(.failure(error), to: place)
         }
-        reception.counters.began()
-        (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .once(within: limit, work)))
+    }
+
+    /// - Throws: `busy` where no more may be in progress.
+    private func takeTicket(for place: AnswerDesk.Place) throws(AgentError) -> Int {
+        guard let ticket = desk.takeTicket(for: place) else { throw .tooManyRequests(reception.limits) }
+        guard requestBytes > 0 else { return ticket }
+        guard reception.mayBegin(longRequest: requestBytes, of: self) else {
+            _ = desk.takePlace(of: ticket)
+            desk.giveBack(ticket)
+            throw .tooManyLongRequests
+        }
+        longRequests[ticket] = requestBytes
+        return ticket
+    }
+
+    private func giveBack(_ ticket: Int) {
+        desk.giveBack(ticket)
+        if let bytes = longRequests.removeValue(forKey: ticket) { reception.longRequestEnded(bytes, of: self) }
     }
 
     /// A call with a stream beside it, which counts as under way until the stream has ended.
@@ -148,7 +173,7 @@ final class Connection: SocketUser {
             guard streams.count < reception.limits.streamsPerConnection else {
                 throw .tooManyStreams(reception.limits.streamsPerConnection)
             }
-            guard let ticket = desk.takeTicket(for: place) else { throw .tooManyRequests(reception.limits) }
+            let ticket = try takeTicket(for: place)
             let here = NIOLoopBound(self, eventLoop: loop)
             let stream: APIStream?
             do throws(AgentError) {
@@ -158,7 +183,7 @@ final class Connection: SocketUser {
                 }
             } catch {
                 _ = desk.takePlace(of: ticket)
-                desk.giveBack(ticket)
+                giveBack(ticket)
                 throw error
             }
             guard let stream else { return }
@@ -191,7 +216,7 @@ final class Connection: SocketUser {
 
     private func ended(_ ticket: Int) {
         reception.counters.ended()
-        desk.giveBack(ticket)
+        giveBack(ticket)
         if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }
         endIfDone()
     }

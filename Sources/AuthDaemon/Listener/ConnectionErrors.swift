@@ -9,6 +9,13 @@ extension AgentError {
                 + "wait for some.")
     }
 
+    static var tooManyLongRequests: AgentError {
+        AgentError(
+            .busy,
+            "The long requests that are in progress take all the memory that this process, or all together, may have for them: "
+                + "wait for some.")
+    }
+
     static func tooManyStreams(_ most: Int) -> AgentError {
         AgentError(.busy, "This connection streams \(most) calls, which is all that one may: wait for one.")
     }

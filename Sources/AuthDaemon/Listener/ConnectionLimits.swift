@@ -35,6 +35,11 @@ package struct ConnectionLimits: Sendable {
     /// Of lines that are not complete, or wait to be parsed; the same.
     package var lines = HeldBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
+    /// Of the lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
+    /// times the line, until it ends. One more is refused with `busy`. What one process may have leaves room for others.
+    package var longRequestsPerProcess = 16 << 20
+    package var longRequestsInAll = 64 << 20
+
     /// How long a client that was told of a fatal error may go on writing before the connection ends under it:
     /// ending it with its bytes unread would cost it the error (unix(7), ECONNRESET).
     package var linger = Duration.seconds(1)

@@ -23,6 +23,8 @@ package final class Reception {
     private var unread: HeldBytes
     private var longLines = TurnQueue<Connection>()
     private var isParsing = false
+    private var longRequestsPerProcess: [Int32: Int] = [:]
+    private var longRequestsInAll = 0
     private let loop: SocketLoop
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [EventLoopPromise<Void>] = []
@@ -161,6 +163,24 @@ package final class Reception {
         isParsing = false
         connection.parsed(result)
         parseNext()
+    }
+
+    /// Whether a request that takes so much of a long line may begin; each `true` is given back by ``longRequestEnded(_:of:)``.
+    func mayBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
+        let process = connection.peer.processID
+        let held = longRequestsPerProcess[process, default: 0] + bytes
+        guard held <= limits.longRequestsPerProcess, longRequestsInAll + bytes <= limits.longRequestsInAll else {
+            return false
+        }
+        longRequestsPerProcess[process] = held
+        longRequestsInAll += bytes
+        return true
+    }
+
+    func longRequestEnded(_ bytes: Int, of connection: Connection) {
+        let held = longRequestsPerProcess[connection.peer.processID, default: bytes] - bytes
+        longRequestsPerProcess[connection.peer.processID] = held > 0 ? held : nil
+        longRequestsInAll -= bytes
     }
 
     // MARK: Work
