@@ -98,7 +98,8 @@ struct PeerRegistrationTests {
 
     private static let listening = """
         import socket, sys
-        s = socket.socket(); s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen()
+        s = socket.socket(); s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        s.bind(("127.0.0.1", int(sys.argv[1]))); s.listen()
         print("listening"); sys.stdin.read()
         """
 
