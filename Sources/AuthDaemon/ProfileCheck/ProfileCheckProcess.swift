@@ -136,7 +136,7 @@ private struct ChildProcess {
         var status: CInt = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
         guard let answer else {
-            throw ChildFailure(reason: "its process did not end within \(patience), and was killed")
+            throw ChildFailure(reason: "its process took longer than \(patience) or wrote too much, and was killed")
         }
         let signal = status & 0x7f
         guard signal == 0 else { throw ChildFailure(reason: "signal \(signal) ended its process") }
