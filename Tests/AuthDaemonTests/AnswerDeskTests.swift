@@ -1,4 +1,5 @@
 import AuthWire
+import TestSupport
 import Testing
 
 @testable import AuthDaemon

@@ -8,8 +8,9 @@ import Testing
 struct CrowdTests {
     @Test("answers that nobody reads are kept up to a limit, and a client that reads gets all of its own")
     func unreadAnswers() async throws {
-        var limits = ConnectionLimits()
-        limits.unsent = HeldBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
+        let limits = Self.limits { limits in
+            limits.unsent = HeldBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
+        }
         let most = limits.unsent.perUser + limits.batchAnswerBytes
         try await Rig.run(limits: limits) { rig in
             try await onThread {
@@ -37,9 +38,10 @@ struct CrowdTests {
 
     @Test("incomplete lines are kept up to a limit; the worst get an error, and a client with whole lines is served")
     func incompleteLines() async throws {
-        var limits = ConnectionLimits()
-        limits.lines = HeldBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
-        limits.linger = .seconds(30)
+        let limits = Self.limits { limits in
+            limits.lines = HeldBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
+            limits.linger = .seconds(30)
+        }
         let most = limits.lines.perUser + 2 * Limits.lineBytes
         try await Rig.run(limits: limits) { rig in
             try await onThread {
@@ -70,8 +72,9 @@ struct CrowdTests {
 
     @Test("a batch is answered with 4 MiB at most: what does not fit becomes an error of its own")
     func largeBatch() async throws {
-        var limits = ConnectionLimits()
-        limits.batchAnswerBytes = 200 << 10
+        let limits = Self.limits { limits in
+            limits.batchAnswerBytes = 200 << 10
+        }
         try await Rig.run(limits: limits) { rig in
             try await onThread {
                 let client = try rig.dial()
@@ -177,8 +180,9 @@ struct CrowdTests {
 
     @Test("requests of long lines that are in progress have a limit, and give back what they had")
     func longRequests() async throws {
-        var limits = ConnectionLimits()
-        limits.longRequestsPerProcess = 200_000
+        let limits = Self.limits { limits in
+            limits.longRequestsPerProcess = 200_000
+        }
         try await Rig.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
@@ -241,8 +245,9 @@ struct CrowdTests {
         "a client that sends much at once has its turn again after others have had theirs, and all of it is answered in order"
     )
     func turns() async throws {
-        var limits = ConnectionLimits()
-        limits.lineBytesPerTurn = 100
+        let limits = Self.limits { limits in
+            limits.lineBytesPerTurn = 100
+        }
         try await Rig.run(limits: limits) { rig in
             try await onThread {
                 let client = try rig.dial()
