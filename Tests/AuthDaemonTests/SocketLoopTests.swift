@@ -82,6 +82,16 @@ struct SocketLoopTests {
         await #expect(throws: EventLoopError.shutdown) { try await loop.shutdownGracefully() }
     }
 
+    private final class Together: Sendable {
+        private let count = Atomic<Int>(0)
+
+        /// Does it, if nobody else is here.
+        func alone(_ work: () -> Void) {
+            if count.add(1, ordering: .sequentiallyConsistent).oldValue == 0 { work() }
+            count.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
     @Test("after its end what is submitted or scheduled fails, and what is executed is done once, one piece at a time")
     func afterTheEnd() async throws {
         let loop = try SocketLoop()
@@ -95,15 +105,13 @@ struct SocketLoopTests {
         #expect(try await promise.futureResult.get() == 7)
 
         let done = Done()
-        let together = Atomic<Int>(0)
+        let together = Together()
         await withTaskGroup(of: Void.self) { group in
             for giver in 0..<8 {
                 group.addTask {
                     for number in 0..<200 {
                         loop.execute {
-                            let others = together.add(1, ordering: .sequentiallyConsistent).oldValue
-                            if others == 0, loop.inEventLoop { done.add(number, by: giver) }
-                            together.subtract(1, ordering: .sequentiallyConsistent)
+                            together.alone { if loop.inEventLoop { done.add(number, by: giver) } }
                         }
                     }
                 }
