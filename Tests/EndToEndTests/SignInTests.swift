@@ -152,8 +152,8 @@ struct SignInTests {
         }
     }
 
-    @Test("what would not be used is not remembered, and that is told")
-    func notRemembered() async throws {
+    @Test("a sign-in can be remembered beside a token that renews itself, for the time after its end")
+    func remembered() async throws {
         try await Scene.play { scene in
             let done = try await scene.authc(
                 [
@@ -161,8 +161,8 @@ struct SignInTests {
                     "--password-stdin", "--remember",
                 ], input: "Correct-horse1")
             #expect(done.status == 0, "\(done.err)")
-            #expect(done.err.contains("Nothing is remembered"), "\(done.err)")
-            #expect(try await scene.agent.status("app-template").remembered == false)
+            #expect(!done.err.contains("Nothing is remembered"), "\(done.err)")
+            #expect(try await scene.agent.status("app-template").remembered)
         }
     }
 

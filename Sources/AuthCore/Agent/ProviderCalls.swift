@@ -31,6 +31,19 @@ package struct ProviderCalls: Sendable {
         }
     }
 
+    /// What renews this session, as its profile stands now.
+    package func means(of record: SessionRecord) -> RenewalMeans {
+        guard canRenew(record) else { return .none }
+        guard let profile = profile(of: record) else { return .lasting }
+        let exchange = ProviderExchange(profile: profile)
+        return exchange.renewsByToken && !repeatsSignIn(of: record, exchange) ? .liveToken : .lasting
+    }
+
+    private func repeatsSignIn(of record: SessionRecord, _ exchange: ProviderExchange) -> Bool {
+        // Answers that no longer fit the profile are of no use.
+        (try? exchange.repeatedSignInRequest(record)) != nil
+    }
+
     /// Whether what the network is like says anything about this session's provider: not if that is on this machine.
     package func needsNetwork(_ record: SessionRecord) -> Bool {
         probe(record)?.origin.isLoopback != true
@@ -91,10 +104,34 @@ package struct ProviderCalls: Sendable {
         if let profile = profile(of: record), profile.oauth != nil {
             return await renewOAuth(record, at: profile, sentAt: sentAt)
         }
-        return await call(record) { exchange throws(AgentError) in
+        if let profile = profile(of: record) {
+            let exchange = ProviderExchange(profile: profile)
+            let hasEnded = record.tokens.expiresAt.map { $0 <= sentAt.wall } ?? false
+            if exchange.renewsByToken, repeatsSignIn(of: record, exchange) {
+                // An ended token renews nothing, and one that is refused will not either.
+                guard !hasEnded else { return await signInAgain(record, sentAt: sentAt) }
+                let result = await renewByRequest(record, sentAt: sentAt)
+                guard case .failure(.final) = result else { return result }
+                return await signInAgain(record, sentAt: sentAt)
+            }
+        }
+        return await renewByRequest(record, sentAt: sentAt)
+    }
+
+    private func renewByRequest(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
+        await call(record) { exchange throws(AgentError) in
             try exchange.renewalRequest(record)
         } read: {
             $0.readRenewal($1, record: record, sentAt: sentAt.wall)
+        }
+    }
+
+    /// With the answers that are remembered.
+    private func signInAgain(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
+        await call(record) { exchange throws(AgentError) in
+            try exchange.repeatedSignInRequest(record)
+        } read: {
+            $0.readRepeatedSignIn($1, record: record, sentAt: sentAt.wall)
         }
     }
 

@@ -125,14 +125,13 @@ extension SessionTable {
         signOuts.begin(record)
         // Beside the store's work: a disk that does not answer keeps nobody signed in.
         async let marking = signOuts.keep()
-        let removed: Result<Void, AgentError>
-        do throws(AgentError) {
-            removed = .success(try await session.signOut())
-        } catch {
-            removed = .failure(error)
-        }
+        let (tokens, removed) = await session.signOut(revokes: params.revoke)
         // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
-        let untold = params.revoke ? await provider.signOut(record, sentAt: clock.now()) : nil
+        var untold: ProviderFailure?
+        for record in params.revoke ? tokens : [] {
+            let failure = await provider.signOut(record, sentAt: clock.now())
+            untold = untold ?? failure
+        }
         let page = params.revoke ? await provider.signOutPage(record, at: clock.now()) : nil
         let unmarked = await marking
         do throws(AgentError) {

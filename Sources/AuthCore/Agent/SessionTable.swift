@@ -161,12 +161,12 @@ package final class SessionTable: Sendable {
 
     func pickUp(_ record: SessionRecord, handedOver: HandedOver? = nil) async {
         guard session(named: record.session) == nil else { return }
-        let (canRenew, pause, seed) = (provider.canRenew(record), pauses[record.session], nextSeed())
+        let (means, pause, seed) = (provider.means(of: record), pauses[record.session], nextSeed())
         let machine =
             if let handedOver {
-                SessionMachine(handedOver: handedOver, canRenew: canRenew, pause: pause, now: clock.now(), seed: seed)
+                SessionMachine(handedOver: handedOver, means: means, pause: pause, now: clock.now(), seed: seed)
             } else {
-                SessionMachine(stored: record, canRenew: canRenew, pause: pause, now: clock.now(), seed: seed)
+                SessionMachine(stored: record, means: means, pause: pause, now: clock.now(), seed: seed)
             }
         let session = add(machine, named: record.session)
         // Before anything could be sent.
@@ -244,7 +244,7 @@ package final class SessionTable: Sendable {
             if self.session(named: record.session) === session { return session }
         }
         let machine = SessionMachine(
-            signedIn: record, sentAt: sentAt, canRenew: provider.canRenew(record), now: clock.now(), seed: nextSeed())
+            signedIn: record, sentAt: sentAt, means: provider.means(of: record), now: clock.now(), seed: nextSeed())
         let session = add(machine, named: record.session)
         await session.begin()
         return session

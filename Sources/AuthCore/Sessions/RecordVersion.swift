@@ -92,7 +92,7 @@ extension SessionRecord {
         return mine == self
     }
 
-    private func hasSameRest(as other: SessionRecord) -> Bool {
+    func hasSameRest(as other: SessionRecord) -> Bool {
         var mine = self
         mine.takeRest(from: other)
         return mine == self

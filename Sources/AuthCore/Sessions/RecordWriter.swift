@@ -20,6 +20,11 @@ package struct RecordWriter: Sendable {
 
     package func isBehind(_ version: RecordVersion) -> Bool { !(written?.covers(version) ?? false) }
 
+    /// Whether what users have changed in this version is not written yet.
+    package func lacksRevision(of version: RecordVersion) -> Bool {
+        written.map { $0.signIn != version.signIn || $0.revision < version.revision } ?? true
+    }
+
     /// Whether this version is to be written now; the caller then does it.
     package mutating func beginSave(_ version: RecordVersion, at now: BootInstant) -> Bool {
         guard isBehind(version), mayCall(now) else { return false }

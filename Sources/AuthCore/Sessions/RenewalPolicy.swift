@@ -34,6 +34,12 @@ package enum RenewalPolicy {
         return .zero...Duration.milliseconds(500)
     }
 
+    /// The longest wait after a failed try if the token itself has to authorize the next one: at most half of what is left of
+    /// its life, so that the tries come closer together as the end comes near.
+    static func waitBeforeEnd(left: Duration, using random: inout SeededRandom) -> Duration {
+        max(Backoff.shortest, .seconds(left.seconds * Double.random(in: 0.25...0.5, using: &random)))
+    }
+
     /// Between renewals that bring nothing new.
     package static func pause(life: Duration) -> Duration {
         max(Backoff.shortest, min(margin, life / 10))

@@ -50,12 +50,12 @@ package actor Session {
 
     /// The profiles were replaced: whether anything renews this session is decided by those of now.
     package func profilesChanged() {
-        handle(.renewable(world.provider.canRenew(machine.record)))
+        handle(.renewable(world.provider.means(of: machine.record)))
     }
 
     /// A new sign-in to this session.
     package func replace(with record: SessionRecord, sentAt: Moment) {
-        handle(.renewable(world.provider.canRenew(record)))
+        handle(.renewable(world.provider.means(of: record)))
         handle(.replaced(record, sentAt: sentAt))
     }
 
@@ -104,8 +104,15 @@ package actor Session {
         try await finish { .rejected($0, token) }
     }
 
-    package func signOut() async throws(AgentError) {
-        try await finish { .signOutWanted($0) }
+    /// - Returns: what the provider is to be told of, and how the removal from the store ended.
+    package func signOut(revokes: Bool) async -> (tokens: [SessionRecord], removed: Result<Void, AgentError>) {
+        let removed: Result<Void, AgentError>
+        do throws(AgentError) {
+            removed = .success(try await finish { .signOutWanted($0, revokes: revokes) })
+        } catch {
+            removed = .failure(error)
+        }
+        return (machine.signedOutTokens, removed)
     }
 
     /// Returns when the newest record is in the store, or the store has refused it.
@@ -167,6 +174,7 @@ package actor Session {
             case .save(let record, let replacesOther): save(record, replacesOther: replacesOther)
             case .rewrite(let record): save(record, replacesOther: false)
             case .delete(let session): delete(session)
+            case .revoke(let record): revoke(record)
             case .compare: compare()
             case .handOver(let session): handOver(session)
             }
@@ -251,6 +259,20 @@ package actor Session {
             }
         }
     }
+
+    /// Has tokens revoked that came after a sign-out. Nobody waits for it, so that it is tried more than once.
+    private func revoke(_ record: SessionRecord) {
+        world.workshop.order { [world] in
+            for pause in Self.revocationPauses {
+                guard await world.provider.signOut(record, sentAt: world.clock.now()) != nil else { return }
+                // Cancelled only when the agent stops.
+                guard (try? await world.clock.sleep(until: world.clock.now().boot + pause)) != nil else { return }
+            }
+        }
+    }
+
+    /// After each try: a provider that has just given tokens is there, as a rule.
+    private static let revocationPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(120), .zero]
 
     private func delete(_ session: SessionName) {
         order { [world] in

@@ -26,7 +26,8 @@ package enum SessionEvent: Sendable {
     case renewalWanted(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
-    case signOutWanted(CallerID)
+    /// With `revokes` the provider is told, also of what a renewal brings that is under way.
+    case signOutWanted(CallerID, revokes: Bool = true)
     /// Answered once what is in memory is in the store, or could not be written.
     case writeWanted(CallerID)
     case callerGone(CallerID)
@@ -42,8 +43,8 @@ package enum SessionEvent: Sendable {
     case defaultImplied
     /// Another session was chosen, or the default session went away: what made this one the default then no longer counts.
     case defaultEnded(since: WallTime)
-    /// The profile has changed: whether anything renews this session now.
-    case renewable(Bool)
+    /// The profile has changed: what renews this session now.
+    case renewable(RenewalMeans)
     /// Where the profile has tokens sent was compared with where the session was signed in; an error: to another place.
     case originsChecked(AgentError?)
     /// The user, or a first sight, has agreed to these places.
@@ -87,6 +88,8 @@ package enum SessionAction: Sendable {
     /// told as of a save.
     case rewrite(SessionRecord)
     case delete(SessionName)
+    /// Signed out, and the provider has given these since: they are to be revoked.
+    case revoke(SessionRecord)
     /// What the store holds is to be held against what is here.
     case compare
     /// The next run is to have this, before the store is asked for what follows; `nil`: nothing.

@@ -68,12 +68,16 @@ extension SessionMachine {
         takeOff(&actions)
     }
 
-    mutating func signOut(_ caller: CallerID, _ actions: inout [SessionAction]) {
+    mutating func signOut(_ caller: CallerID, revokes: Bool, _ actions: inout [SessionAction]) {
         guard !isGone else { return actions.append(.answer(caller, .done)) }
         for want in [Want.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &actions)
         }
         forgetAims()
+        if !signedOut {
+            signedOutTokens = latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
+        }
+        if revokes, let flight, case .asking = flight.stage { unwanted[flight.id] = record }
         signedOut = true
         flight = nil
         waiters[caller] = .signOut

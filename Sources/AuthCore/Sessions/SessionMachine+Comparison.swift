@@ -109,6 +109,11 @@ extension SessionMachine {
             return writer.forgetWritten()
         }
         wasKept = true
+        // Changed here and there at once: neither is the newer one, and the last write wins.
+        if stored.revision == latest.revision, !stored.hasSameRest(as: latest), writer.lacksRevision(of: latestVersion)
+        {
+            changeAll { $0.revision = stored.revision + 1 }
+        }
         writer.holds(stored.version)
         if case .saving(let pending, _) = flight?.stage, !stored.isAhead(of: pending) {
             // The provider has just given what is on its way: nobody has anything newer.

@@ -6,7 +6,9 @@ extension SessionMachine {
         _ id: FlightID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ now: Moment,
         _ actions: inout [SessionAction]
     ) {
-        guard let flight, flight.id == id, case .asking = flight.stage else { return }
+        guard let flight, flight.id == id, case .asking = flight.stage else {
+            return revoke(unwanted.removeValue(forKey: id), result, &actions)
+        }
         if case .failure(let failure) = result, failure.error.isOriginChange {
             self.flight = nil
             return originsChecked(failure.error, &actions)
@@ -45,6 +47,16 @@ extension SessionMachine {
         case .failure(.temporary(let error, let retryAfter)):
             failed(error, retryAfter: retryAfter, now, &actions)
         }
+    }
+
+    /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
+    private func revoke(
+        _ asked: SessionRecord?, _ result: Result<Grant, ProviderFailure>, _ actions: inout [SessionAction]
+    ) {
+        guard var record = asked, case .success(let grant) = result else { return }
+        let former = record.tokens
+        record.take(grant)
+        if !record.tokens.areSame(as: former) { actions.append(.revoke(record)) }
     }
 
     /// Whether the tokens in use come from a later renewal than the answer to this flight, which was sent before them.
@@ -143,7 +155,8 @@ extension SessionMachine {
     ) {
         flight = nil
         lastFailure = error
-        let wait = backoff.next(retryAfter: retryAfter, using: &random)
+        let usual = backoff.next(retryAfter: retryAfter, using: &random)
+        let wait = max(beforeEnd(usual, now), min(retryAfter ?? .zero, Backoff.longestHold))
         plan = RenewalPlan(at: now.boot + wait, now: now)
         failedAt = now.boot
         heldUntil = retryAfter.map { now.boot + min($0, Backoff.longestHold) }
@@ -157,11 +170,18 @@ extension SessionMachine {
     mutating func resume(_ pause: RenewalPause, _ now: Moment) {
         backoff = Backoff(failures: pause.failures)
         self.pause = pause
-        let plan = RenewalPlan(at: now.boot + pause.left(at: now.wall), now: now)
+        let left = pause.left(at: now.wall)
+        let plan = RenewalPlan(at: now.boot + (pause.isWanted ? left : beforeEnd(left, now)), now: now)
         self.plan = plan
         failedAt = now.boot - max(.zero, now.wall - pause.from)
         // How much of the wait the provider asked for is not known any more.
         heldUntil = pause.isWanted ? plan.at : nil
+    }
+
+    /// A shorter wait if the token itself has to authorize the renewal, and ends soon.
+    private mutating func beforeEnd(_ wait: Duration, _ now: Moment) -> Duration {
+        guard means == .liveToken, isLive(now), let end else { return wait }
+        return min(wait, RenewalPolicy.waitBeforeEnd(left: end - now.boot, using: &random))
     }
 
     mutating func resetBackoff() {
@@ -285,6 +305,6 @@ extension SessionRecord {
             userReceivedAt = grant.issuedAt
         }
         needsPassword = grant.needsPassword ?? needsPassword
-        if grant.user != nil || grant.rawUser != nil || grant.needsPassword != nil { revision += 1 }
+        if grant.user != nil || grant.needsPassword != nil { revision += 1 }
     }
 }

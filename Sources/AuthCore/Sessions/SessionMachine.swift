@@ -7,7 +7,7 @@ package import AuthWire
 /// 2. A renewed token is in the store, or the store has refused it, before anyone is told.
 /// 3. A token known to have ended is never given out; a good one is, even while renewal, store or network fail.
 /// 4. Only a final answer leads to `sign_in_required`, and only after the store was read again.
-/// 5. Only sign-out deletes.
+/// 5. Only sign-out deletes, and it revokes what a renewal brings that was sent before.
 /// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
 /// 7. A result of an earlier flight or an earlier sign-in is dropped.
 /// 8. A refresh token that the store holds is spent only after the store has accepted a write in this run.
@@ -25,7 +25,8 @@ package struct SessionMachine: Sendable {
     /// Signed out, and out of the store: nothing more comes of it, a new sign-in has a machine of its own.
     package internal(set) var isGone = false
 
-    var canRenew: Bool
+    var means: RenewalMeans
+    var canRenew: Bool { means != .none }
     var obtained: BootInstant
     var end: BootInstant?
     var life: Duration?
@@ -62,6 +63,10 @@ package struct SessionMachine: Sendable {
     var proofFailed = false
     private var handedOver: HandedOver?
     private var writing: TokenSet?
+    /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
+    package internal(set) var signedOutTokens: [SessionRecord] = []
+    /// What renewals were asked with that were under way at a sign-out: what they bring is revoked.
+    var unwanted: [FlightID: SessionRecord] = [:]
     var waiters: [CallerID: Want] = [:]
     /// In memory alone.
     var aimed: [TokenAim: AimedToken] = [:]
@@ -117,9 +122,9 @@ package struct SessionMachine: Sendable {
 
     /// A session read from the store.
     package init(
-        stored record: SessionRecord, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
+        stored record: SessionRecord, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
-        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
+        self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.saved(record.version)
         kept = record.tokens
         wasKept = true
@@ -128,10 +133,10 @@ package struct SessionMachine: Sendable {
 
     /// A session that the run before handed over; what the store holds of it is yet to be seen.
     package init(
-        handedOver: HandedOver, canRenew: Bool, pause: RenewalPause? = nil, now: Moment, seed: UInt64
+        handedOver: HandedOver, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
         let record = handedOver.record
-        self.init(record: record, canRenew: canRenew, sentAt: now, now: now, seed: seed, readAt: now.boot)
+        self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         wasKept = handedOver.isKept
         if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.version) }
         comparison = .wanted
@@ -139,16 +144,17 @@ package struct SessionMachine: Sendable {
     }
 
     /// A session just signed in, by a request sent at `sentAt`; it has yet to be written.
-    package init(signedIn record: SessionRecord, sentAt: Moment, canRenew: Bool, now: Moment, seed: UInt64) {
-        self.init(record: record, canRenew: canRenew, sentAt: sentAt, now: now, seed: seed)
+    package init(signedIn record: SessionRecord, sentAt: Moment, means: RenewalMeans, now: Moment, seed: UInt64) {
+        self.init(record: record, means: means, sentAt: sentAt, now: now, seed: seed)
     }
 
     private init(
-        record: SessionRecord, canRenew: Bool, sentAt: Moment, now: Moment, seed: UInt64, readAt: BootInstant? = nil
+        record: SessionRecord, means: RenewalMeans, sentAt: Moment, now: Moment, seed: UInt64,
+        readAt: BootInstant? = nil
     ) {
         self.record = record
         self.readAt = readAt
-        self.canRenew = canRenew
+        self.means = means
         obtained = now.boot
         random = SeededRandom(seed: seed)
         takeLifetime(sentAt: sentAt, now: now)
@@ -169,7 +175,7 @@ package struct SessionMachine: Sendable {
             aimedTokenWanted(caller, aim, minValid, now, &actions)
         case .renewalWanted(let caller): renewalWanted(caller, now, &actions)
         case .rejected(let caller, let token): rejected(caller, token, now, &actions)
-        case .signOutWanted(let caller): signOut(caller, &actions)
+        case .signOutWanted(let caller, let revokes): signOut(caller, revokes: revokes, &actions)
         case .writeWanted(let caller): writeWanted(caller, &actions)
         case .callerGone(let caller): waiters[caller] = nil
 
@@ -187,7 +193,7 @@ package struct SessionMachine: Sendable {
         case .defaultChosen: markDefault(since: now.wall, isImplied: false)
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
         case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
-        case .renewable(let can): canRenew = can
+        case .renewable(let means): self.means = means
         case .originsChecked(let change): originsChecked(change, &actions)
         case .originsTrusted(let origins):
             originsChecked(nil, &actions)

@@ -17,22 +17,23 @@ struct MachineBench {
     /// A session whose token began now and lives `life`.
     init(
         life: Duration? = .seconds(1000), canRenew: Bool = true, fresh: Bool = false, seed: UInt64 = 1,
-        clockOff shift: Duration = .zero
+        clockOff shift: Duration = .zero, means: RenewalMeans? = nil
     ) {
+        let means = means ?? (canRenew ? .lasting : .none)
         wallShift = shift
         let now = Moment(boot: Self.moment(.zero).boot, wall: Self.moment(.zero).wall + shift)
         let record = Self.record(token: "token-1", life: life)
         if fresh {
-            machine = SessionMachine(signedIn: record, sentAt: now, canRenew: canRenew, now: now, seed: seed)
+            machine = SessionMachine(signedIn: record, sentAt: now, means: means, now: now, seed: seed)
         } else {
-            machine = SessionMachine(stored: record, canRenew: canRenew, now: now, seed: seed)
+            machine = SessionMachine(stored: record, means: means, now: now, seed: seed)
         }
         keep(machine.begin(at: now))
     }
 
     /// A session that the run before handed over.
     init(handedOver: HandedOver) {
-        machine = SessionMachine(handedOver: handedOver, canRenew: true, now: Self.moment(.zero), seed: 1)
+        machine = SessionMachine(handedOver: handedOver, means: .lasting, now: Self.moment(.zero), seed: 1)
         keep(machine.begin(at: Self.moment(.zero)))
     }
 
@@ -188,6 +189,11 @@ struct MachineBench {
 
     var deletes: Int {
         actions.count { if case .delete = $0 { true } else { false } }
+    }
+
+    /// What is to be revoked of what came after a sign-out.
+    var revocations: [SessionRecord] {
+        actions.compactMap { if case .revoke(let record) = $0 { record } else { nil } }
     }
 
     var forgotten: Bool {

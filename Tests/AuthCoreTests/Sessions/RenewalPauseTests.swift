@@ -51,7 +51,7 @@ struct RenewalPauseTests {
 
     private func restarted(with pause: RenewalPause, at now: Moment) -> SessionMachine {
         var machine = SessionMachine(
-            stored: MachineBench.record(token: "token-1", life: .seconds(1000)), canRenew: true, pause: pause,
+            stored: MachineBench.record(token: "token-1", life: .seconds(1000)), means: .lasting, pause: pause,
             now: now, seed: 1)
         _ = machine.begin(at: now)
         return machine

@@ -90,7 +90,7 @@ struct SessionMachineCallerTests {
         let bench = try patient()
         let pause = try #require(bench.snapshot?.pause)
         var next = SessionMachine(
-            stored: MachineBench.record(token: "token-1", life: .seconds(1000)), canRenew: true, pause: pause,
+            stored: MachineBench.record(token: "token-1", life: .seconds(1000)), means: .lasting, pause: pause,
             now: bench.now, seed: 1)
         _ = next.begin(at: bench.now)
         func tries(after wait: Duration, _ caller: UInt64) -> Int {

@@ -108,7 +108,7 @@ struct SessionMachineEndsTests {
         let start = MachineBench.moment(.zero)
         record.tokens.refreshLife = TokenLife(
             issuedAt: start.wall, expiresAt: start.wall + .seconds(30 * 86_400))
-        var machine = SessionMachine(stored: record, canRenew: true, now: start, seed: 1)
+        var machine = SessionMachine(stored: record, means: .lasting, now: start, seed: 1)
         func ending(_ days: Double, _ event: SessionEvent = .wake) -> Int? {
             var last: Int?
             for case .publish(let snapshot) in machine.handle(event, at: MachineBench.moment(.seconds(days * 86_400))) {

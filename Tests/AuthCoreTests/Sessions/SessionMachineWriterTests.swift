@@ -52,6 +52,23 @@ struct SessionMachineWriterTests {
         #expect(bench.snapshot?.status.user?.id == "8")
     }
 
+    @Test("keeps what the user has just changed here if another has changed it at the same time")
+    func changedTwice() throws {
+        var bench = MachineBench()
+        bench.send(.userReceived(UserSummary(id: "8"), raw: nil))
+        var theirs = MachineBench.record(token: "token-1", life: Self.life)
+        theirs.revision = 2
+        theirs.needsPassword = true
+        try bench.storeHolds(theirs)
+        #expect(bench.saves.last?.revision == 3 && bench.saves.last?.user?.id == "8")
+        try bench.storeTakesIt()
+        // What is written already gives way to what is in the store.
+        theirs.revision = 3
+        bench.send(.storeChanged)
+        bench.send(.compared(.success(theirs)))
+        #expect(bench.snapshot?.status.needsPassword == true)
+    }
+
     @Test("writes what the provider has just given over another renewal of the same tokens")
     func sameGeneration() throws {
         var bench = MachineBench()

@@ -42,13 +42,27 @@ extension ProviderExchange {
     package func readRenewal(
         _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        var map = profile.reply
-        if profile.renewal.kind == .signIn {
-            map = map.overridden(by: repeatedMethod?.reply)
-        }
+        let isSignIn = profile.renewal.kind == .signIn
+        let map = isSignIn ? profile.reply.overridden(by: repeatedMethod?.reply) : profile.reply
+        return readRenewal(
+            reply, record, sentAt, map: map.overridden(by: profile.renewal.reply),
+            needsToken: profile.renewal.kind != .validate)
+    }
+
+    /// The same for a remembered sign-in that was made in the place of a renewal.
+    package func readRepeatedSignIn(
+        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+    ) -> Result<Grant, ProviderFailure> {
+        readRenewal(
+            reply, record, sentAt, map: profile.reply.overridden(by: repeatedMethod?.reply), needsToken: true)
+    }
+
+    private func readRenewal(
+        _ reply: HTTPReply, _ record: SessionRecord, _ sentAt: WallTime, map: ReplyMap, needsToken: Bool
+    ) -> Result<Grant, ProviderFailure> {
         let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt,
-            map: map.overridden(by: profile.renewal.reply), needsToken: profile.renewal.kind != .validate)
+            errors: ErrorReader(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
+            needsToken: needsToken)
         return reader.read(reply).map { unchangedLeftOut($0, record) }
     }
 

@@ -77,12 +77,16 @@ extension ProviderExchange {
             let needsRefreshToken = template.placeholders.contains(TemplateValues.Name.refreshToken)
             guard !needsRefreshToken || record.tokens.refreshToken?.isEmpty == false else { return nil }
             return try request(template, record)
-        case .signIn:
-            guard let remembered = record.remembered, let method = repeatedMethod,
-                missing(fields: remembered, method: method).isEmpty
-            else { return nil }
-            return try signInRequest(method: method, environment: record.environment, fields: remembered)
+        case .signIn: return try repeatedSignInRequest(record)
         }
+    }
+
+    /// `nil`: no sign-in is remembered that could be made again.
+    package func repeatedSignInRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
+        guard let remembered = record.remembered, let method = repeatedMethod,
+            missing(fields: remembered, method: method).isEmpty
+        else { return nil }
+        return try signInRequest(method: method, environment: record.environment, fields: remembered)
     }
 
     /// `nil`: the provider cannot be asked; the token's own end is all there is.

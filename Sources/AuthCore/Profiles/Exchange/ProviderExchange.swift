@@ -50,10 +50,24 @@ package struct ProviderExchange: Sendable {
         method.fields.filter { !Self.uses(challenge.request, field: $0.name) }
     }
 
-    /// The sign-in that a renewal of kind ``Renewal/Kind/signIn`` makes again.
+    /// The sign-in that is made again without the user: by a renewal of kind ``Renewal/Kind/signIn``, and after the end of a
+    /// token that takes part in its own renewal.
     package var repeatedMethod: SignInMethod? {
-        guard profile.renewal.kind == .signIn else { return nil }
-        return profile.renewal.method.map { name in profile.signIn.first { $0.name == name } } ?? profile.signIn.first
+        switch profile.renewal.kind {
+        case .signIn:
+            return profile.renewal.method.map { name in profile.signIn.first { $0.name == name } }
+                ?? profile.signIn.first
+        case .refresh, .validate:
+            guard renewsByToken, let method = profile.signIn.first, method.isRepeatable else { return nil }
+            return method
+        case .none: return nil
+        }
+    }
+
+    /// Whether the access token itself authorizes its renewal: nothing renews it after its end.
+    package var renewsByToken: Bool {
+        guard profile.oauth == nil, let request = profile.renewal.request else { return false }
+        return !request.placeholders.contains(TemplateValues.Name.refreshToken)
     }
 
     /// Whether a request says something of a field: all of it, or a claim of it.
@@ -71,5 +85,13 @@ package struct ProviderExchange: Sendable {
             let text = answer.reveal()
             return rules.filter { !$0.isMet(by: text) }.map { "\(field.label): \($0.words)" }
         }
+    }
+}
+
+extension SignInMethod {
+    /// Whether the same answers sign in a second time.
+    fileprivate var isRepeatable: Bool {
+        challenge == nil && flow == nil
+            && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
 }

@@ -1,0 +1,73 @@
+import AuthCore
+import AuthWire
+import Testing
+
+@Suite("Session machine: what a sign-out has revoked")
+struct SessionMachineSignOutTests {
+    @Test("are the tokens in use")
+    func inUse() {
+        var bench = MachineBench()
+        bench.send(.signOutWanted(CallerID(1)))
+        #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-1")])
+        bench.send(.deleted)
+        #expect(bench.machine.signedOutTokens.count == 1 && bench.revocations.isEmpty)
+    }
+
+    @Test("are also those on their way to the store, first of all")
+    func beingSaved() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        bench.send(.signOutWanted(CallerID(2)))
+        #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-2"), Secret("token-1")])
+    }
+
+    @Test(
+        "are also those that a renewal brings which was under way, before and after the removal",
+        arguments: [true, false])
+    func late(isRemoved: Bool) throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.signOutWanted(CallerID(2)))
+        if isRemoved { bench.send(.deleted) }
+        try bench.provider(gives: "token-2")
+        let revoked = try #require(bench.revocations.first)
+        #expect(revoked.tokens.accessToken == Secret("token-2"))
+        #expect(revoked.tokens.refreshToken == Secret("refresh of token-2"))
+        #expect(bench.saves.isEmpty && bench.snapshot?.token == nil)
+        try bench.provider(gives: "token-2")
+        #expect(bench.revocations.count == 1)
+    }
+
+    @Test("are also those that come for a scope of their own, and after a new sign-in")
+    func lateAim() throws {
+        var bench = MachineBench()
+        let aim = try #require(try TokenAim(TokenGetParams(scopes: ["read"])))
+        bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
+        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(
+            .replaced(
+                MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed), sentAt: bench.now))
+        let grant = Grant(
+            accessToken: Secret("aimed"), refreshToken: Secret("rotated"), issuedAt: bench.now.wall,
+            expiresAt: bench.now.wall + .seconds(60))
+        bench.send(.flightEnded(try #require(bench.aimedFlights.first), .success(grant), sentAt: bench.now))
+        #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("rotated")])
+        #expect(bench.snapshot?.token == Secret("new"))
+    }
+
+    @Test("is nothing if the provider is not to be told, or has given nothing")
+    func nothing() throws {
+        var quiet = MachineBench()
+        quiet.advance(.seconds(400))
+        quiet.send(.renewalWanted(CallerID(1)))
+        var failed = quiet
+        quiet.send(.signOutWanted(CallerID(2), revokes: false))
+        try quiet.provider(gives: "token-2")
+        failed.send(.signOutWanted(CallerID(2)))
+        try failed.provider(fails: .invalidGrant)
+        #expect(quiet.revocations.isEmpty && failed.revocations.isEmpty)
+    }
+}
