@@ -27,7 +27,7 @@ package enum MachineState: Int, Sendable, CaseIterable {
 
 /// What can happen to a machine, results apart.
 package enum EventKind: Int, Sendable, CaseIterable {
-    case tokenWanted, renewalWanted, rejected, signOutWanted, writeWanted, callerGone
+    case tokenWanted, aimedTokenWanted, renewalWanted, rejected, signOutWanted, writeWanted, callerGone
     case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
     case renewed, finalNo, refused, failed
     case reread, rereadFailed

@@ -12,13 +12,19 @@ enum Happening {
     case storeAnswers(Int)
     /// The network watch has noticed how things are.
     case networkTold
-    case restart
+    /// Of one agent.
+    case restart(Int)
+    case signInReaches(Int)
+    case signInAnswered(Int)
+    case revocationArrives(Int)
 }
 
 /// A renewal on its way.
 struct Request {
     let session: Int
     let flight: FlightID
+    /// `nil`: a renewal.
+    let aim: TokenAim?
     let tokens: TokenSet
     let account: Int?
     /// Who sent it: an answer to somebody who has gone is nobody's.
@@ -36,6 +42,39 @@ struct Request {
     }
 }
 
+/// A sign-in on its way.
+struct SignInRequest {
+    let session: Int
+    let sentAt: Moment
+    /// Since the beginning of the schedule.
+    let sent: Duration
+    /// The process that waits for it.
+    let process: Int
+    var account: Int?
+    var tokens: TokenSet?
+}
+
+/// What a provider is told of a sign-out.
+struct Revocation {
+    let session: Int
+    let account: Int
+    let tokens: TokenSet
+    /// It came after the sign-out: nobody waits for it.
+    let isLate: Bool
+    /// Waits before it is tried again.
+    var pauses: [Duration]
+}
+
+/// What has to be dead after a sign-out.
+struct SignedOut {
+    var accessTokens: Set<String> = []
+    var refreshTokens: Set<String> = []
+    /// All that the agent had was told to the provider, which heard it.
+    var hasReached = false
+    /// The provider could not be told of everything, or the process died before.
+    var isExcused = false
+}
+
 /// A call to the store on its way.
 struct StoreCall {
     let session: Int
@@ -45,8 +84,8 @@ struct StoreCall {
     /// What the store holds that was not overwritten.
     var found: SessionRecord?
 
-    mutating func carryOut(in store: inout SimulatedStore) {
-        found = store.carryOut(call, for: session)
+    mutating func carryOut(in store: inout SimulatedStore, at key: Int) {
+        found = store.carryOut(call, for: key)
     }
 }
 

@@ -45,10 +45,15 @@ package enum Deed: Sendable, Equatable {
 /// What callers ask of a session.
 package enum Ask: Sendable, Equatable {
     case token(minValid: Duration?)
+    /// A token for a scope or an audience, by its number.
+    case aimed(Int)
     case renewal
     /// A 401 with the token in use, or with the one before.
     case reject(current: Bool)
     case signOut
+    /// The same, and the provider is not told.
+    case signOutQuietly
+    /// A request to sign in is sent now.
     case signIn
     case write
     case userChange

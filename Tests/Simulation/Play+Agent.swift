@@ -5,11 +5,12 @@ import AuthWire
 extension Play {
     /// An event for a session's machine; nothing where there is no such session.
     func tell(_ session: Int, _ event: SessionEvent) {
-        guard isRunning, violation == nil, let seat = seats[session] else { return }
+        guard isRunning(session), violation == nil, let seat = seats[session] else { return }
         guard tampering?.swallows(event) != true else { return }
         let before = MachineState(seat)
         let actions = seat.machine.handle(event, at: moment)
         note("  \(session): \(event.words)")
+        followSignIn(event, seat)
         carryOut(actions, for: session)
         if let after = seats[session].map(MachineState.init) {
             coverage.count(before, EventKind(event), after)
@@ -26,7 +27,7 @@ extension Play {
 
     func carryOut(_ actions: [SessionAction], for session: Int) {
         for action in tampering?.changed(actions, for: seats[session]) ?? actions {
-            if let fuse {
+            if let fuse, fuse.agent == agent(of: session) {
                 guard fuse.actions > 0 else { return die() }
                 self.fuse?.actions -= 1
             }
@@ -40,8 +41,7 @@ extension Play {
     private func carryOut(_ action: SessionAction, for session: Int) {
         switch action {
         case .renew(let flight, let record): send(flight, record, for: session)
-        // Nobody here wants one; what machines decide about them is in SessionMachineAimTests.
-        case .obtain: break
+        case .obtain(let flight, let record, let aim): send(flight, record, for: session, to: aim)
         case .reread(let flight): callStore(.load(flight), for: session)
         case .save(let record, let replacesOther):
             checkGeneration(of: record.tokens, session, "written")
@@ -56,12 +56,14 @@ extension Play {
         case .delete:
             if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
             callStore(.delete, for: session)
+        case .revoke(let record): revokeLate(record, session)
         case .answer(let caller, let answer): deliver(answer, to: caller, of: session)
         case .publish(let snapshot): publish(snapshot, for: session)
         case .wakeAt(let deadline): seats[session]?.alarm = deadline.map { max(time(of: $0), now) }
         case .forget:
             checkNobodyWaits(session)
             pauses[session] = nil
+            signOuts[session] = nil
             seats[session] = nil
             tellPerson()
         }
@@ -77,6 +79,7 @@ extension Play {
         } else if seats[session]?.staleSince == nil {
             seats[session]?.staleSince = now
         }
+        checkLastChance(snapshot, session)
         seats[session]?.snapshot = snapshot
         pauses[session] = snapshot.pause
         history?[session].note(snapshot.status.state, at: now)
@@ -89,6 +92,19 @@ extension Play {
         }
         seats[session]?.callers.remove(at: index)
         if case .token(let result) = answer { checkGivenOut(result.accessToken, session) }
+        if seats[session]?.revokers.remove(caller) != nil { tellProvider(session) }
+    }
+
+    /// Another program has signed in again, and put that into the store in the place of ours.
+    private func followSignIn(_ event: SessionEvent, _ seat: Seat) {
+        switch event {
+        case .compared, .saveRefused, .storeReread: break
+        default: return
+        }
+        guard setting.agents > 1, let account = provider.account(of: seat.machine.record.tokens),
+            account != seat.account
+        else { return }
+        seat.begins(account: account)
     }
 
     // MARK: The store's answers
@@ -122,18 +138,18 @@ extension Play {
         case (.delete, nil): tell(session, .deleted)
         case (.delete, let error?): tell(session, .deleteFailed(error))
         case (.compare, nil):
-            if let tokens = store.records[session]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
+            if let tokens = store.records[key(session)]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
                 adopt(tokens, session)
             }
-            tell(session, .compared(.success(store.read(session))))
+            tell(session, .compared(.success(store.read(key(session)))))
         case (.compare, let error?):
             // What was to be written after it is as good as refused.
             if let newest = seat.newest { settle(newest, session) }
             tell(session, .compared(.failure(error)))
         case (.load(let flight), nil):
             seats[session]?.readAgain = true
-            if let tokens = store.records[session]?.tokens { adopt(tokens, session) }
-            tell(session, .storeReread(flight, .success(store.read(session))))
+            if let tokens = store.records[key(session)]?.tokens { adopt(tokens, session) }
+            tell(session, .storeReread(flight, .success(store.read(key(session)))))
         case (.load(let flight), let error?): tell(session, .storeReread(flight, .failure(error)))
         }
     }
@@ -141,6 +157,7 @@ extension Play {
     private func settle(_ record: SessionRecord, _ session: Int) {
         let token = record.tokens.accessToken.reveal()
         seats[session]?.settled.insert(token)
+        if let refresh = record.tokens.refreshToken { seats[session]?.settledRefreshTokens.insert(refresh.reveal()) }
         if seats[session]?.measured[token] == record.tokens.issuedAt { seats[session]?.doubtful[token] = nil }
     }
 
@@ -148,6 +165,7 @@ extension Play {
     /// under another one.
     private func adopt(_ tokens: TokenSet, _ session: Int) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
+        if let refresh = tokens.refreshToken { seats[session]?.settledRefreshTokens.insert(refresh.reveal()) }
         seats[session]?.read[tokens.accessToken.reveal()] = tokens.issuedAt
         doubt(session)
     }
@@ -157,46 +175,64 @@ extension Play {
     func die() {
         guard let fuse else { return }
         self.fuse = nil
-        guard isRunning else { return }
-        note("† the process dies")
-        isRunning = false
-        process += 1
-        for session in seats.indices { seats[session] = nil }
-        forgetNotices()
+        let dying = fuse.reboot ? Array(running.indices) : [fuse.agent]
+        guard dying.contains(where: { running[$0] }) else { return }
+        note("† the process dies" + (setting.agents > 1 ? " of agents \(dying)" : ""))
+        for agent in dying { end(agent) }
         // A call that has left the process is carried out or not; no longer is it in the dark.
-        for var call in storeCalls.sorted(by: { $0.key < $1.key }).map(\.value) where call.error == nil {
-            if random.next() & 1 == 0 { call.carryOut(in: &store) }
+        for (number, call) in storeCalls.sorted(by: { $0.key < $1.key }) where dying.contains(agent(of: call.session)) {
+            storeCalls[number] = nil
+            var call = call
+            if call.error == nil, random.next() & 1 == 0 { call.carryOut(in: &store, at: key(call.session)) }
         }
-        storeCalls = [:]
-        line = ProviderQueue()
-        tickets = [:]
-        heldUntil = .zero
-        lately = []
+        if !running.contains(true) {
+            line = ProviderQueue()
+            tickets = [:]
+            heldUntil = .zero
+            lately = []
+        }
         if fuse.reboot {
             bootedAt = now + fuse.down - .seconds(20)
             // Their file lies where nothing outlives the login.
             pauses = [:]
             handovers = [:]
         }
-        queue.add(.restart, at: now + fuse.down)
+        for agent in dying { queue.add(.restart(agent), at: now + fuse.down) }
         lastFault = max(lastFault, now + fuse.down)
     }
 
-    func restart() {
-        guard !isRunning else { return }
+    private func end(_ agent: Int) {
+        running[agent] = false
+        processes[agent] += 1
+        for session in seats.indices where self.agent(of: session) == agent { seats[session] = nil }
+        // Who was to tell the provider has gone.
+        for (number, revocation) in revocations where self.agent(of: revocation.session) == agent {
+            signedOut[revocation.account]?.isExcused = true
+            revocations[number] = nil
+        }
+        if agent == 0 { forgetNotices() }
+    }
+
+    func restart(_ agent: Int) {
+        guard !running[agent] else { return }
         note("† it starts again")
-        isRunning = true
-        networkTold = network
-        networkToldAt = now
+        troubledUntil = max(troubledUntil, now)
+        if !running.contains(true) {
+            networkTold = network
+            networkToldAt = now
+        }
+        running[agent] = true
         takeOver()
         load()
     }
 
     /// What the process before handed over is served, whatever the store does.
     private func takeOver() {
-        for (session, handover) in handovers.sorted(by: { $0.key < $1.key }) where isRunning {
+        for (session, handover) in handovers.sorted(by: { $0.key < $1.key })
+        where isRunning(session) && seats[session] == nil {
+            guard signOuts[session] != handover.record.signIn else { continue }
             let machine = SessionMachine(
-                handedOver: handover, canRenew: setting.canRenew && renewable, pause: pauses[session],
+                handedOver: handover, means: renewable ? setting.means : .none, pause: pauses[session],
                 now: moment, seed: random.next())
             sit(machine, session)
         }
@@ -205,10 +241,15 @@ extension Play {
     /// As the table of sessions does it: what the store holds and memory does not, when the store is open.
     func load() {
         guard store.mood == .ready || store.mood.isSlow else { return }
-        for session in seats.indices where isRunning && seats[session] == nil {
-            guard let record = store.read(session) else { continue }
+        for session in seats.indices where isRunning(session) && seats[session] == nil {
+            guard let record = store.read(key(session)) else { continue }
+            if let signIn = signOuts.removeValue(forKey: session), signIn == record.signIn {
+                store.carryOut(.delete, for: key(session))
+                tellOfChange(key(session))
+                continue
+            }
             let machine = SessionMachine(
-                stored: record, canRenew: setting.canRenew && renewable, pause: pauses[session], now: moment,
+                stored: record, means: renewable ? setting.means : .none, pause: pauses[session], now: moment,
                 seed: random.next())
             sit(machine, session)
         }
@@ -217,7 +258,7 @@ extension Play {
     private func sit(_ machine: SessionMachine, _ session: Int) {
         let tokens = machine.record.tokens
         guard let account = provider.account(of: tokens) else { return }
-        seats[session] = Seat(machine: machine, account: account)
+        seats[session] = Seat(machine: machine, account: account, process: process(of: session))
         adopt(tokens, session)
         if let pause = pauses[session], pause.isWanted {
             // Under a clock that was set back it begins anew.
@@ -248,7 +289,8 @@ extension Play {
     }
 
     func networkIsTold() {
-        guard isRunning, networkTold != network else { return }
+        guard running.contains(true), networkTold != network else { return }
+        troubledUntil = max(troubledUntil, now)
         networkTold = network
         networkToldAt = now
         tellPerson()

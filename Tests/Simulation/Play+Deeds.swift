@@ -16,16 +16,21 @@ extension Play {
         case .network(let state):
             network = state
             queue.add(.networkTold, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
-        case .provider(let mood): provider.mood = mood
+        case .provider(let mood):
+            troubledUntil = now
+            provider.mood = mood
         case .store(let mood): setStore(mood)
         case .revoke(let session):
-            if let account = provider.accounts.lastIndex(where: { $0.session == session }) { provider.revoke(account) }
+            if let account = provider.accounts.lastIndex(where: { $0.session == key(session) }) {
+                provider.revoke(account)
+            }
         case .otherWriter(let session): renewElsewhere(session)
         case .removeFromStore(let session):
             guard setting.tellsChanges, storeCalls.isEmpty else { return }
-            store.carryOut(.delete, for: session)
-            tell(session, .storeChanged)
+            store.carryOut(.delete, for: key(session))
+            tellOfChange(key(session))
         case .setClock(let jump):
+            wasClockSet = true
             clockError += jump
             for session in seats.indices { doubt(session) }
             for session in seats.indices { tell(session, .clockSet) }
@@ -34,13 +39,16 @@ extension Play {
             queue.delay(until: now)
             for session in seats.indices { seats[session]?.sleeps(duration) }
             lastFault = max(lastFault, now)
+            troubledUntil = now
         case .crash(let actions, let down, let reboot):
-            fuse = (actions, down, reboot)
+            fuse = (crashes % setting.agents, actions, down, reboot)
+            crashes += 1
             lastFault = max(lastFault, now + down)
             if actions == 0 { die() }
         case .reload(let renewable):
             self.renewable = renewable
-            for session in seats.indices { tell(session, .renewable(setting.canRenew && renewable)) }
+            troubledUntil = now
+            for session in seats.indices { tell(session, .renewable(renewable ? setting.means : .none)) }
         }
     }
 
@@ -50,6 +58,7 @@ extension Play {
         fuse = nil
         lastFault = max(lastFault, now)
         provider.mood = .well
+        troubledUntil = now
         if network != .online { perform(.network(.online)) }
         if store.mood != .ready { setStore(.ready) }
         if !renewable { perform(.reload(renewable: true)) }
@@ -57,7 +66,8 @@ extension Play {
 
     private func setStore(_ mood: StoreMood) {
         store.mood = mood
-        guard mood == .ready, isRunning else { return }
+        troubledUntil = now
+        guard mood == .ready else { return }
         load()
         for session in seats.indices { tell(session, .storeReady) }
     }
@@ -65,8 +75,8 @@ extension Play {
     // MARK: Callers
 
     private func perform(_ ask: Ask, of session: Int) {
-        guard isRunning else { return }
-        if ask == .signIn { return signIn(session) }
+        guard isRunning(session) else { return }
+        if ask == .signIn { return beginSignIn(session) }
         guard let seat = seats[session] else { return }
         switch ask {
         case .token(let minValid):
@@ -89,9 +99,11 @@ extension Play {
             guard let token else { return }
             if current { noteRejection(of: token, session) }
             tell(session, .rejected(wait(session), Secret(token)))
-        case .signOut:
-            seats[session]?.signOutAsked = true
-            tell(session, .signOutWanted(wait(session)))
+        case .aimed(let number):
+            calls[session].wish(at: now)
+            tell(session, .aimedTokenWanted(wait(session), Self.aims[number % Self.aims.count], minValid: nil))
+        case .signOut: signOut(session, revokes: true)
+        case .signOutQuietly: signOut(session, revokes: false)
         case .signIn: break
         case .write: tell(session, .writeWanted(wait(session)))
         case .userChange:
@@ -102,46 +114,15 @@ extension Play {
         }
     }
 
-    private func wait(_ session: Int) -> CallerID {
+    func wait(_ session: Int) -> CallerID {
         let caller = CallerID(UInt64(nextNumber()))
         seats[session]?.callers.append((caller, now))
         return caller
     }
 
-    // MARK: Sign-in
-
-    /// A sign-in that has just succeeded, taken in as the table of sessions does it.
-    func signIn(_ session: Int) {
-        guard isRunning else { return }
-        let canRenew = setting.canRenew && renewable
-        let (account, tokens) = provider.signIn(
-            session, life: setting.life, at: now, wall: moment.wall)
-        let record = SessionRecord(
-            session: Self.names[session], provider: "example", environment: "production", method: "password",
-            tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall,
-            signIn: SignInID("s\(account)"))
-        calls[session].wish(at: now)
-        if seats[session] != nil {
-            tell(session, .renewable(canRenew))
-            seats[session]?.begins(account: account)
-            seats[session]?.settled.insert(tokens.accessToken.reveal())
-            tell(session, .replaced(record, sentAt: moment))
-        } else {
-            let machine = SessionMachine(
-                signedIn: record, sentAt: moment, canRenew: canRenew, now: moment, seed: random.next())
-            seats[session] = Seat(machine: machine, account: account)
-            // A sign-in is in use before it is stored: there was none before it that could be lost.
-            seats[session]?.settled.insert(tokens.accessToken.reveal())
-            tell(session, .networkChanged(networkTold))
-            begin(session)
-        }
-        guard seats[session] != nil else { return }
-        tell(session, .writeWanted(wait(session)))
-    }
-
     /// Another program does with the store's record what we do: it renews, and writes.
     private func renewElsewhere(_ session: Int) {
-        guard var record = store.records[session], storeCalls.isEmpty, network != .offline, network != .portal,
+        guard var record = store.records[key(session)], storeCalls.isEmpty, network != .offline, network != .portal,
             provider.accepts(record.tokens, at: now)
         else { return }
         let result = provider.renew(
@@ -153,11 +134,21 @@ extension Play {
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
         record.generation += 1
-        store.carryOut(.save(record, replacesOther: false), for: session)
-        if setting.tellsChanges { tell(session, .storeChanged) }
+        store.carryOut(.save(record, replacesOther: false), for: key(session))
+        if setting.tellsChanges { tellOfChange(key(session)) }
+    }
+
+    /// The store tells all agents that somebody has written or removed a record.
+    func tellOfChange(_ key: Int) {
+        guard setting.tellsChanges else { return }
+        for session in seats(of: key) { tell(session, .storeChanged) }
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
+    static let aims: [TokenAim] = [
+        TokenGetParams(scopes: ["read"]), TokenGetParams(scopes: ["read", "write"]),
+        TokenGetParams(audience: "https://api.example"),
+    ].compactMap { try? TokenAim($0) }
 }
 
 extension Seat {
@@ -170,6 +161,7 @@ extension Seat {
     func begins(account: Int) {
         self.account = account
         signOutAsked = false
+        revokers = []
         sawFinal = false
         readAgain = false
         rejected = []
@@ -190,7 +182,7 @@ extension Deed {
     /// Whether the time in which all has to be well begins anew after it.
     var isFault: Bool {
         switch self {
-        case .ask(_, .reject), .ask(_, .signOut), .ask(_, .signIn): true
+        case .ask(_, .reject), .ask(_, .signOut), .ask(_, .signOutQuietly), .ask(_, .signIn): true
         case .ask, .leave: false
         case .network, .provider, .store, .revoke, .otherWriter, .removeFromStore, .setClock, .sleep, .crash, .reload:
             true

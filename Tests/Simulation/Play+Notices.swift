@@ -4,8 +4,8 @@ import AuthWire
 /// What the person is told, by the real ``NoticeMachine``, and whether they had to be.
 extension Play {
     func tellPerson(_ event: NoticeEvent? = nil) {
-        guard isRunning, violation == nil else { return }
-        let view = NoticeView(sessions: seats.compactMap { $0?.snapshot?.status }, network: networkTold)
+        guard running[0], violation == nil else { return }
+        let view = NoticeView(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
         // A clock that runs a thousand times too fast makes no ten minutes of a second.
         let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .losesPatience ? 1000 : 1))
         for action in notices.handle(event ?? .looked(view), at: boot) {
@@ -33,7 +33,7 @@ extension Play {
     // MARK: Rule 14
 
     private func seat(of notice: Notice) -> Seat? {
-        seats.first { $0?.snapshot?.status.session == notice.session } ?? nil
+        firstAgents.first { $0?.snapshot?.status.session == notice.session } ?? nil
     }
 
     /// What is told for the first time has to need them.
@@ -60,7 +60,7 @@ extension Play {
 
     /// Nobody is left to find out by themselves that they have to sign in.
     func checkAllTold() {
-        for seat in seats.compactMap({ $0 }) {
+        for seat in firstAgents.compactMap({ $0 }) {
             guard let status = seat.snapshot?.status, status.state == .signInRequired else { continue }
             if told[.session(status.session)] == nil, told.count < NoticeMachine.most {
                 report(.notices, "\(status.session) needs a sign-in, and nobody is told")

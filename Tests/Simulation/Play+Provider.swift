@@ -3,13 +3,14 @@ import AuthWire
 
 /// The way to the provider and back.
 extension Play {
-    func send(_ flight: FlightID, _ record: SessionRecord, for session: Int) {
+    func send(_ flight: FlightID, _ record: SessionRecord, for session: Int, to aim: TokenAim? = nil) {
         checkGeneration(of: record.tokens, session, "sent")
         checkOneFlight(record, session)
         checkProven(record, session)
         let number = nextNumber()
         requests[number] = Request(
-            session: session, flight: flight, tokens: record.tokens, account: provider.account(of: record.tokens),
+            session: session, flight: flight, aim: aim, tokens: record.tokens,
+            account: provider.account(of: record.tokens),
             seat: seats[session], sentAt: moment, sent: now)
         let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
         switch line.enter(urgency: urgency, at: moment.boot) {
@@ -24,13 +25,16 @@ extension Play {
 
     /// Whose turn it is asks now, if nothing stands in the way by now.
     func takeTurn() {
-        guard isRunning else { return }
+        guard running.contains(true) else { return }
         if let ticket = line.next(at: moment.boot), let number = tickets.removeValue(forKey: ticket) { launch(number) }
         if let turn = line.turn(at: moment.boot) { queue.add(.turn, at: max(now, time(of: turn))) }
     }
 
     private func launch(_ number: Int) {
-        guard let request = requests[number], let seat = request.seat, seat === seats[request.session] else { return }
+        guard let request = requests[number], let seat = request.seat, seat === seats[request.session] else {
+            requests[number] = nil
+            return
+        }
         requests[number]?.sentAt = moment
         requests[number]?.sent = now
         if let obstacle = seat.machine.obstacle(to: request.flight) {
@@ -75,6 +79,11 @@ extension Play {
 
     private func renew(_ request: Request, told life: Duration?) -> Result<Grant, ProviderFailure> {
         calls[request.session].wasTold(life: life)
+        if request.aim != nil {
+            return provider.obtain(
+                request.tokens, as: setting.aims, life: setting.life == nil ? nil : life, sentAt: request.sent,
+                wallAtSending: request.sentAt.wall, at: now)
+        }
         return provider.renew(
             request.tokens, toldLife: setting.life == nil ? nil : life, sentAt: request.sent,
             wallAtSending: request.sentAt.wall, at: now)
@@ -113,12 +122,25 @@ extension Play {
     }
 
     private func finish(_ request: Request, _ result: Result<Grant, ProviderFailure>) {
-        guard let seat = request.seat, seat === seats[request.session] else { return }
-        if case .failure(.final) = result, seat.account == request.account {
+        if case .success(let grant) = result, let account = request.account, let seat = request.seat,
+            isAlive(seat, request.session)
+        {
+            noteDelivered(grant, account)
+        }
+        defer { if let account = request.account { checkSignedOut(account) } }
+        guard let seat = request.seat, seat === seats[request.session] else { return finishLate(request, result) }
+        if case .success(let grant) = result, request.aim != nil, let token = grant.accessToken {
+            if let refresh = grant.refreshToken, refresh != seat.machine.record.tokens.refreshToken {
+                seat.cameWith[token.reveal()] = refresh
+            } else {
+                seat.settled.insert(token.reveal())
+            }
+        }
+        if case .failure(.final) = result, request.aim == nil, seat.account == request.account {
             seat.sawFinal = true
             seat.readAgain = false
         }
-        if case .success(let grant) = result, grant.accessToken == nil {
+        if case .success(let grant) = result, grant.accessToken == nil, request.aim == nil {
             provider.prolong(request.tokens, grant, sentAt: request.sent)
             // What was measured in this run is beyond doubt, as soon as it is in the store.
             seat.read[request.tokens.accessToken.reveal()] = nil

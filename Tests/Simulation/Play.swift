@@ -23,9 +23,9 @@ final class Play: Stage {
 
     // The agent
     var seats: [Seat?]
-    /// Grows with every start; results of an earlier process are nobody's.
-    var process = 0
-    var isRunning = true
+    /// By agent; grows with every start: results of an earlier process are nobody's.
+    var processes: [Int]
+    var running: [Bool]
     var networkTold = NetworkState.online
     var networkToldAt = Duration.zero - NoticeMachine.patience
     var notices = NoticeMachine()
@@ -33,8 +33,9 @@ final class Play: Stage {
     var told: [Notice.Subject: Notice] = [:]
     var noticeAlarm: Duration?
     var renewable = true
-    /// Actions left before it dies.
-    var fuse: (actions: Int, down: Duration, reboot: Bool)?
+    /// Actions left before an agent dies.
+    var fuse: (agent: Int, actions: Int, down: Duration, reboot: Bool)?
+    var crashes = 0
     var requests: [Int: Request] = [:]
     /// Whose turn it is at the provider, of all sessions.
     var line = ProviderQueue()
@@ -46,6 +47,15 @@ final class Play: Stage {
     /// What the next process is handed.
     var handovers: [Int: HandedOver] = [:]
     var storeCalls: [Int: StoreCall] = [:]
+    var signIns: [Int: SignInRequest] = [:]
+    var revocations: [Int: Revocation] = [:]
+    /// Sign-outs that the store has not carried out, as they are on disk.
+    var signOuts: [Int: SignInID] = [:]
+    /// By account.
+    var signedOut: [Int: SignedOut] = [:]
+    /// When the last trouble ended that keeps a renewal from its end.
+    var troubledUntil = Duration.zero
+    var wasClockSet = false
 
     // What is watched
     var coverage = Coverage()
@@ -60,16 +70,20 @@ final class Play: Stage {
         self.tampering = tampering
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
-        seats = Array(repeating: nil, count: setting.sessions)
-        calls = Array(repeating: CallLog(), count: setting.sessions)
-        if traced { history = Array(repeating: History(), count: setting.sessions) }
+        processes = Array(repeating: 0, count: setting.agents)
+        running = Array(repeating: true, count: setting.agents)
+        seats = Array(repeating: nil, count: setting.seats)
+        calls = Array(repeating: CallLog(), count: setting.seats)
+        if traced { history = Array(repeating: History(), count: setting.seats) }
         super.init(circles: .thrift, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
     func run(_ moves: [Move<Deed>]) {
-        for session in seats.indices { signIn(session) }
+        for session in 0..<setting.sessions { signIn(session) }
         go(until: .seconds(1))
+        // The other agents find them in the store.
+        load()
         for step in moves {
             wait(step.pause)
             guard violation == nil else { return }
@@ -88,6 +102,18 @@ final class Play: Stage {
             checkRecovered()
         }
     }
+
+    // MARK: Agents
+
+    /// What it has in the store: the agents' sessions of one name are one record.
+    func key(_ session: Int) -> Int { session % setting.sessions }
+    func agent(of session: Int) -> Int { session / setting.sessions }
+    func isRunning(_ session: Int) -> Bool { running[agent(of: session)] }
+    func process(of session: Int) -> Int { processes[agent(of: session)] }
+    /// Of all agents, in the store at one place.
+    func seats(of key: Int) -> StrideTo<Int> { stride(from: key, to: setting.seats, by: setting.sessions) }
+    /// Those that a person at the first agent is told of.
+    var firstAgents: ArraySlice<Seat?> { seats[..<setting.sessions] }
 
     // MARK: Time
 
@@ -131,10 +157,15 @@ final class Play: Stage {
         case .answered(let number): takeAnswer(number)
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
-            storeCalls[number]?.carryOut(in: &store)
+            guard let session = storeCalls[number]?.session else { return }
+            storeCalls[number]?.carryOut(in: &store, at: key(session))
+            if setting.agents > 1 { tellOfChange(key(session)) }
         case .storeAnswers(let number): takeStoreAnswer(number)
         case .networkTold: networkIsTold()
-        case .restart: restart()
+        case .restart(let agent): restart(agent)
+        case .signInReaches(let number): signInReaches(number)
+        case .signInAnswered(let number): signInAnswered(number)
+        case .revocationArrives(let number): revocationArrives(number)
         }
     }
 }

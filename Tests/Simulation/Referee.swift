@@ -8,6 +8,9 @@ package enum Referee {
     package static let recovery = Duration.seconds(360)
     /// The longest that a caller waits: an answer that never comes, a write under way, one more, and a read.
     static let patience = Duration.seconds(30 + 3 * 5 + 5)
+    /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
+    /// way, and the wait after it is half of what is left.
+    static let lastChance = Duration.seconds(45)
     /// So many things happen in no schedule that makes sense.
     static let mostHappenings = 200_000
 
@@ -39,7 +42,7 @@ extension Play {
     /// Rule 23.
     func checkProven(_ record: SessionRecord, _ session: Int) {
         guard let refresh = record.tokens.refreshToken, seats[session]?.storeAccepted == false,
-            store.records[session]?.tokens.refreshToken == refresh
+            store.records[key(session)]?.tokens.refreshToken == refresh
         else { return }
         report(.proof, "\(refresh.reveal()) is spent, and the store has not accepted a write yet")
     }
@@ -82,6 +85,15 @@ extension Play {
     }
 
     private func checkSettled(_ token: String, _ seat: Seat) {
+        if let refresh = seat.cameWith[token] {
+            // It is told when the refresh token that came with it is safe, or is replaced by a later one.
+            let isReplaced =
+                provider.number(of: refresh) ?? 0 < provider.number(of: seat.machine.record.tokens.refreshToken) ?? 0
+            if !seat.settledRefreshTokens.contains(refresh.reveal()), !isReplaced {
+                report(.storeFirst, "\(token) is told, and the store does not know \(refresh.reveal())")
+            }
+            return
+        }
         if !seat.settled.contains(token) { report(.storeFirst, "\(token) is told, and the store knows nothing of it") }
     }
 
@@ -103,7 +115,7 @@ extension Play {
     /// Whether the provider would take what the agent or its store has.
     func honours(_ session: Int) -> Bool {
         if let seat = seats[session], provider.accepts(seat.machine.record.tokens, at: now) { return true }
-        guard let record = store.records[session], provider.account(of: record.tokens) == seats[session]?.account
+        guard let record = store.records[key(session)], provider.account(of: record.tokens) == seats[session]?.account
         else { return false }
         return provider.accepts(record.tokens, at: now)
     }
@@ -131,7 +143,7 @@ extension Play {
     }
 
     func checkServed(_ caller: CallerID, _ token: String, _ session: Int) {
-        guard isRunning, let seat = seats[session] else { return }
+        guard isRunning(session), let seat = seats[session] else { return }
         if seat.callers.contains(where: { $0.id == caller }) {
             report(.goodToken, "caller \(caller.number) waits, and \(token) is good")
         }
@@ -146,16 +158,35 @@ extension Play {
         seats[session]?.rejected.insert(token)
     }
 
+    // MARK: Rule 25
+
+    /// Whether a session that its token renews goes without one, and there was time to renew it.
+    func checkLastChance(_ snapshot: SessionSnapshot, _ session: Int) {
+        guard setting.rotation == .bearer, let seat = seats[session], seat.snapshot?.token != nil,
+            snapshot.token == nil, snapshot.status.state == .stale, let token = seat.snapshot?.token?.reveal(),
+            let facts = provider.issued[token], !provider.accounts[facts.account].revoked,
+            facts.end.map({ $0 <= now }) ?? false, !seat.rejected.contains(token)
+        else { return }
+        let isTroubled =
+            provider.mood != .well || network != .online || networkTold != .online || store.mood != .ready
+            || running.contains(false) || !renewable || wasClockSet
+        let since = max(troubledUntil, provider.holdsOffUntil, facts.sentAt)
+        guard !isTroubled, now - since > Referee.lastChance else { return }
+        report(.lastChance, "\(token) has ended at \(now), and all was well since \(since)")
+    }
+
     // MARK: When all is well again
 
     /// Rules 6 and 9, when the time for that is over.
     func checkRecovered() {
         guard violation == nil else { return }
-        guard isRunning else { return report(.liveness, "the agent does not run") }
+        guard !running.contains(false) else { return report(.liveness, "the agent does not run") }
         checkAllTold()
+        for account in signedOut.keys.sorted() { checkSignedOut(account) }
         for session in seats.indices {
             guard let seat = seats[session] else {
-                if let record = store.records[session] {
+                // An agent does not look for sessions that another one has begun.
+                if let record = store.records[key(session)], setting.agents == 1 {
                     report(.liveness, "\(record.session) is in the store and nowhere else")
                 }
                 continue
@@ -182,7 +213,9 @@ extension Play {
     private func checkStored(_ seat: Seat, _ session: Int) {
         guard seat.machine.flight == nil, !seat.signOutAsked else { return }
         let held = seat.machine.record
-        guard let record = store.records[session] else { return report(.stored, "session \(session) is not stored") }
+        guard let record = store.records[key(session)] else {
+            return report(.stored, "session \(session) is not stored")
+        }
         if record.tokens != held.tokens, !provider.accepts(record.tokens, at: now),
             provider.accepts(held.tokens, at: now)
         {

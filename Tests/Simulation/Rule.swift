@@ -17,6 +17,8 @@ package enum Rule: String, Sendable, CaseIterable {
     case portal = "11: nothing is sent into a captive portal"
     case notices = "14: a person is told of what needs them, and of nothing else"
     case proof = "23: a refresh token that the store holds is spent after the store has accepted a write in this run"
+    case revoked = "24: after a sign-out that reached the provider, no token of it is live there"
+    case lastChance = "25: a token that renews itself is renewed before its end, if 45 s are left for that"
 
     // Of writes that wait (Docs/decisions/outbox.md).
     case oneWrite = "15: one write of a session is under way at a time"

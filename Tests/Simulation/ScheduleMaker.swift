@@ -24,7 +24,7 @@ package struct ScheduleMaker {
     }
 
     private enum Trouble: CaseIterable {
-        case callers, ends, provider, network, store, process, clocks, others
+        case callers, ends, provider, network, store, process, clocks, others, aims
     }
 
     private mutating func makeSetting() -> Setting {
@@ -36,10 +36,13 @@ package struct ScheduleMaker {
         setting.rotation = pick([
             .rotating(grace: .zero, reuse: .revokes), .rotating(grace: .zero, reuse: .revokes),
             .rotating(grace: .zero, reuse: .refuses), .rotating(grace: .seconds(30), reuse: .revokes),
-            .rotating(grace: .seconds(600), reuse: .refuses), .fixed, .fixed, .sliding, .none,
+            .rotating(grace: .seconds(600), reuse: .refuses), .fixed, .fixed, .sliding, .bearer, .none,
         ])
+        setting.aims = pick([.grants, .grants, .refuses, .narrows])
         setting.handsOver = chance(50)
-        setting.tellsChanges = chance(50)
+        setting.agents = chance(15) ? 2 : 1
+        // A store that several agents share tells them of changes.
+        setting.tellsChanges = setting.agents > 1 || chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
         return setting
     }
@@ -56,10 +59,13 @@ package struct ScheduleMaker {
     }
 
     private mutating func makeDeed(_ trouble: Trouble) -> Deed {
-        let session = Int.random(in: 0..<setting.sessions, using: &random)
+        let session = Int.random(in: 0..<setting.seats, using: &random)
         switch trouble {
         case .callers: return chance(10) ? .leave(session) : .ask(session, makeAsk())
-        case .ends: return .ask(session, pick([.signOut, .signIn, .signIn, .reject(current: true), .write]))
+        case .ends:
+            return .ask(
+                session, pick([.signOut, .signOut, .signOutQuietly, .signIn, .signIn, .reject(current: true), .write]))
+        case .aims: return .ask(session, .aimed(Int.random(in: 0..<3, using: &random)))
         case .provider: return .provider(makeProviderMood())
         case .network: return .network(pick([.online, .online, .offline, .limited, .portal]))
         case .store: return .store(makeStoreMood())

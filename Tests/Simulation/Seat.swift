@@ -14,6 +14,14 @@ final class Seat {
     /// Who waits, since when, in the order they came.
     var callers: [(id: CallerID, since: Duration)] = []
     var signOutAsked = false
+    /// Callers who sign out, and have the provider told.
+    var revokers: Set<CallerID> = []
+    /// The process that it is in.
+    let process: Int
+    /// By a token for a scope or an audience: the refresh token that came with it.
+    var cameWith: [String: Secret] = [:]
+    /// Refresh tokens that the store has, or has refused.
+    var settledRefreshTokens: Set<String> = []
     /// The provider gave a final answer in this process, and the store was read after that.
     var sawFinal = false
     var readAgain = false
@@ -36,8 +44,9 @@ final class Seat {
     /// The token before the one in use, for callers who come late.
     var formerToken: String?
 
-    init(machine: SessionMachine, account: Int) {
+    init(machine: SessionMachine, account: Int, process: Int) {
         self.machine = machine
         self.account = account
+        self.process = process
     }
 }

@@ -1,9 +1,14 @@
+import AuthCore
+
 /// What stays the same during one schedule: the provider's ways, and how quick everything is on a good day.
 package struct Setting: Sendable, Equatable {
     package var sessions = 1
+    /// Agents at one store, each with all sessions: as on two machines that share a keyring.
+    package var agents = 1
     /// Of an access token; `nil`: the provider does not tell.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
+    package var aims = Aims.grants
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
     /// Of one store call.
@@ -25,6 +30,8 @@ package struct Setting: Sendable, Equatable {
         case rotating(grace: Duration, reuse: Reuse)
         /// There is no refresh token: the access token is asked about, and lives on.
         case sliding
+        /// There is no refresh token: the access token brings the next one, as long as it is live.
+        case bearer
         /// Nothing renews it.
         case none
     }
@@ -36,5 +43,22 @@ package struct Setting: Sendable, Equatable {
         case revokes
     }
 
-    var canRenew: Bool { rotation != .none }
+    /// What a provider does about a token for a scope or an audience of its own.
+    package enum Aims: Sendable, Equatable {
+        case grants, refuses
+        /// It grants less than was asked for.
+        case narrows
+    }
+
+    var means: RenewalMeans {
+        switch rotation {
+        case .none: .none
+        case .sliding, .bearer: .liveToken
+        case .fixed, .rotating: .lasting
+        }
+    }
+
+    var canRenew: Bool { means != .none }
+    /// Machines in all.
+    var seats: Int { sessions * agents }
 }

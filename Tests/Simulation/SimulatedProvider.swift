@@ -31,6 +31,8 @@ struct SimulatedProvider {
     private(set) var issued: [String: Issued] = [:]
     private var refreshTokens: [String: (account: Int, number: Int)] = [:]
     private var lastToken = 0
+    /// Access tokens that were revoked by themselves.
+    private var revokedTokens: Set<String> = []
 
     init(rotation: Setting.Rotation) {
         self.rotation = rotation
@@ -77,6 +79,35 @@ struct SimulatedProvider {
         return .success(grant)
     }
 
+    /// A token for a scope or an audience: it takes the refresh token as a renewal does.
+    mutating func obtain(
+        _ tokens: TokenSet, as aims: Setting.Aims, life: Duration?, sentAt: Duration,
+        wallAtSending: WallTime, at now: Duration
+    ) -> Result<Grant, ProviderFailure> {
+        switch rotation {
+        case .sliding, .bearer, .none: return .failure(.refused(.refusedByProvider))
+        case .fixed, .rotating: break
+        }
+        // Not agreed to, and the refresh token is not used up.
+        if aims == .refuses { return .failure(.final(.refusedByProvider)) }
+        var answer = renew(tokens, toldLife: life, sentAt: sentAt, wallAtSending: wallAtSending, at: now)
+        if aims == .narrows, case .success(var grant) = answer {
+            grant.scopes = []
+            answer = .success(grant)
+        }
+        return answer
+    }
+
+    /// Revokes what it is given (RFC 7009): a refresh token that is still good ends the whole sign-in.
+    mutating func revoke(_ tokens: TokenSet, at now: Duration) {
+        if let refresh = tokens.refreshToken?.reveal(), isLive(refresh: refresh, at: now),
+            let account = refreshTokens[refresh]?.account
+        {
+            revoke(account)
+        }
+        revokedTokens.insert(tokens.accessToken.reveal())
+    }
+
     /// An answer that left the token as it is and told a new end has arrived: before that nobody knew.
     mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration) {
         let access = tokens.accessToken.reveal()
@@ -93,9 +124,27 @@ struct SimulatedProvider {
     /// Whether a renewal with these tokens would succeed.
     func accepts(_ tokens: TokenSet, at now: Duration) -> Bool {
         guard let (account, number) = family(of: tokens), !accounts[account].revoked else { return false }
+        if rotation == .bearer { return isLive(access: tokens.accessToken.reveal(), at: now) }
+        if rotation == .sliding, revokedTokens.contains(tokens.accessToken.reveal()) { return false }
         guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
         return number == accounts[account].current - 1 && now - accounts[account].rotatedAt <= grace
     }
+
+    func isLive(access token: String, at now: Duration) -> Bool {
+        guard let facts = issued[token], !accounts[facts.account].revoked, !revokedTokens.contains(token) else {
+            return false
+        }
+        return facts.end.map { now < $0 } ?? true
+    }
+
+    func isLive(refresh token: String, at now: Duration) -> Bool {
+        guard let (account, number) = refreshTokens[token], !accounts[account].revoked else { return false }
+        guard case .rotating(let grace, _) = rotation, number != accounts[account].current else { return true }
+        return number == accounts[account].current - 1 && now - accounts[account].rotatedAt <= grace
+    }
+
+    /// Which of its account's refresh tokens it is.
+    func number(of refreshToken: Secret?) -> Int? { refreshToken.flatMap { refreshTokens[$0.reveal()]?.number } }
 
     func account(of tokens: TokenSet) -> Int? { issued[tokens.accessToken.reveal()]?.account }
 
@@ -106,7 +155,7 @@ struct SimulatedProvider {
 
     private mutating func refreshToken(_ account: Int) -> String? {
         switch rotation {
-        case .sliding, .none: return nil
+        case .sliding, .bearer, .none: return nil
         case .fixed, .rotating:
             let text = "r\(account).\(accounts[account].current)"
             refreshTokens[text] = (account, accounts[account].current)

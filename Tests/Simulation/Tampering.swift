@@ -12,6 +12,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     case answersTwice, forgetsCallers
     case losesPatience, keepsNagging
     case spendsUnproven
+    case dropsLateRevocations, waitsBeyondTheEnd
 
     /// The rule that is broken by it.
     package var rule: Rule {
@@ -28,6 +29,8 @@ package enum Tampering: String, Sendable, CaseIterable {
         case .answersTwice, .forgetsCallers: .answers
         case .losesPatience, .keepsNagging: .notices
         case .spendsUnproven: .proof
+        case .dropsLateRevocations: .revoked
+        case .waitsBeyondTheEnd: .lastChance
         }
     }
 
@@ -67,7 +70,10 @@ package enum Tampering: String, Sendable, CaseIterable {
         case (.spendsUnproven, .rewrite(let record)):
             return seat?.machine.flight.map { [.renew($0.id, record)] } ?? [action]
         case (.sendsTwice, .renew), (.answersTwice, .answer): return [action, action]
-        case (.forgetsCallers, .answer(_, .failure)): return []
+        case (.forgetsCallers, .answer(_, .failure)), (.dropsLateRevocations, .revoke): return []
+        case (.waitsBeyondTheEnd, .wakeAt):
+            guard let end = seat?.snapshot?.end, seat?.snapshot?.token != nil else { return [action] }
+            return [.wakeAt(end)]
         default: return [action]
         }
     }

@@ -10,7 +10,9 @@ extension SessionEvent {
             "caller \(caller.number) wants a token" + (minValid.map { " for \($0)" } ?? "")
         case .renewalWanted(let caller): "caller \(caller.number) wants a renewal"
         case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
-        case .signOutWanted(let caller): "caller \(caller.number) signs out"
+        case .aimedTokenWanted(let caller, let aim, _): "caller \(caller.number) wants a token for \(aim)"
+        case .signOutWanted(let caller, let revokes):
+            "caller \(caller.number) signs out" + (revokes ? "" : ", and the provider is not told")
         case .writeWanted(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
         case .replaced(let record, _): "signed in anew with \(record.tokens.accessToken.reveal())"
@@ -37,6 +39,7 @@ extension SessionAction {
         case .save(let record, _): "write \(record.words)"
         case .rewrite(let record): "write once more \(record.words)"
         case .delete: "remove it from the store"
+        case .revoke(let record): "have \(record.tokens.words) revoked"
         case .compare: "look what the store holds"
         case .handOver(let session):
             session.map { "hand over \($0.record.words)" }
@@ -97,8 +100,8 @@ extension EventKind {
     init(_ event: SessionEvent) {
         self =
             switch event {
-            // No schedule wants one for an aim of its own.
-            case .tokenWanted, .aimedTokenWanted: .tokenWanted
+            case .tokenWanted: .tokenWanted
+            case .aimedTokenWanted: .aimedTokenWanted
             case .renewalWanted: .renewalWanted
             case .rejected: .rejected
             case .signOutWanted: .signOutWanted
@@ -108,7 +111,7 @@ extension EventKind {
             case .userReceived: .userReceived
             case .passwordSet: .passwordSet
             case .defaultChosen, .defaultImplied, .defaultEnded: .defaultChosen
-            case .renewable(let can): can ? .renewable : .notRenewable
+            case .renewable(let means): means == .none ? .notRenewable : .renewable
             // The profiles of a schedule lead to one place.
             case .originsChecked, .originsTrusted: .renewable
             case .flightEnded(_, .success, _): .renewed

@@ -73,6 +73,48 @@ struct CaseTests {
         }
     }
 
+    @Test("a token that renews itself is renewed in the last 16 s of its life, if its provider is back by then")
+    func lastChance() {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.sessions = 12
+            setting.life = .seconds(120)
+            setting.rotation = .bearer
+            let moves = [
+                Move<Deed>(.time(.zero), .provider(.down)), Move<Deed>(.time(.seconds(103)), .provider(.well)),
+            ]
+            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
+            for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
+        }
+    }
+
+    @Test("a sign-out beside a renewal leaves nothing live at a provider that was reached", arguments: 1...12)
+    func signOutDuringRenewal(happenings: Int) {
+        for seed in Self.seeds {
+            let moves = [
+                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+                Move<Deed>(.happenings(happenings), .ask(0, .signOut)),
+            ]
+            #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
+        }
+    }
+
+    @Test("two agents at one store go on with what either of them has renewed")
+    func twoAgents() {
+        for seed in Self.seeds {
+            var setting = Setting()
+            setting.agents = 2
+            setting.tellsChanges = true
+            let moves = [
+                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+                Move<Deed>(.time(.seconds(100)), .ask(1, .renewal)),
+                Move<Deed>(.time(.seconds(1)), .ask(1, .setPassword)), Move<Deed>(.time(.zero), .ask(0, .renewal)),
+            ]
+            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(60))
+            for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
+        }
+    }
+
     @Test("a provider that fails for a day is asked less than 60 times an hour, and less than 40 on average")
     func noStorm() {
         for seed in Self.seeds.prefix(20) {

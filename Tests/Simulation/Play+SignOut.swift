@@ -1,0 +1,115 @@
+import AuthCore
+import AuthWire
+
+/// Sign-outs, and what the provider is told of them.
+extension Play {
+    /// As the table of sessions does it: marked on disk, ended here, then told to the provider.
+    func signOut(_ session: Int, revokes: Bool) {
+        guard let seat = seats[session] else { return }
+        if !seat.signOutAsked { signOuts[session] = seat.machine.record.signIn }
+        seat.signOutAsked = true
+        let caller = wait(session)
+        // Another agent may have newer tokens: that ends with its own session, and revokes nothing.
+        if revokes, setting.agents == 1 {
+            for tokens in [seat.machine.record.tokens, seat.newest?.tokens].compactMap(\.self)
+            where provider.account(of: tokens) == seat.account {
+                signedOut[seat.account, default: SignedOut()].add(tokens)
+            }
+        }
+        if revokes { seat.revokers.insert(caller) }
+        tell(session, .signOutWanted(caller, revokes: revokes))
+    }
+
+    /// Of all that the agent had, once the sign-out is answered.
+    func tellProvider(_ session: Int) {
+        guard let seat = seats[session] else { return }
+        for record in seat.machine.signedOutTokens { revoke(record.tokens, session, pauses: []) }
+    }
+
+    /// Of what came after a sign-out, more than once if it fails; as ``Session`` does it.
+    func revokeLate(_ record: SessionRecord, _ session: Int) {
+        revoke(record.tokens, session, pauses: [1, 5, 30, 120].map { .seconds($0) })
+    }
+
+    private func revoke(_ tokens: TokenSet, _ session: Int, pauses: [Duration]) {
+        guard let account = provider.account(of: tokens) else { return }
+        let number = nextNumber()
+        revocations[number] = Revocation(
+            session: session, account: account, tokens: tokens, isLate: !pauses.isEmpty, pauses: pauses)
+        queue.add(.revocationArrives(number), at: now + random.duration(in: setting.answerTime) / 2)
+    }
+
+    func revocationArrives(_ number: Int) {
+        guard var revocation = revocations[number] else { return }
+        let (isCarriedOut, isAnswered) = fateOfRevocation
+        if isCarriedOut {
+            note("  the provider revokes \(revocation.tokens.accessToken.reveal())")
+            provider.revoke(revocation.tokens, at: now)
+            if !revocation.isLate { signedOut[revocation.account]?.hasReached = true }
+        }
+        if !isAnswered, !revocation.pauses.isEmpty {
+            queue.add(.revocationArrives(number), at: now + revocation.pauses.removeFirst())
+            revocations[number] = revocation
+            return
+        }
+        revocations[number] = nil
+        // The user is told, or there is nobody left to tell.
+        if !isCarriedOut { signedOut[revocation.account]?.isExcused = true }
+        checkSignedOut(revocation.account)
+    }
+
+    private var fateOfRevocation: (isCarriedOut: Bool, isAnswered: Bool) {
+        guard network != .offline, network != .portal else { return (false, false) }
+        return switch provider.mood {
+        case .well, .tells, .slow: (true, true)
+        case .losesAnswers, .garbage, .silent(carriesOut: true): (true, false)
+        case .down, .silent(carriesOut: false), .html, .fails, .limits, .refuses: (false, false)
+        }
+    }
+
+    /// An answer that arrives at an agent which has forgotten the session.
+    func finishLate(_ request: Request, _ result: Result<Grant, ProviderFailure>) {
+        guard let seat = request.seat, isAlive(seat, request.session) else { return }
+        let actions = seat.machine.handle(.flightEnded(request.flight, result, sentAt: request.sentAt), at: moment)
+        for action in tampering?.changed(actions, for: seat) ?? actions {
+            guard case .revoke(let record) = action else {
+                report(.generation, "a session that is gone wants: \(action.words)")
+                return
+            }
+            revokeLate(record, request.session)
+        }
+    }
+
+    /// Whether the process that the session was in goes on.
+    func isAlive(_ seat: Seat, _ session: Int) -> Bool {
+        isRunning(session) && seat.process == process(of: session)
+    }
+
+    /// What the provider has given after the sign-out has reached the agent, and has to be dead too.
+    func noteDelivered(_ grant: Grant, _ account: Int) {
+        guard signedOut[account] != nil else { return }
+        if let token = grant.accessToken { signedOut[account]?.accessTokens.insert(token.reveal()) }
+        if let token = grant.refreshToken { signedOut[account]?.refreshTokens.insert(token.reveal()) }
+    }
+
+    // MARK: Rule 24
+
+    /// What is live at the provider of a sign-out that reached it, once nothing more is on its way.
+    func checkSignedOut(_ account: Int) {
+        guard let signedOut = signedOut[account], signedOut.hasReached, !signedOut.isExcused,
+            !revocations.values.contains(where: { $0.account == account }),
+            !requests.values.contains(where: { $0.account == account })
+        else { return }
+        let live =
+            signedOut.accessTokens.filter { provider.isLive(access: $0, at: now) }
+            + signedOut.refreshTokens.filter { provider.isLive(refresh: $0, at: now) }
+        if !live.isEmpty { report(.revoked, "live after the sign-out: \(live.sorted().joined(separator: ", "))") }
+    }
+}
+
+extension SignedOut {
+    fileprivate mutating func add(_ tokens: TokenSet) {
+        accessTokens.insert(tokens.accessToken.reveal())
+        if let token = tokens.refreshToken { refreshTokens.insert(token.reveal()) }
+    }
+}
