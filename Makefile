@@ -77,6 +77,8 @@ packages:
 peers: packages
 	@Tests/install-peers
 
+# For Package.swift.
+build: export AUTHC_PIE := 1
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc

@@ -16,6 +16,11 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
 let resolvedAtStart = ["-Xlinker", "-z", "-Xlinker", "now"]
 
+/// `make build` sets AUTHC_PIE: authc is position-independent then, though it is static, which takes lld, as gold cannot link
+/// that. It must have no run path, or glibc ends it at its start; SwiftPM adds one unless it gets --disable-local-rpath.
+let positionIndependent: [LinkerSetting] =
+    Context.environment["AUTHC_PIE"] == "1" ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"])] : []
+
 let package = Package(
     name: "authd",
     products: [
@@ -53,9 +58,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
-            linkerSettings: [
-                // Position-independent all the same, which gold, the usual linker, cannot do with a static program.
-                .unsafeFlags(["-static-executable", "-use-ld=lld", "-Xclang-linker", "-static-pie"]),
+            linkerSettings: positionIndependent + [
+                .unsafeFlags(["-static-executable"]),
                 .unsafeFlags(resolvedAtStart),
                 // What ArgumentParser draws in of Foundation, named because static archives do not name it themselves.
                 .linkedLibrary("_FoundationCollections"), .linkedLibrary("_FoundationCShims"),

@@ -55,9 +55,10 @@ struct RedirectAdmissionTests {
 
     @Test("a browser that has not sent its request's head after 10 s is gone, one that has waits for its page")
     func head() throws {
+        let (visits, arrivals) = AsyncStream<RedirectVisit>.makeStream()
+        defer { withExtendedLifetime(visits) {} }
         func channel() throws -> (EmbeddedChannel, EmbeddedEventLoop) {
             let loop = EmbeddedEventLoop()
-            let arrivals = AsyncStream<RedirectVisit>.makeStream().continuation
             let channel = EmbeddedChannel(handler: RedirectHandler(path: "/callback", arrivals: arrivals), loop: loop)
             try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
             return (channel, loop)

@@ -92,15 +92,17 @@ struct IDTokenTests {
 
     @Test("only keys of its kind, for signatures and by its name are tried")
     func keys() throws {
+        func number(_ first: UInt8) -> JSON { .string(Base64URL.encode([first] + [UInt8](repeating: 1, count: 255))) }
+        let (one, two) = (number(0x81), number(0x82))
         let set: JSON = [
             "keys": [
-                ["kty": "oct", "k": "AA"], ["kty": "EC", "crv": "P-256"], ["kty": "RSA", "use": "enc"],
-                ["kty": "RSA", "alg": "RS512"], ["kty": "RSA", "kid": "b"], ["kty": "RSA", "kid": "a", "n": "1"],
-                ["kty": "RSA", "n": "2"],
+                ["kty": "oct", "k": "AA"], ["kty": "EC", "crv": "P-256"], ["kty": "RSA", "use": "enc", "n": one],
+                ["kty": "RSA", "alg": "RS512", "n": one], ["kty": "RSA", "kid": "b", "n": one],
+                ["kty": "RSA", "kid": "a", "n": one], ["kty": "RSA", "n": two],
             ]
         ]
         let named = try token(Self.claims, header: #"{"alg":"RS256","kid":"a"}"#)
-        #expect(named.keys(in: set).map { $0["n"] } == ["1", "2"])
+        #expect(named.keys(in: set).map { $0["n"] } == [one, two])
         let anonymous = try token(Self.claims)
         #expect(anonymous.keys(in: set).count == 3)
     }
