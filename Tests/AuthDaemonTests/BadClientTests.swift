@@ -114,7 +114,7 @@ struct BadClientTests {
             try await onThread {
                 let (client, other) = (try rig.dial(), try rig.dial())
                 let ping = RawClient.request("agent.ping")
-                #expect(try client.ask("agent.ping")["result"] != nil)
+                for client in [client, other] { #expect(try client.ask("agent.ping")["result"] != nil) }
                 rig.pass(.hours(1))
                 // The half is read with the line before it: its time has begun when that is answered.
                 for _ in 1...3 {
