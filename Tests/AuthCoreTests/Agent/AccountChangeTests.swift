@@ -40,7 +40,8 @@ private final class ManyAccounts: Sendable {
     }
 
     private static func user(_ token: String) -> String {
-        let email = token.dropFirst("of-".count)
+        // Addresses that differ in case alone are one account's.
+        let email = token.dropFirst("of-".count).lowercased()
         return #"{"id":"id-\#(email)","email":"\#(email)"}"#
     }
 

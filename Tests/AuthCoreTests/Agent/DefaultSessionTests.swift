@@ -144,7 +144,7 @@ struct DefaultSessionTests {
                 }
                 let isAddress = !other.contains("@")
                 #expect(error?.cause == (isAddress ? "other_origin" : nil), "\(other)")
-                #expect(error?.kind == (isAddress ? .denied : nil))
+                #expect(error?.kind == (isAddress ? .denied : .validation))
             }
             #expect(table.liveToken(TokenGetParams(origin: "http://elsewhere.example")) == nil)
         }
