@@ -71,7 +71,8 @@ package final class RawClient {
     package func jsonAlready() throws -> JSON? {
         var byte: UInt8 = 0
         let isThere = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT)) > 0
-        return !received.isEmpty || isThere ? try json() : nil
+        guard !received.isEmpty || isThere else { return nil }
+        return try json()
     }
 
     /// Returns at the end of the connection, with what came before it.
