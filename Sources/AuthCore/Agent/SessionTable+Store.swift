@@ -59,7 +59,6 @@ extension SessionTable {
             let found = try await store.loadAll()
             await keepDefault()
             board.holdDefault()
-            defer { board.releaseDefault() }
             for stored in found {
                 switch stored {
                 case .record(let record) where signOuts.cover(record): await remove(record)
@@ -71,6 +70,8 @@ extension SessionTable {
             }
             await keepFormerDefault(
                 of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
+            // Before anyone is told that the store is ready: then the default session is known.
+            board.releaseDefault()
             entries.withLock { entries in
                 entries.loaded = true
                 entries.damaged = damaged
