@@ -38,6 +38,8 @@ struct AuthcOptionTests {
     func deviceTimeout() async throws {
         let agent = try TestAgent { peer, request in
             switch request.method {
+            // Who the agent is, is asked before anything that may be secret is sent.
+            case "agent.ping": peer.reply(request, ["pid": 1])
             case "login.start":
                 peer.reply(
                     request,

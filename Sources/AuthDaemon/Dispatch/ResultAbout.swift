@@ -20,6 +20,7 @@ enum ResultAbout {
             .takes("password", .array), .needs("renewal"), .takes("endpoints", .array), .needs("source"),
         ],
         "problems": [.takes("problems", .array)],
+        "forgotten": [.needs("forgotten", .boolean), .takes("deleted", .boolean), .takes("message")],
         "step": [
             .needs("login"), .needs("kind"), .takes("fields", .array), .takes("message"), .takes("sent_to"),
             .takes("expires_at", .number), .takes("resend_at", .number), .takes("verification_uri"),
@@ -32,7 +33,8 @@ enum ResultAbout {
             .takes("message"), .takes("user", .object), .takes("needs_password", .boolean), .takes("renews", .boolean),
             .takes("remembered", .boolean), .takes("expires_at", .number), .takes("refresh_at", .number),
             .takes("issued_at", .number), .takes("ends_at", .number), .takes("signed_in_at", .number),
-            .takes("last_error"), .takes("unsaved", .boolean), .takes("store_error"), .takes("clock_skew_ms", .integer),
+            .takes("last_error"), .takes("unsaved", .boolean), .takes("scopes", .array), .takes("store_error"),
+            .takes("clock_skew_ms", .integer),
             .takes("store"),
             .takes("default", .boolean),
         ],
