@@ -20,7 +20,7 @@ enum ResultAbout {
             .takes("password", .array), .needs("renewal"), .takes("endpoints", .array), .needs("source"),
         ],
         "problems": [.takes("problems", .array)],
-        "forgotten": [.needs("forgotten", .boolean), .takes("deleted", .boolean), .takes("message")],
+        "forgotten": [.needs("forgotten", .boolean), .needs("deleted", .boolean), .takes("message")],
         "step": [
             .needs("login"), .needs("kind"), .takes("fields", .array), .takes("message"), .takes("sent_to"),
             .takes("expires_at", .number), .takes("resend_at", .number), .takes("verification_uri"),
