@@ -6,11 +6,14 @@ import Testing
 @testable import AuthCore
 
 /// Sessions at an authorization server whose every response the test writes.
-@Suite("OAuth: what a table of sessions requests from its server")
+@Suite("OAuth: what a table of sessions requests from its server", .timeLimit(.minutes(1)))
 struct OAuthTableTests {
     private static let issuer = "http://127.0.0.1:1/o"
     private static let openIDPlace = "GET \(issuer)/.well-known/openid-configuration"
     private static let oauthPlace = "GET http://127.0.0.1:1/.well-known/oauth-authorization-server/o"
+
+    /// Requests for tokens of one provider keep this distance.
+    private static let turn = ProviderQueue.spacing
 
     private static func metadata(_ members: JSONObject, issuer: String = issuer) -> HTTPReply {
         var object = members
@@ -130,9 +133,11 @@ struct OAuthTableTests {
         let api = "https://api.example.org/v1"
         let seen = try await play(Self.profile(resource: api)) { request, _ in
             request.hasPrefix("GET") ? Self.metadata([:]) : Self.renewed
-        } _: { table, _, _ in
+        } _: { table, _, clock in
             _ = try await table.refresh(Self.session)
+            clock.advance(Self.turn)
             _ = try await table.token(TokenGetParams(scopes: ["read"]))
+            clock.advance(Self.turn)
             _ = try await table.token(TokenGetParams(audience: "https://other.example.org/"))
         }
         let sent = seen.filter { $0.request.hasPrefix("POST") }.map { $0.form.filter { $0.name == "resource" } }
@@ -148,10 +153,11 @@ struct OAuthTableTests {
         let seen = try await play(Self.profile(authentication: .basic)) { request, earlier in
             if request.hasPrefix("GET") { return Self.metadata([:]) }
             return earlier == 0 ? ExampleProvider.json(401, #"{"error":"invalid_client"}"#) : Self.renewed
-        } _: { table, _, _ in
+        } _: { table, _, clock in
             for _ in 0..<2 {
                 let status = try await table.refresh(Self.session)
                 #expect(status.state == .active)
+                clock.advance(Self.turn)
             }
         }
         let sent = seen.filter { $0.request.hasPrefix("POST") }
@@ -173,8 +179,9 @@ struct OAuthTableTests {
                     200,
                     #"{"access_token":"t\#(earlier)","expires_in":1000,"scope":"\#(scope)","refresh_token":"r\#(earlier)"}"#
                 )
-            } _: { table, _, _ in
+            } _: { table, _, clock in
                 _ = try await table.token(TokenGetParams(scopes: ["read"]))
+                clock.advance(Self.turn)
                 let token = try await table.token(TokenGetParams())
                 #expect(token.accessToken == (isGivenBack ? "t1" : "t2"))
                 let status = try table.status(nil)
