@@ -10,11 +10,12 @@ struct AuthcSecretTests {
     @Test(
         "it shows the agent which program it is until the first answer, and its memory to nobody when the token comes")
     func dumpable() async throws {
-        // Of `/proc/PID`: the user's while the process may be dumped, root's from then on (proc(5)).
+        // Of `/proc/PID/mem`: the user's while the process may be dumped, root's from then on (proc(5)).
         let owners = Mutex<[String: uid_t]>([:])
         let agent = try TestAgent { peer, request in
             var found = stat()
-            if stat("/proc/\(peer.processID)", &found) == 0 { owners.withLock { $0[request.method] = found.st_uid } }
+            let isThere = stat("/proc/\(peer.processID)/mem", &found) == 0
+            if isThere { owners.withLock { $0[request.method] = found.st_uid } }
             peer.reply(request, request.method == "token.get" ? Samples.token() : [:])
         }
         defer { agent.stop() }

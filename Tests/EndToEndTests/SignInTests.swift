@@ -116,7 +116,7 @@ struct SignInTests {
             #expect(step["kind"] == "fields", "\(step.text())")
             let refused = try await scene.login(.appTemplate)
             #expect(refused.status == 75)
-            #expect(refused.err.contains("is under way"), "\(refused.err)")
+            #expect(refused.err.contains("is in progress"), "\(refused.err)")
             let terminal = try await scene.terminal(
                 "authc login app-template --environment local --field email=ada@example.org")
             await terminal.waits(for: "End it and go on? [y/N] ")
