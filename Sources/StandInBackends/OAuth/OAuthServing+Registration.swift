@@ -5,7 +5,9 @@ extension OAuthServing {
         try? await book.holdsRegistrations.wait { !$0 }
         guard book.configuration.registersClients, call.header("content-type") == "application/json",
             let asked = try? JSONValue(parsing: call.body), asked["client_name"]?.string?.isEmpty == false,
-            asked["redirect_uris"]?.array?.compactMap(\.string) == ["http://127.0.0.1/callback"],
+            let redirects = asked["redirect_uris"]?.array?.compactMap(\.string), redirects.count == 1,
+            // With the port that is listened on, as a server that compares exactly wants it.
+            redirects[0].firstMatch(of: /^http:\/\/127\.0\.0\.1:[0-9]+\/callback$/) != nil,
             asked["response_types"] == ["code"], let grants = asked["grant_types"]?.array?.compactMap(\.string),
             grants.contains("authorization_code"),
             book.configuration.grantTypes.map({ taken in grants.allSatisfy(taken.contains) }) ?? true,
@@ -16,7 +18,7 @@ extension OAuthServing {
         let client = book.register(withSecret: method != "none")
         var members: [String: JSONValue] = [
             "client_id": .string(client.id), "token_endpoint_auth_method": .string(method),
-            "redirect_uris": ["http://127.0.0.1/callback"], "client_secret_expires_at": 0,
+            "redirect_uris": .array(redirects.map(JSONValue.string)), "client_secret_expires_at": 0,
         ]
         if let secret = client.secret { members["client_secret"] = .string(secret) }
         if !book.takes(.tellsNoPlace) {

@@ -45,6 +45,10 @@ class Client(ClientMixin):
         allowed = self.metadata.get("scope", "").split()
         return " ".join(word for word in (scope or "").split() if word in allowed)
 
+    def check_client(self, client):
+        """As the holder of its own registration access token."""
+        return client is self
+
     def check_redirect_uri(self, redirect_uri):
         return redirect_uri in self.metadata["redirect_uris"]
 
