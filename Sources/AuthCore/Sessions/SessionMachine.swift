@@ -6,7 +6,7 @@ package import AuthWire
 /// 1. At most one renewal is under way; everybody who waits gets its result.
 /// 2. A renewed token is in the store, or the store has refused it, before anyone is told.
 /// 3. A token known to have ended is never given out; a good one is, even while renewal, store or network fail.
-/// 4. Only a final answer leads to `sign_in_required`, and only after the store was read again.
+/// 4. Only a final answer, after the store was read again, or a changed origin leads to `sign_in_required`.
 /// 5. Only sign-out deletes, and it revokes what a renewal brings that was sent before.
 /// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
 /// 7. A result of an earlier flight or an earlier sign-in is dropped.
