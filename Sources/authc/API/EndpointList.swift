@@ -14,7 +14,7 @@ enum EndpointList {
         var lines: [String] = []
         for endpoint in detail.endpoints {
             var text = "\(endpoint.method) \(endpoint.path)"
-            if let about = endpoint.about { text += "  \(about)" }
+            if let about = endpoint.about { text += " \(about)" }
             lines.append(
                 ProviderCommands.hanging(Visible.line(endpoint.name), Visible.line(text), label: width, screen))
             for argument in endpoint.args {
@@ -33,7 +33,7 @@ enum EndpointList {
 
     private static func words(_ argument: ArgumentInfo) -> String {
         let kind = argument.secret ? "secret" : argument.type.rawValue
-        let text = "\(argument.name)\(argument.optional ? "?" : "")  \(kind)"
+        let text = "\(argument.name)\(argument.optional ? "?" : "") \(kind)"
         return argument.about.map { "\(text): \($0)" } ?? text
     }
 }
