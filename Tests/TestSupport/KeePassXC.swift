@@ -45,14 +45,28 @@ package final class KeePassXC: Sendable {
                 "--pw-stdin", database,
             ], environment: environment, input: .text(Self.password + "\n"))
         running.withLock { $0 = program }
-        let isOpen = try await until {
-            let alias = try await desktop.run([
-                "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
-                "/org/freedesktop/secrets", "--method", "org.freedesktop.Secret.Service.ReadAlias", "default",
-            ])
-            return alias.out.contains("/collection/")
+        // It takes the name first, and opens the database when its key is derived.
+        guard try await until(2000, isOpen) else {
+            throw Failure("KeePassXC does not open its database: \(program.err.text)")
         }
-        guard isOpen else { throw Failure("KeePassXC does not open its database: \(program.err.text)") }
+    }
+
+    private func isOpen() async throws -> Bool {
+        let alias = try await ask(
+            "/org/freedesktop/secrets", "org.freedesktop.Secret.Service.ReadAlias", "default")
+        guard let path = alias.split(separator: "'").first(where: { $0.contains("/collection/") }) else { return false }
+        let locked = try await ask(
+            String(path), "org.freedesktop.DBus.Properties.Get", "org.freedesktop.Secret.Collection", "Locked")
+        return locked.contains("false")
+    }
+
+    private func ask(_ path: String, _ method: String, _ arguments: String...) async throws -> String {
+        try await desktop.run(
+            [
+                "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path", path, "--method",
+                method,
+            ] + arguments
+        ).out
     }
 
     package var pid: pid_t? { running.withLock { $0?.pid } }

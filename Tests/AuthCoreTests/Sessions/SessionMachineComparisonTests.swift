@@ -76,9 +76,26 @@ struct SessionMachineComparisonTests {
         #expect(bench.snapshot?.token == Secret("token-2"))
     }
 
-    @Test("is renewed while the store is locked: what that brings is told, and handed over before it is written")
-    func renewedWhileLocked() throws {
+    @Test("is served and not renewed while the store is locked, which holds the refresh token")
+    func keptWhileLocked() throws {
         var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.failure(.locked)))
+        bench.advance(.seconds(300))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.compared(.failure(.locked)))
+        #expect(bench.flights.isEmpty && bench.rewrites.isEmpty)
+        #expect(bench.failure(for: 1)?.kind == .keyringLocked)
+        bench.tokenWanted(2)
+        #expect(bench.token(for: 2) == "token-2")
+        bench.send(.storeReady)
+        bench.send(.compared(.success(record("token-2", revision: 2))))
+        bench.send(.renewalWanted(CallerID(3)))
+        #expect(bench.rewrites.count == 1 && bench.flights.count == 1)
+    }
+
+    @Test("that the store never held is renewed while it is locked, and what that brings is handed over")
+    func renewedWhileLocked() throws {
+        var bench = handedOver(record("token-2", revision: 2), isKept: false)
         bench.send(.compared(.failure(.locked)))
         bench.advance(.seconds(300))
         bench.send(.renewalWanted(CallerID(1)))
@@ -174,8 +191,10 @@ struct SessionMachineComparisonTests {
     @Test("that is changed to an ended token during a renewal is renewed at once after a no, and not after a silence")
     func endedMeanwhile() throws {
         var bench = handedOver(record("token-2", revision: 2))
+        bench.send(.compared(.success(record("token-2", revision: 2))))
         bench.advance(.seconds(2000))
         bench.tokenWanted(1)
+        bench.send(.storeChanged)
         bench.send(.compared(.success(record("theirs", revision: 3, issued: .seconds(900)))))
         var other = bench
         try bench.provider(fails: .invalidGrant)

@@ -96,6 +96,8 @@ struct SessionMachineTests {
     func earlierWrite() throws {
         var bench = MachineBench()
         bench.send(.defaultChosen)
+        try bench.storeTakesIt()
+        bench.send(.defaultChosen)
         let choice = try #require(bench.saves.last)
         bench.advance(.seconds(1100))
         bench.tokenWanted(1)
