@@ -168,6 +168,15 @@ final class BootedMachine: Sendable {
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Checks that it runs. It may have answered a client before its manager has read that it is ready: `systemctl start` returns
+    /// when the manager has, and starts no other one.
+    func isActive() async throws {
+        let pid = try await service("MainPID")
+        try await person("systemctl", "--user", "start", "authd.service")
+        #expect(try await service("ActiveState") == "active")
+        #expect(try await service("MainPID") == pid && pid != "0")
+    }
+
     /// The first line of the journal, the manager's or the service's own, that holds the text; `nil` when none comes in time.
     func journal(until text: String) async throws -> String? {
         let follow = """
