@@ -213,11 +213,11 @@ struct OAuthTableTests {
         for body in [#"{"error":"invalid_token"}"#, "", "<h1>401</h1>"] {
             let seen = try await play { request, earlier in
                 switch request {
-                case "GET http://localhost:1/things" where earlier == 0:
+                case "GET http://localhost:1/things?n=1" where earlier == 0:
                     HTTPReply(
                         status: 401, headers: [("Content-Type", "text/html"), ("WWW-Authenticate", challenge)],
                         body: Array(body.utf8))
-                case "GET http://localhost:1/things": ExampleProvider.json(200, "1")
+                case "GET http://localhost:1/things?n=1": ExampleProvider.json(200, "1")
                 case "POST http://127.0.0.1:1/token": Self.renewed
                 default: Self.metadata([:])
                 }
