@@ -157,9 +157,9 @@ final class Play: Stage {
         case .answered(let number): takeAnswer(number)
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
-            guard let session = storeCalls[number]?.session else { return }
-            storeCalls[number]?.carryOut(in: &store, at: key(session))
-            if setting.agents > 1 { tellOfChange(key(session)) }
+            guard let call = storeCalls[number] else { return }
+            storeCalls[number]?.carryOut(in: &store, at: key(call.session))
+            if setting.agents > 1, call.call.isChange { tellOfChange(key(call.session)) }
         case .storeAnswers(let number): takeStoreAnswer(number)
         case .networkTold: networkIsTold()
         case .restart(let agent): restart(agent)

@@ -136,7 +136,9 @@ extension Play {
 
     /// The token that the agent knows to be good now.
     func goodToken(of session: Int) -> String? {
-        guard let seat = seats[session], !seat.signOutAsked, let snapshot = seat.snapshot, let token = snapshot.token,
+        // A token that the provider has perhaps revoked is renewed first.
+        guard let seat = seats[session], !seat.signOutAsked, !seat.machine.record.tokens.isSuspect,
+            let snapshot = seat.snapshot, let token = snapshot.token,
             snapshot.end.map({ moment.boot < $0 }) ?? true
         else { return nil }
         return token.reveal()

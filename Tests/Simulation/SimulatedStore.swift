@@ -11,6 +11,13 @@ struct SimulatedStore {
         case delete
         case compare
         case load(FlightID)
+
+        var isChange: Bool {
+            switch self {
+            case .save, .delete: true
+            case .compare, .load: false
+            }
+        }
     }
 
     /// How a call made now goes on: whether it is carried out, and what is answered when.
