@@ -59,9 +59,10 @@ struct SessionMachineComparisonTests {
     @Test("that was prolonged here, and elsewhere with the same token, is written over that, and so is the next one")
     func prolongedTwice() throws {
         var bench = handedOver(record("token-1", revision: 1))
+        bench.send(.compared(.success(record("token-1", revision: 1))))
         for (caller, foreign) in [(UInt64(1), UInt64(3)), (2, 7)] {
-            if caller == 2 { bench.send(.storeChanged) }
             bench.send(.renewalWanted(CallerID(caller)))
+            bench.send(.storeChanged)
             let grant = Grant(issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(1000))
             bench.send(.flightEnded(try #require(bench.flights.last), .success(grant), sentAt: bench.now))
             bench.send(.compared(.success(record("token-1", revision: foreign))))
