@@ -111,7 +111,7 @@ struct StreamTests {
                 .appTemplate,
                 Misbehaviour(path: "/profile/avatar", times: 1, .status(413, body: ["message": "Picture too large"])))
             let early = try await scene.authc(["call", "avatar", "avatar=@\(path)"])
-            #expect(early.status == 65 && early.err.contains("Picture too large"), "\(early.status) \(early.err)")
+            #expect(early.status == 76 && early.err.contains("Picture too large"), "\(early.status) \(early.err)")
             let up = try await scene.authc(["call", "avatar", "avatar=@\(path)"])
             #expect(up.status == 0, "\(up.err)")
 
