@@ -69,6 +69,9 @@ extension SessionMachine {
     ) {
         flight = nil
         switch outcome {
+        // It came with no life, or the store took longer than that.
+        case .success(let token) where !token.isLive(now):
+            aimEnded(aim, .failure(.endedOnArrival), now, &actions)
         case .success(let token):
             if aimed.count >= Self.mostAims, let oldest = aimed.min(by: { $0.value.obtained < $1.value.obtained }) {
                 aimed[oldest.key] = nil

@@ -139,10 +139,7 @@ extension SessionMachine {
         takeLifetime(sentAt: sentAt, now: now)
         redate(now)
         guard isGood(now) else {
-            let error = AgentError(
-                .badReply, "The provider's new token had already ended by this machine's clock.",
-                cause: "ended_on_arrival")
-            return failed(error, retryAfter: nil, now, &actions)
+            return failed(.endedOnArrival, retryAfter: nil, now, &actions)
         }
         resetBackoff()
         lastFailure = nil
@@ -268,6 +265,11 @@ extension SessionMachine {
         if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
         plan = RenewalPlan(at: due, now: now)
     }
+}
+
+extension AgentError {
+    static let endedOnArrival = AgentError(
+        .badReply, "The provider's new token had already ended by this machine's clock.", cause: "ended_on_arrival")
 }
 
 extension SessionRecord {

@@ -73,6 +73,17 @@ struct SessionMachineAimTests {
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
+    @Test("a token that ends before the store has answered is not given out, and the refresh token is kept")
+    func endedOnArrival() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        try arrive(&bench, "read-1", refresh: "refresh-2")
+        bench.advance(.seconds(1001))
+        try bench.storeTakesIt()
+        #expect(bench.failure(for: 1)?.cause == "ended_on_arrival")
+        #expect(bench.handedOver?.record.tokens.refreshToken == Secret("refresh-2"))
+    }
+
     @Test(
         "the session's own token is renewed before it is returned, once a token for a scope rotated the refresh token")
     func suspect() throws {
