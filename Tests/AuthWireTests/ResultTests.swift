@@ -127,7 +127,8 @@ struct ResultTests {
             keys == [
                 "session", "provider", "environment", "state", "cause", "message", "user", "needs_password",
                 "renews", "remembered", "expires_at",
-                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "store", "default",
+                "refresh_at", "issued_at", "signed_in_at", "last_error", "unsaved", "scopes", "store",
+                "default",
             ])
         #expect(
             SessionState.allCases.map(\.rawValue)
