@@ -101,7 +101,10 @@ extension Play {
             tell(session, .rejected(wait(session), Secret(token)))
         case .aimed(let number):
             calls[session].wish(at: now)
-            tell(session, .aimedTokenWanted(wait(session), Self.aims[number % Self.aims.count], minValid: nil))
+            tell(
+                session,
+                .aimedTokenWanted(
+                    wait(session, longer: Referee.patience), Self.aims[number % Self.aims.count], minValid: nil))
         case .signOut: signOut(session, revokes: true)
         case .signOutQuietly: signOut(session, revokes: false)
         case .signIn: break
@@ -114,9 +117,10 @@ extension Play {
         }
     }
 
-    func wait(_ session: Int) -> CallerID {
+    /// - Parameter longer: than other callers.
+    func wait(_ session: Int, longer: Duration = .zero) -> CallerID {
         let caller = CallerID(UInt64(nextNumber()))
-        seats[session]?.callers.append((caller, now))
+        seats[session]?.callers.append((caller, now + longer))
         return caller
     }
 

@@ -122,7 +122,8 @@ extension Play {
 
     /// Rule 8: nobody waits too long.
     func checkSeat(_ session: Int) {
-        guard let first = seats[session]?.callers.first else { return }
+        // A token for a scope may wait for a renewal that goes first.
+        guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
         if now - first.since > Referee.patience {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
         }

@@ -108,6 +108,15 @@ extension SessionMachine {
         takeOff(for: aim, &actions)
     }
 
+    /// The provider cannot be asked for now: who waits for an aim does not wait for a try of its own, one after the other.
+    mutating func refuseAims(_ error: AgentError, _ actions: inout [SessionAction]) {
+        let waiting = waiters.filter { $0.value.isAimed }.keys.sorted { $0.number < $1.number }
+        for caller in waiting {
+            waiters[caller] = nil
+            actions.append(.answer(caller, .failure(error)))
+        }
+    }
+
     /// Of the caller who has waited longest.
     private var nextAim: TokenAim? {
         let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenAim)? in

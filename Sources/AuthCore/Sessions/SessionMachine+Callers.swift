@@ -77,7 +77,12 @@ extension SessionMachine {
         if !signedOut {
             signedOutTokens = latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
         }
-        if revokes, let flight, case .asking = flight.stage { unwanted[flight.id] = record }
+        if let flight, case .asking = flight.stage { unwanted[flight.id] = (record, false) }
+        if revokes {
+            for (id, flight) in unwanted where flight.asked.signIn == record.signIn {
+                unwanted[id]?.isRevoked = true
+            }
+        }
         signedOut = true
         flight = nil
         waiters[caller] = .signOut

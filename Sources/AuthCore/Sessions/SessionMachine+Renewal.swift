@@ -17,9 +17,11 @@ extension SessionMachine {
             switch result {
             case .success(let grant): return aimArrived(grant, at: aim, sentAt, now, &actions)
             case .failure(let failure):
-                var wait: Duration?
-                if case .temporary(_, let retryAfter) = failure { wait = retryAfter }
-                return aimEnded(aim, .failure(failure.error), retryAfter: wait, now, &actions)
+                guard case .temporary(let error, let retryAfter) = failure else {
+                    return aimEnded(aim, .failure(failure.error), now, &actions)
+                }
+                aimEnded(aim, .failure(error), retryAfter: retryAfter, now, &actions)
+                return refuseAims(error, &actions)
             }
         }
         if flight.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(flight) {
@@ -46,14 +48,17 @@ extension SessionMachine {
             failed(error, retryAfter: nil, now, &actions)
         case .failure(.temporary(let error, let retryAfter)):
             failed(error, retryAfter: retryAfter, now, &actions)
+            refuseAims(error, &actions)
         }
     }
 
     /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
     private func revoke(
-        _ asked: SessionRecord?, _ result: Result<Grant, ProviderFailure>, _ actions: inout [SessionAction]
+        _ unwanted: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
+        _ actions: inout [SessionAction]
     ) {
-        guard var record = asked, case .success(let grant) = result else { return }
+        guard let unwanted, unwanted.isRevoked, case .success(let grant) = result else { return }
+        var record = unwanted.asked
         let former = record.tokens
         record.take(grant)
         if !record.tokens.areSame(as: former) { actions.append(.revoke(record)) }

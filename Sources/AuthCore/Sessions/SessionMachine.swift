@@ -65,8 +65,8 @@ package struct SessionMachine: Sendable {
     private var writing: TokenSet?
     /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
-    /// What renewals were asked with that were under way at a sign-out: what they bring is revoked.
-    var unwanted: [FlightID: SessionRecord] = [:]
+    /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
+    var unwanted: [FlightID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Want] = [:]
     /// In memory alone.
     var aimed: [TokenAim: AimedToken] = [:]

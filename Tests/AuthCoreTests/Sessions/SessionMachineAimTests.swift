@@ -73,6 +73,17 @@ struct SessionMachineAimTests {
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
+    @Test("nobody waits for one try after the other at a provider that does not answer")
+    func silentProvider() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        want(&bench, 2, try Self.aim(["write"]))
+        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .failure(.unreachable), sentAt: bench.now))
+        #expect(bench.failure(for: 1)?.kind == .providerUnreachable)
+        #expect(bench.failure(for: 2)?.kind == .providerUnreachable)
+        #expect(bench.aimedFlights.count == 1)
+    }
+
     @Test("a token that ends before the store has answered is not given out, and the refresh token is kept")
     func endedOnArrival() throws {
         var bench = MachineBench()

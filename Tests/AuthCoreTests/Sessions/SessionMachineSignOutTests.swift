@@ -58,6 +58,17 @@ struct SessionMachineSignOutTests {
         #expect(bench.snapshot?.token == Secret("new"))
     }
 
+    @Test("are what a renewal brings also if the first sign-out was to be kept from the provider, and a second was not")
+    func afterAll() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(400))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.signOutWanted(CallerID(2), revokes: false))
+        bench.send(.signOutWanted(CallerID(3)))
+        try bench.provider(gives: "token-2")
+        #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-2")])
+    }
+
     @Test("is nothing if the provider is not to be told, or has given nothing")
     func nothing() throws {
         var quiet = MachineBench()
