@@ -62,9 +62,9 @@ package struct ConnectionLimits: Sendable {
     package init() {}
 
     /// How many connections there may be if the process may have so many descriptors. The rest is its own: for providers, the
-    /// store and files (max(64, 1 %)), and for connections that are refused.
+    /// store and files (max(64, 1 %)), and for connections that are refused. Of very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
-        max(1, descriptors - max(Self.leastReserve, descriptors / 100) - lingering - Door.mostAtOnce)
+        max(descriptors / 4, descriptors - max(Self.leastReserve, descriptors / 100) - lingering - Door.mostAtOnce)
     }
 
     private static let leastReserve = 64
