@@ -21,6 +21,8 @@ struct KWalletTests {
             let label = "label = authd: ada@example.org at App template (app-template)"
             #expect(try await scene.desktop.keyringItems() == [label])
 
+            // From its first renewal on, a run goes on renewing while the wallet is locked.
+            #expect(try await scene.agent.authc("refresh").status == 0)
             try await scene.desktop.lockKeyring("kdewallet")
             #expect(try await scene.agent.authc("refresh").status == 0)
             let unsaved = try await scene.agent.authc("token").out

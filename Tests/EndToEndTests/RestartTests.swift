@@ -21,7 +21,7 @@ struct RestartTests {
     /// Read from the socket by the first word that is said there.
     private func firstToken(_ scene: Scene) async throws -> JSON { try await scene.ask("token.get", [:]) }
 
-    @Test("serves the token at once while the keyring is locked, renews it, and the keyring gets it when it is open")
+    @Test("serves the token at once while the keyring is locked, and renews it when the keyring has accepted a write")
     func locked() async throws {
         try await play { scene, shelf in
             let token = try await scene.agent.authc("token").out
@@ -29,6 +29,12 @@ struct RestartTests {
             try await scene.desktop.lockKeyring()
             try await scene.startAgent(shelf: shelf)
             #expect(try await firstToken(scene)["access_token"]?.stringValue.map { $0 + "\n" } == token)
+            // The keyring holds the refresh token, and might refuse the next one.
+            #expect(try await scene.agent.authc("refresh").status == 4)
+            #expect(try await scene.agent.authc("token").out == token)
+            let opened = try await scene.desktop.unlockKeyring()
+            #expect(try await until { try await scene.agent.authc("refresh").status == 0 })
+            try await scene.desktop.lockKeyring()
             #expect(try await scene.agent.authc("refresh").status == 0)
             let renewed = try await scene.agent.authc("token").out
             #expect(renewed != token)
@@ -46,6 +52,7 @@ struct RestartTests {
             #expect(try await scene.agent.authc("token").out == renewed)
             #expect(scene.signIns == 1)
             await unlocked.end()
+            await opened.end()
         }
     }
 
