@@ -60,7 +60,9 @@ let parts = AgentParts(
     parcels: PassphraseParcels())
 
 let program = AgentProgram(.ofThisProcess(), parts: parts)
-// A task that the main thread begins or waits for gets a priority above the usual one. The system refuses that to
-// ordinary users, and libdispatch then writes so to the log.
+// libdispatch asks for a priority above the usual one for its own thread. The system refuses that to ordinary users, and
+// libdispatch writes so to the system's log. No thread runs yet: the environment may be changed.
+unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
+// A task that the main thread begins or waits for would get such a priority, too.
 Task.detached(priority: .medium) { [program] in exit(await program.run().rawValue) }
 while true { pause() }

@@ -27,27 +27,6 @@ struct ProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])
     }
 
-    /// libdispatch writes to the log when the system refuses a higher priority, as it does to ordinary users.
-    @Test("no thread of it asks for another priority than the process was started with")
-    func priorities() async throws {
-        let authd = try await Program(home, ["--store", "memory"])
-        try await authd.ready()
-        let socket = home.socket
-        _ = try await onThread { try RawClient(socket).ask("agent.info") }
-        let tasks = "/proc/\(authd.pid)/task"
-        let names = try FileManager.default.contentsOfDirectory(atPath: tasks)
-        #expect(names.count > 4)
-        let usual = "\(getpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0))"
-        for name in names {
-            // The 19th field is the nice value (proc(5)); the second, in brackets, may hold spaces. A thread may end.
-            guard let line = try? String(contentsOfFile: "\(tasks)/\(name)/stat", encoding: .utf8) else { continue }
-            let fields = line.split(separator: ")").last?.split(separator: " ") ?? []
-            #expect(fields.count > 16 && fields[16] == usual, "\(line)")
-        }
-        #expect(await authd.end() == 0)
-        #expect(await !authd.errors().contains("thread priority"))
-    }
-
     @Test("a second one says who is there, ends with 75 and leaves the first alone")
     func second() async throws {
         let first = try await Program(home, ["--store", "memory"])
