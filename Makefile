@@ -17,8 +17,8 @@ MIB ?= 200
 SECONDS ?= 60
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
-# What make test plays of make simulate: the seeds below the first that breaks a rule ("Open faults" in
-# Docs/decisions/simulation.md).
+# What make test plays of make simulate: seeds that hold. Later ones break rules ("Open faults" in
+# Docs/decisions/simulation.md), and this is 100000 again when they do not.
 TEST_SEEDS := 9900
 
 RELEASE := .build/release
