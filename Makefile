@@ -15,6 +15,8 @@ CRASH_FIRST ?= 1
 MIB ?= 200
 # How long make fuzz-toml plays, in seconds, from the seed FIRST on.
 SECONDS ?= 60
+# How often make shake runs the suites.
+PASSES ?= 3
 # How many sessions make growth signs in and out.
 SESSIONS ?= 1000
 # What make test plays of make simulate: seeds that hold. Later ones break rules ("Open faults" in
@@ -24,13 +26,15 @@ TEST_SEEDS := 9900
 RELEASE := .build/release
 SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
+SHAKE := .build/shake
 # The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
 # access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
 # Without a run path, which would have the loader look for libraries beside the program first.
 RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -enforce-exclusivity=unchecked
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
-    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/BootedTests/boot Tests/TestSupport/kwallet
+    Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
+    Tests/BootedTests/boot Tests/TestSupport/kwallet
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
@@ -50,12 +54,13 @@ BASH_COMPLETION := $(DESTDIR)$(PREFIX)/share/bash-completion/completions/authc
 ZSH_COMPLETION := $(DESTDIR)$(PREFIX)/share/zsh/site-functions/_authc
 FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/authc.fish
 
-.PHONY: help build demo test simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
+.PHONY: help build demo test shake simulate crash streams growth fuzz-toml lint format install uninstall clean bench packages peers sbom
 
 help:
 	@echo 'make build      release programs in $(RELEASE): authd, authc, stand-in-backends'
 	@echo 'make demo       the main job end to end, with a real keyring and stand-in backends'
 	@echo 'make test       every test; installs the packages that tests need'
+	@echo 'make shake      every test $(PASSES) times while each core is busy with something else (PASSES=n)'
 	@echo 'make simulate   sessions played in $(SEEDS) simulated worlds (SEEDS=n, FIRST=n)'
 	@echo 'make crash      the real agent killed $(KILLS) times around a renewal (KILLS=n, CRASH_FIRST=n)'
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
@@ -93,6 +98,11 @@ demo: packages build
 test: packages peers
 	$(SWIFT) build --build-tests
 	Tests/run-suites $(SWIFT) $(MAKE) --no-print-directory simulate SEEDS=$(TEST_SEEDS)
+
+# Tests that depend on the speed of the machine fail here. Without make simulate beside the suites: the cores are busy already.
+shake: packages peers
+	$(SWIFT) build --build-tests
+	Tests/shake $(SWIFT) $(PASSES) $(SHAKE)
 
 # Optimised: 10,000 schedules take some 40 s of one core then. Built in a folder of its own: as
 # long as the suites run, SwiftPM lets nobody build in theirs.

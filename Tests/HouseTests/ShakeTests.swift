@@ -1,0 +1,96 @@
+import Foundation
+import Subprocess
+import Testing
+
+@Suite("make shake")
+struct ShakeTests {
+    /// With a stand-in for `swift`, whose `test` is the script.
+    private func withSwift(_ script: String, _ body: (URL) async throws -> Void) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let swift = folder.path + "/swift"
+        try ("#!/bin/bash\ncd '\(folder.path)'\n" + script).write(toFile: swift, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: swift)
+        try await body(folder)
+    }
+
+    /// Runs a script that has the folder in `$0`, the root of the project in `$1`, and in `$2` what pgrep(1) finds the
+    /// processes of its shake by.
+    private func shell(_ script: String, _ folder: URL) async throws -> (status: TerminationStatus, output: String) {
+        let processes = "^/bin/bash [^-].* \(folder.path)/swift|^\(folder.path)/"
+        let result = try await run(
+            .name("bash"), arguments: ["-c", script, folder.path, House.root.path, processes],
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        #expect(result.standardError == "")
+        return (result.terminationStatus, result.standardOutput)
+    }
+
+    /// The second pass fails; the third finds a process for each core and the script itself.
+    private static let passes = """
+        echo pass >>passes
+        case $(wc -l <passes) in
+        2) echo '✘ Test "a b" failed after 0.1 seconds with 1 issue.'
+           echo '✘ Suite "c" failed after 0.1 seconds with 1 issue.'
+           echo '✘ Test run with 7 tests in 2 suites failed after 0.1 seconds with 1 issue.'
+           exit 1;;
+        3) pgrep -fc "^/bin/bash [^-].*/Tests/shake $PWD/swift " >processes;;
+        esac
+        echo '✔ Test run with 7 tests in 2 suites passed after 0.1 seconds.'
+        """
+
+    @Test("prints a line for each pass, fails if one failed, and keeps each core busy meanwhile")
+    func passes() async throws {
+        try await withSwift(Self.passes) { folder in
+            let (status, output) = try await shell(
+                """
+                "$1/Tests/shake" "$0/swift" 3 "$0/output"
+                code=$?
+                nproc
+                cat "$0/processes"
+                pgrep -f "$2"
+                exit $code
+                """, folder)
+            let lines = output.split(separator: "\n").map(String.init)
+            #expect(status == .exited(1))
+            let passes = lines.filter { $0.hasPrefix("pass ") }
+            #expect(passes.count == 3 && passes[1].hasPrefix("pass 2 of 3: 7 tests, 1 failures, "), "\(output)")
+            #expect(passes.count { $0.contains(": 7 tests, 0 failures, ") } == 2)
+            #expect(lines.contains("✘ Test \"a b\" failed after 0.1 seconds with 1 issue."))
+            // The last two lines; a process that is left would follow them.
+            let numbers = lines.suffix(2).compactMap { Int($0) }
+            try #require(numbers.count == 2, "\(output)")
+            #expect(numbers[1] == numbers[0] + 1)
+        }
+    }
+
+    @Test("a pass that does not reach its end has failed, whatever its exit status is")
+    func noEnd() async throws {
+        try await withSwift("exit 0\n") { folder in
+            let (status, output) = try await shell("\"$1/Tests/shake\" \"$0/swift\" 1 \"$0/output\"", folder)
+            #expect(status == .exited(1))
+            #expect(output.hasPrefix("pass 1 of 1: no tests, 0 failures, "), "\(output)")
+        }
+    }
+
+    @Test(
+        "leaves no process behind when it is ended in the middle of a pass", arguments: [("TERM", 143), ("HUP", 129)])
+    func ended(signal: String, code: Int) async throws {
+        try await withSwift("exec 3>begun\necho begun >&3\nexec -a \"$PWD/sleep\" sleep 1000\n") { folder in
+            let (_, output) = try await shell(
+                """
+                mkfifo "$0/begun"
+                "$1/Tests/shake" "$0/swift" 1 "$0/output" & shake=$!
+                exec 4<"$0/begun"
+                read -r _ <&4
+                kill -\(signal) $shake
+                wait $shake
+                echo $?
+                # Its end comes when nobody has it open any more.
+                timeout 30 cat <&4 || echo 'The pass goes on.'
+                pgrep -fa "$2"
+                """, folder)
+            #expect(output == "\(code)\n")
+        }
+    }
+}
