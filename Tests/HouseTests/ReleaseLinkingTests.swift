@@ -1,0 +1,51 @@
+import Foundation
+import Subprocess
+import Testing
+
+/// Release programs are not built for the tests; `make build` fails if Tests/check-programs does. So this looks at that.
+@Suite("How release programs are linked")
+struct ReleaseLinkingTests {
+    private static let right = "-pie -Wl,-z,now,-z,relro"
+    private static let runPath = "it has a run path, or writes to its code"
+
+    @Test(
+        "Tests/check-programs finds a program that is linked otherwise",
+        arguments: [
+            (Self.right, nil), ("-static-pie -Wl,-z,now,-z,relro", nil),
+            ("-no-pie -Wl,-z,now,-z,relro", "not position-independent"),
+            ("-pie -Wl,-z,lazy,-z,relro", "symbols are resolved late (no -z now)"),
+            ("-pie -Wl,-z,now,-z,norelro", "no part of it becomes read-only after the start (no -z relro)"),
+            (Self.right + ",-rpath,$ORIGIN", Self.runPath),
+            (Self.right + ",--disable-new-dtags,-rpath,/lib", Self.runPath),
+        ] as [(String, String?)])
+    func check(options: String, problem: String?) async throws {
+        let program = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: program) }
+        let script = """
+            echo 'int main(void) { return 0; }' | gcc -x c -fPIE -o "$0" - $2 || exit 2
+            exec "$1/Tests/check-programs" "$0"
+            """
+        let result = try await run(
+            .name("bash"), arguments: ["-c", script, program, House.root.path, options],
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        #expect(result.terminationStatus == .exited(problem == nil ? 0 : 1))
+        #expect(result.standardError == (problem.map { "\(program): \($0)\n" } ?? ""))
+    }
+
+    @Test("make build ends with that check of both programs, and links authc position-independent")
+    func build() async throws {
+        let result = try await run(
+            .name("make"),
+            arguments: ["--dry-run", "--directory", House.root.path, "build", "RELEASE=folder"],
+            output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
+        try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
+        let lines = result.standardOutput.split(separator: "\n").filter { !$0.hasPrefix("make") }
+        #expect(lines.last == "Tests/check-programs folder/authd folder/authc")
+        for program in ["authd", "authc"] {
+            let line = try #require(lines.first { $0.hasSuffix(" --product " + program) })
+            #expect(line.contains(" -c release ") && line.contains(" --disable-local-rpath "))
+        }
+        let makefile = try #require(House.file("Makefile"))
+        #expect(makefile.lines.contains("build: export AUTHC_PIE := 1"))
+    }
+}
