@@ -1,0 +1,116 @@
+import AuthWire
+import Logging
+import Synchronization
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("What the log has of the state")
+struct StateLogTests {
+    private static let ready = StoreInfo(kind: .secretService, state: .ready)
+
+    private static func status(
+        _ state: SessionState, session: String = "shop", cause: String? = nil, expiresAt: Double? = nil,
+        storeError: String? = nil
+    ) throws -> SessionStatus {
+        SessionStatus(
+            session: try SessionName(session), provider: "example", state: state, cause: cause, expiresAt: expiresAt,
+            storeError: storeError)
+    }
+
+    @Test("each state of a session is one line, however often it is reported and whatever else changes")
+    func sessions() throws {
+        let lines = Lines()
+        var log = StateLog(logger: lines.logger)
+        func tell(_ statuses: SessionStatus...) { log.tell(statuses, store: Self.ready, network: .online) }
+        for expiry in 1...5 { tell(try Self.status(.active, expiresAt: Double(expiry))) }
+        #expect(lines.taken() == ["info: Session is active. cause=- session=shop"])
+        tell(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
+        tell(try Self.status(.stale, cause: "offline"), try Self.status(.active, session: "wall"))
+        #expect(
+            lines.taken() == [
+                "info: Session is stale. cause=offline session=shop", "info: Session is active. cause=- session=wall",
+            ])
+        tell(try Self.status(.active), try Self.status(.active, session: "wall"))
+        #expect(lines.taken() == ["info: Session is active. cause=- session=shop"])
+        for _ in 1...3 { tell(try Self.status(.active)) }
+        #expect(lines.taken() == ["info: Session is gone. session=wall"])
+    }
+
+    @Test("each error of the store about a session is one line, and one more if it comes back after it was gone")
+    func unsaved() throws {
+        let lines = Lines()
+        var log = StateLog(logger: lines.logger)
+        func tell(_ error: String?) throws {
+            log.tell([try Self.status(.active, storeError: error)], store: Self.ready, network: .online)
+        }
+        try tell(nil)
+        _ = lines.taken()
+        let line = "warning: The newest tokens are in memory only: the disk is full session=shop"
+        for _ in 1...4 { try tell("the disk is full") }
+        #expect(lines.taken() == [line])
+        for _ in 1...2 { try tell(nil) }
+        #expect(lines.taken() == [])
+        try tell("the disk is full")
+        #expect(lines.taken() == [line])
+    }
+
+    @Test("each state of the store and of the network is one line; that the store opens at the start is none")
+    func storeAndNetwork() {
+        let lines = Lines()
+        var log = StateLog(logger: lines.logger)
+        func tell(_ state: StoreState, _ message: String? = nil, _ network: NetworkState = .online) {
+            for _ in 1...3 {
+                log.tell(
+                    [], store: StoreInfo(kind: .secretService, state: state, message: message), network: network)
+            }
+        }
+        tell(.starting)
+        tell(.ready)
+        #expect(lines.taken() == [])
+        tell(.locked)
+        #expect(lines.taken() == ["warning: The store is locked: its sessions are served once it is open."])
+        tell(.locked, "The keyring is asking.")
+        #expect(lines.taken() == ["warning: The store is locked: The keyring is asking."])
+        tell(.ready)
+        #expect(lines.taken() == ["info: The store is open again."])
+        tell(.ready, "One item cannot be read.")
+        #expect(lines.taken() == ["warning: One item cannot be read."])
+        tell(.ready, "One item cannot be read.", .offline)
+        #expect(lines.taken() == ["info: The network is offline."])
+        tell(.ready, "One item cannot be read.", .online)
+        #expect(lines.taken() == ["info: The network is online."])
+    }
+}
+
+/// What a logger was given.
+final class Lines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    var logger: Logger { Logger(label: "test") { _ in Handler(lines: self) } }
+
+    /// Those since the last call.
+    func taken() -> [String] {
+        lines.withLock { lines in
+            defer { lines = [] }
+            return lines
+        }
+    }
+
+    private struct Handler: LogHandler {
+        let lines: Lines
+        var logLevel = Logger.Level.trace
+        var metadata: Logger.Metadata = [:]
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        init(lines: Lines) { self.lines = lines }
+
+        func log(event: LogEvent) {
+            let fields = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { " \($0.key)=\($0.value)" }
+            lines.lines.withLock { $0.append("\(event.level): \(event.message)" + fields.joined()) }
+        }
+    }
+}
