@@ -37,6 +37,13 @@ struct SocketGroundTests {
         #expect(throws: SocketFolder.Refusal.notAFolder(path: file)) { try SocketFolder.prepare(file) }
     }
 
+    @Test(
+        "chmod is advised for a folder of the user's own, and for none that root has or that all may write to",
+        arguments: [(0o755, 1000, true), (0o1777, 1000, false), (0o777, 1000, false), (0o755, 0, false)])
+    func advice(mode: UInt32, userID: UInt32, isAdvised: Bool) {
+        #expect(SocketFolder.Refusal.isShared(mode: mode, userID: userID) == !isAdvised)
+    }
+
     @Test("a folder of somebody else is refused")
     func foreignFolder() throws {
         // Root has to give one away; everybody else finds one of root's.
@@ -128,6 +135,22 @@ struct SocketGroundTests {
         #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 1002))?.kind == .denied)
         let rootToo = PeerPolicy(ownUserID: 1000, allowedUserIDs: [0])
         #expect(rootToo.refusal(of: PeerCredentials(processID: 1, userID: 0)) == nil)
+    }
+}
+
+/// `Tests/run-suites` leaves suites of this name out unless it runs as root.
+@Suite("The socket's folder (as root)")
+struct SocketFolderRootTests {
+    @Test("that is open to others is refused without advice to close it: /tmp, or another folder of the system")
+    func noAdvice() throws {
+        let folder = try TemporaryFolder()
+        for (path, bits) in [("/tmp", nil), (folder.path, 0o1777), (folder.path, 0o755)] as [(String, mode_t?)] {
+            if let bits { #expect(chmod(path, bits) == 0) }
+            let refusal = #expect(throws: SocketFolder.Refusal.self) { try SocketFolder.prepare(path) }
+            guard case .open = refusal else { return Issue.record("\(path): \(String(describing: refusal))") }
+            let words = try #require(refusal).description
+            #expect(words.contains("choose a folder of your own with --socket") && !words.contains("chmod"), "\(words)")
+        }
     }
 }
 
