@@ -6,13 +6,15 @@ final class Program: Sendable {
     private let child: Child
     private let manager: NotifySocket
 
-    /// - Parameter through: a program that runs it, with its own arguments.
+    /// - Parameters:
+    ///   - through: a program that runs it, with its own arguments.
+    ///   - variables: of its environment, besides those of every person.
     init(
         _ home: Home, _ arguments: [String], program: String = Programs.authd, through: [String] = [],
-        first: [String] = [], watchdog: Duration? = nil
+        first: [String] = [], watchdog: Duration? = nil, variables: [String: String] = [:]
     ) async throws {
         manager = try NotifySocket(at: home.folder.path + "/notify-\(UInt32.random(in: 0 ... .max))")
-        var environment = home.environment
+        var environment = home.environment.merging(variables) { $1 }
         environment["NOTIFY_SOCKET"] = manager.path
         if let watchdog { environment["WATCHDOG_USEC"] = "\(watchdog.components.attoseconds / 1_000_000_000_000)" }
         let passed = through.isEmpty ? [] : environment.keys.flatMap { ["-E", $0] }
