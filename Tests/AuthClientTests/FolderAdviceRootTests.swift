@@ -10,7 +10,7 @@ struct FolderAdviceRootTests {
         let folder = try TemporaryFolder()
         let socket = try folder.write("", to: "socket")
         #expect(chmod(folder.path, bits) == 0)
-        let result = try await Program.run(["doctor", "--socket", socket], folder: folder.path)
+        let result = try await Program.run(["doctor", "--json", "--socket", socket], folder: folder.path)
         #expect(result.output.contains("its folder is not yours alone"), "\(result.output)\(result.errors)")
         #expect(!(result.output + result.errors).contains("chmod"), "\(result.output)\(result.errors)")
     }
