@@ -260,6 +260,8 @@ let package = Package(
             dependencies: [
                 "AuthSealedFile", "AuthCore", "AuthWire", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: checked),

@@ -2,6 +2,8 @@ import AuthCore
 import AuthSealedFile
 import AuthWire
 import Foundation
+import NIOCore
+import NIOEmbedded
 import TestSupport
 import Testing
 
@@ -142,17 +144,28 @@ struct SealedFileStoreTests {
     func silentDisk() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
-        let store = place.store(limit: .milliseconds(200))
+        let loop = NIOAsyncTestingEventLoop()
+        let store = place.store(loop: loop)
         let states = store.states()
         #expect(try await store.loadAll().records.count == 1)
         // Opening it waits for a writer, as a server that has gone lets a reader wait.
         let pipe = place.path + "/hangs.session"
         #expect(mkfifo(pipe, 0o600) == 0)
-        await #expect(throws: StoreError.notAnswering(after: .milliseconds(200))) { _ = try await store.loadAll() }
-        // Nobody waits behind it either.
-        await #expect(throws: StoreError.notAnswering(after: .milliseconds(200))) {
-            try await store.save(sample("late"))
+        let silent = StoreError.notAnswering(after: SealedPlace.limit)
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                await #expect(throws: silent) { _ = try await store.loadAll() }
+                return true
+            }
+            // Its time begins when it does, so the loop's time passes until it has ended.
+            group.addTask {
+                while !Task.isCancelled { await loop.advanceTime(by: TimeAmount(SealedPlace.limit)) }
+                return false
+            }
+            for await hasEnded in group where hasEnded { group.cancelAll() }
         }
+        // Nobody waits behind it either.
+        await #expect(throws: silent) { try await store.save(sample("late")) }
         _ = try await onThread { close(open(pipe, O_WRONLY)) }
         var told: [StoreState] = []
         for await state in states {

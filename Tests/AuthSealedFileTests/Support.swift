@@ -2,6 +2,7 @@ import AuthCore
 import AuthSealedFile
 import AuthWire
 import Foundation
+import NIOCore
 import NIOPosix
 import Synchronization
 import TestSupport
@@ -10,6 +11,9 @@ import TestSupport
 struct SealedPlace: Sendable {
     /// The least that is taken: the work of a guess is nothing that these tests are about.
     static let cheap = PassphraseCost(logarithm: 10)
+
+    /// Far above what a disk takes that answers.
+    static let limit = Duration.seconds(60)
 
     let folder: TemporaryFolder
     let source: SealingSource
@@ -45,12 +49,12 @@ struct SealedPlace: Sendable {
     func all() async throws -> [StoredSession] { try await start { try await $0.loadAll() } }
 
     func store(
-        _ other: SealingSource? = nil, limit: Duration = .seconds(60),
+        _ other: SealingSource? = nil, loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
         note: @escaping @Sendable (DurableFolder.Step) -> Void = { _ in }
     ) -> SealedFileStore {
         SealedFileStore(
             folder: DurableFolder(path: path, note: note), source: other ?? source,
-            loop: MultiThreadedEventLoopGroup.singleton.next(), cost: Self.cheap, limit: limit)
+            loop: loop, cost: Self.cheap, limit: Self.limit)
     }
 }
 
