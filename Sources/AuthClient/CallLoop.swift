@@ -96,8 +96,7 @@ final class CallLoop: Sendable {
     private func run(wake: Int32) {
         var link: Link?
         while true {
-            refuseSecrets(of: link)
-            switch nextStep(isConnected: link != nil) {
+            switch nextStep(link) {
             case .end:
                 // The pair first: whoever sees the socket closed finds nothing else of us open.
                 withExtendedLifetime(link) { state.withLock { $0.wake = nil } }
@@ -123,27 +122,33 @@ final class CallLoop: Sendable {
         }
     }
 
-    /// Fails the calls with secrets that this connection may not carry.
-    private func refuseSecrets(of link: Link?) {
-        guard let link else { return }
+    /// Why this connection may not carry secrets; `nil` if it may, or there is none.
+    private func secretObstacle(of link: Link?) -> ClientError? {
         do throws(ClientError) {
-            try link.requireOwnServer()
+            try link?.requireOwnServer()
+            return nil
         } catch {
-            finish(state.withLock { $0.calls.unsentSecrets() }, error)
+            return error
         }
     }
 
-    private func nextStep(isConnected: Bool) -> Step {
+    private func nextStep(_ link: Link?) -> Step {
+        let isConnected = link != nil
+        let obstacle = secretObstacle(of: link)
+        var refused: [CallQueue.Call] = []
         let (step, late): (Step, [CallQueue.Call]) = state.withLock { state in
             state.wake?.clear()
             guard !state.isClosed else { return (.end, []) }
             let late = state.calls.overdue(at: .now)
+            // Under the lock under which lines are taken: a call that is added in between would be sent.
+            if obstacle != nil { refused = state.calls.unsentSecrets() }
             let deadline = state.calls.earliestDeadline
             if !isConnected && state.calls.hasUnsent { return (.connect(until: deadline), late) }
             if state.calls.isClogged { return (.reconnect, late) }
             return (.exchange(lines: isConnected ? state.calls.takeLines() : [], until: deadline), late)
         }
         finish(late, .timedOut)
+        if let obstacle { finish(refused, obstacle) }
         return step
     }
 

@@ -17,6 +17,13 @@ struct RequestTests {
         }
     }
 
+    @Test("a request for a proof sends a secret if it brings a token, and only then")
+    func proofSecrets() {
+        let url = "https://a.example/"
+        #expect(AgentRequest.tokenProof(TokenProofParams(method: "GET", url: url, accessToken: "t")).sendsSecrets)
+        #expect(!AgentRequest.tokenProof(TokenProofParams(method: "GET", url: url)).sendsSecrets)
+    }
+
     @Test("every method is read from its required keys alone", arguments: MethodName.allCases)
     func readsTheLeast(name: MethodName) throws {
         let required: [MethodName: JSON] = [

@@ -8,10 +8,12 @@ extension AgentRequest {
             .passwordReset, .tokenReject, .agentUnlock, .storeRekey, .storeMigrate, .sessionExport, .sessionImport,
             .providerCheck:
             true
+        // The token that a proof is for, if it is not the session's own.
+        case .tokenProof(let params): params.accessToken != nil
         case .agentInfo, .agentPing, .agentStats, .agentReload, .agentLock, .rpcDiscover, .providerList, .providerShow,
             .providerForget,
             .loginWait, .loginCancel, .loginResend, .sessionList, .sessionStatus, .sessionUse, .sessionRefresh,
-            .sessionValidate, .sessionLogout, .sessionTrust, .sessionWait, .tokenGet, .tokenProof, .userGet,
+            .sessionValidate, .sessionLogout, .sessionTrust, .sessionWait, .tokenGet, .userGet,
             .userUpdate, .apiRequest,
             .apiCall, .apiWrite, .apiRead, .apiClose, .networkStatus, .eventsSubscribe, .eventsUnsubscribe, .outboxList,
             .outboxFlush, .outboxDrop:
