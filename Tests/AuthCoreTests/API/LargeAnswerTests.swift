@@ -50,6 +50,18 @@ struct LargeAnswerTests {
         }
     }
 
+    @Test("an error that is labelled as a page has 65,536 values at most, too")
+    func labelledAsPage() async throws {
+        let body = #"{"error":"invalid_request","list":\#(Self.many)}"#
+        let example = try APIDeskTests.provider { _, _ throws(TransportError) in
+            HTTPReply(status: 400, headers: [("Content-Type", "text/html")], body: Array(body.utf8))
+        }
+        try await APIDeskTests.play(example) { _, api in
+            let error = await #expect(throws: AgentError.self) { try await api.request(APIDeskTests.get) }
+            #expect(error?.kind == .badReply && error?.cause == "html")
+        }
+    }
+
     @Test("what looks like JSON and is not is told as unreadable, and a page is no text")
     func unreadable() async throws {
         try await APIDeskTests.play(try Self.provider(#"{"a":[1,2}"#)) { _, api in

@@ -38,7 +38,9 @@ enum ReplyBody {
     /// What is labelled as a page and is none: an error in JSON, and whatever comes with a challenge for a token, which
     /// only the API itself can send.
     private static func mislabelled(_ bytes: ArraySlice<UInt8>, _ first: UInt8, _ reply: HTTPReply) -> ReplyBody? {
-        if first == UInt8(ascii: "{"), let json = try? JSON(parsing: Array(bytes)), json["error"]?.stringValue != nil {
+        if first == UInt8(ascii: "{"), let json = try? JSON(parsing: Array(bytes), values: Limits.jsonValues),
+            json["error"]?.stringValue != nil
+        {
             return .json(json)
         }
         return TokenChallenge(reply) == nil ? nil : .empty
