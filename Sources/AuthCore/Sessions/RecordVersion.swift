@@ -64,6 +64,8 @@ extension SessionRecord {
     /// Makes the tokens newer than those of the other record.
     mutating func raiseTokens(above other: SessionRecord) {
         generation = max(generation, other.generation + 1)
+        // So that ``RecordVersion/number`` grows, too.
+        corrections = max(corrections, other.corrections)
     }
 
     mutating func takeTokens(from other: SessionRecord) {

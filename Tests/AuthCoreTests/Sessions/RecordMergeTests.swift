@@ -1,6 +1,7 @@
-import AuthCore
 import AuthWire
 import Testing
+
+@testable import AuthCore
 
 @Suite("Two records of one sign-in")
 struct RecordMergeTests {
@@ -117,6 +118,15 @@ struct RecordMergeTests {
         let new = MachineBench.otherSignIn(token: "new", life: nil, at: .zero)
         #expect(new.mayReplace(old, replacesOther: true) && !new.mayReplace(old, replacesOther: false))
         #expect(!new.version.covers(old.version))
+    }
+
+    @Test("a record that takes the place of another one has a higher number, whatever was corrected in that")
+    func numberGrows() {
+        var old = MachineBench.record(token: "old", life: nil, revision: 3)
+        old.corrections = 9
+        var new = MachineBench.otherSignIn(token: "new", life: nil, at: .zero)
+        new.raise(above: old)
+        #expect(new.version.number > old.version.number)
     }
 
     @Test("an ID of a sign-in is a word that no date is, and an older sign-in has one that follows from its date")
