@@ -38,7 +38,7 @@ extension StoreDesk {
         return records
     }
 
-    /// Takes all of them, or none.
+    /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
     package func take(_ params: ImportParams) async throws(AgentError) -> ImportResult {
         var content = Secret(bytes: params.bytes)
         if let passphrase = params.passphrase {
@@ -48,12 +48,18 @@ extension StoreDesk {
                 throw AgentError(error)
             }
         }
-        let records = try Self.records(in: content)
+        var records = try Self.records(in: content)
         guard table.isLoaded else { throw .storeNotRead(table.board.store) }
         let taken = records.filter { table.session(named: $0.session) != nil }.map(\.session.text)
         guard taken.isEmpty else {
             throw AgentError(
                 .conflict, "These sessions are here already: \(taken.joined(separator: ", ")). Sign out of them first.")
+        }
+        if !table.sessions.isEmpty {
+            for index in records.indices {
+                records[index].defaultSince = nil
+                records[index].isDefaultImplied = false
+            }
         }
         for (count, record) in records.enumerated() {
             do throws(StoreError) {
