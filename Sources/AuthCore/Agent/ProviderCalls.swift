@@ -77,10 +77,13 @@ package struct ProviderCalls: Sendable {
         return Probe(origin, path: path.map { base + $0 })
     }
 
-    /// Where a session's access token belongs; empty if its profile or environment is gone.
+    /// Where a session's access token belongs; empty if its profile or environment is gone, or leads elsewhere now.
     func tokenOrigins(_ record: SessionRecord) -> [Origin] {
         let environment = profile(of: record)?.environments.first { $0.name == record.environment }
-        return environment.flatMap { Origin(of: $0.baseURL) }.map { [$0] } ?? []
+        guard let origin = environment.flatMap({ Origin(of: $0.baseURL) }),
+            record.origins?.allows(.accessToken, at: origin) ?? true
+        else { return [] }
+        return [origin]
     }
 
     /// Where requests with this session's secrets go, and where answers with them come from, as far as that is known.

@@ -11,9 +11,9 @@ extension SessionTable {
         await session(named: first.session)?.handle(.defaultImplied)
     }
 
-    /// A request was not sent because of where it would have gone: the session says so from here on.
-    func note(_ failure: ProviderFailure, _ session: Session) async {
-        if failure.error.isOriginChange { await session.handle(.originsChecked(failure.error)) }
+    /// A request with this record was not sent because of where it would have gone: the session's status says so.
+    func note(_ failure: ProviderFailure, _ session: Session, _ record: SessionRecord) async {
+        if failure.error.isOriginChange { await session.noteOriginChange(failure.error, of: record) }
     }
 
     /// Tells where the profile has tokens sent and the session was not signed in, or lets them be sent there.
@@ -36,7 +36,12 @@ extension SessionTable {
                     .conflict, "The profile \(record.provider) does not name these places for session \(session.name).",
                     cause: AgentError.originChangedCause, details: change.new)
             }
-            await session.handle(.originsTrusted(found))
+            // Asking the provider took a while.
+            guard await session.trust(found, of: record) else {
+                throw AgentError(
+                    .conflict, "Session \(session.name) or its profile has changed meanwhile: try again.",
+                    cause: AgentError.originChangedCause)
+            }
             try await session.write()
         }
         return TrustResult(

@@ -26,7 +26,15 @@ extension SessionTable {
 
     package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
         let session = try await session(params.session)
-        if let origin = params.origin { try await check(origin, of: session, audience: params.audience) }
+        guard let origin = params.origin else { return try await token(params, of: session) }
+        try await check(origin, of: session, audience: params.audience)
+        let token = try await token(params, of: session)
+        // The session may have been signed in elsewhere while the token was waited for.
+        try await check(origin, of: session, audience: params.audience)
+        return token
+    }
+
+    private func token(_ params: TokenGetParams, of session: Session) async throws(AgentError) -> TokenResult {
         guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
@@ -43,8 +51,10 @@ extension SessionTable {
         }
         // A token for another audience belongs there, if that is an address.
         let aim = audience.flatMap { Origin(of: $0) }
-        let places = if let aim { [aim] } else { provider.tokenOrigins(await session.record) }
+        let record = await session.record
+        let places = if let aim { [aim] } else { provider.tokenOrigins(record) }
         guard !places.contains(origin) else { return }
+        if let change = provider.originChange(of: record) { throw change }
         var fitting: [String] = []
         for other in sessions where provider.tokenOrigins(await other.record).contains(origin) {
             fitting.append("`-s \(other.name)` belongs to \(origin)")
@@ -99,13 +109,15 @@ extension SessionTable {
             status.message = status.message ?? Self.nothingToQuery(record.provider)
             return status
         case .success(let grant):
-            if let user = grant.user, let raw = grant.rawUser { await session.handle(.userReceived(user, raw: raw)) }
+            if let user = grant.user, let raw = grant.rawUser {
+                await session.handle(.userReceived(user, raw: raw), learnedWith: record)
+            }
         case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
         case .failure(let failure):
-            await note(failure, session)
+            await note(failure, session, record)
             throw failure.error
         }
         return try status(session.name)

@@ -16,11 +16,11 @@ extension SessionTable {
     /// Changes the user at the provider. What cannot be changed is told before anything is sent.
     package func updateUser(_ params: UserUpdateParams) async throws(AgentError) -> UserResult {
         let session = try await session(params.session)
-        let changed = try await withToken(of: session) { record in
+        let (changed, record) = try await withToken(of: session) { record in
             await provider.updateUser(record, params.fields)
                 ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
         }
-        if let changed { return await received(changed, of: session) }
+        if let changed { return await received(changed, of: session, with: record) }
         do throws(AgentError) {
             return try await fetchUser(of: session)
         } catch {
@@ -33,16 +33,21 @@ extension SessionTable {
     }
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
-        let fetched = try await withToken(of: session) { record in
+        let (fetched, record) = try await withToken(of: session) { record in
             await provider.fetchUser(record, sentAt: clock.now())
                 ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
         }
-        return await received(fetched, of: session)
+        return await received(fetched, of: session, with: record)
     }
 
-    private func received(_ user: (raw: JSON, summary: UserSummary), of session: Session) async -> UserResult {
-        await session.handle(.userReceived(user.summary, raw: user.raw))
+    private func received(
+        _ user: (raw: JSON, summary: UserSummary), of session: Session, with asked: SessionRecord
+    ) async -> UserResult {
+        await session.handle(.userReceived(user.summary, raw: user.raw), learnedWith: asked)
         let record = await session.record
+        guard record.signIn == asked.signIn else {
+            return result(user.summary, user.raw, received: clock.now().wall)
+        }
         return result(record.user ?? user.summary, record.rawUser ?? user.raw, received: clock.now().wall)
     }
 
@@ -52,18 +57,20 @@ extension SessionTable {
             user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
     }
 
-    /// Asks with a token that is good; once more with a new one where the provider did not take it.
+    /// Asks with a valid token; once more with a new one if the provider did not accept it.
+    /// - Returns: the answer, and the record that it was asked for with.
     func withToken<Answer: Sendable>(
         of session: Session, ask: (SessionRecord) async -> Result<Answer, ProviderFailure>
-    ) async throws(AgentError) -> Answer {
+    ) async throws(AgentError) -> (Answer, SessionRecord) {
         let record = try await session.liveRecord()
         let first = await ask(record)
         guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
-            if case .failure(let failure) = first { await note(failure, session) }
-            return try first.mapError(\.error).get()
+            if case .failure(let failure) = first { await note(failure, session, record) }
+            return (try first.mapError(\.error).get(), record)
         }
         try await session.reject(record.tokens.accessToken)
-        return try await ask(try await session.liveRecord()).mapError(\.error).get()
+        let renewed = try await session.liveRecord()
+        return (try await ask(renewed).mapError(\.error).get(), renewed)
     }
 }
 

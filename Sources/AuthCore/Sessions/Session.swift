@@ -31,6 +31,11 @@ package actor Session {
         carryOut(machine.handle(event, at: world.clock.now()))
     }
 
+    /// The same for what was learned with this record. It is dropped if the session has another sign-in by now.
+    package func handle(_ event: SessionEvent, learnedWith record: SessionRecord) {
+        if machine.record.signIn == record.signIn { handle(event) }
+    }
+
     package var record: SessionRecord { machine.record }
 
     /// Of its provider, as the profile stands now; `nil`: the profile is gone.
@@ -68,6 +73,25 @@ package actor Session {
         } else if let named = world.provider.namedOrigins(of: record) {
             handle(.originsTrusted(named))
         }
+    }
+
+    /// Lets the tokens of this record be sent to these places.
+    /// - Returns: whether they may be; `false` if the session has another sign-in or other places by now, or the profile
+    ///   names others.
+    package func trust(_ origins: TokenOrigins, of record: SessionRecord) -> Bool {
+        guard machine.record.signIn == record.signIn, machine.record.origins == record.origins else { return false }
+        var trusting = machine.record
+        trusting.origins = origins
+        guard world.provider.originChange(of: trusting) == nil else { return false }
+        handle(.originsTrusted(origins))
+        return true
+    }
+
+    /// A request with the tokens of this record was not sent because of where it would have gone.
+    package func noteOriginChange(_ error: AgentError, of record: SessionRecord) {
+        // Another place may be trusted since.
+        guard machine.record.origins == record.origins else { return }
+        handle(.originsChecked(error), learnedWith: record)
     }
 
     // MARK: What callers ask
@@ -207,9 +231,9 @@ package actor Session {
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
             if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
             await self.ended(flight, result, sentAt: sentAt)
-            // Who has answered where nobody was known to be is known from here on.
+            // The first server that has answered for the issuer is trusted from now on.
             if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
-                await self.handle(.originsTrusted(origins))
+                _ = await self.trust(origins, of: record)
             }
         }
     }

@@ -85,13 +85,13 @@ extension LoginDesk {
 
     private func changePassword(_ login: Login) async throws(AgentError) -> Step {
         let session = try await table.session(login.session)
-        let message = try await table.withToken(of: session) { record in
+        let (message, record) = try await table.withToken(of: session) { record in
             await table.provider.perform(login.method, record, fields: login.fields, sentAt: table.clock.now())
         }
         if let field = login.method.newPasswordField, let password = login.fields[field.name] {
             let repeated = ProviderExchange(profile: login.profile).repeatedMethod
             let remembered = repeated?.fields.first { $0.kind == FieldKind.password }
-            await session.handle(.passwordSet(password, rememberedAs: remembered?.name))
+            await session.handle(.passwordSet(password, rememberedAs: remembered?.name), learnedWith: record)
             try await session.write()
         }
         return Step(login: login.id, kind: .done, message: message, status: try table.status(login.session))
