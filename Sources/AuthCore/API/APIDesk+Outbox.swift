@@ -32,13 +32,14 @@ extension APIDesk {
                 .denied, "Session \(entry.session) is another account's now, in whose name this was not meant.",
                 cause: "other_account")
         }
-        guard inAnySignIn || entry.signIn == nil || entry.signIn == record.signIn else {
-            throw AgentError(
-                .denied,
-                "Session \(entry.session) was signed in again after this was queued, and it is sent only with the sign-in "
-                    + "that it was made for. `authc outbox flush \(entry.id)` sends it with the present one.",
-                cause: "other_sign_in")
-        }
+        let otherSignIn = AgentError(
+            .denied,
+            "Session \(entry.session) was signed in again after this was queued, and it is sent only with the sign-in "
+                + "that it was made for. `authc outbox flush \(entry.id)` sends it with the present one.",
+            cause: "other_sign_in")
+        guard inAnySignIn || entry.signIn == nil || entry.signIn == record.signIn else { throw otherSignIn }
+        // The session may be signed in again while its token is waited for.
+        order.signIn = (record.signIn, otherSignIn)
         (order.retry, order.waits) = (false, false)
         order.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }
         order.template.headers.append(

@@ -174,6 +174,8 @@ package final class APIDesk: Sendable {
         var isChallenged = false
         while true {
             var record = await session.record
+            // Whoever waited for a token may have got that of a new sign-in.
+            if let only = order.signIn, only.id != record.signIn { throw only.otherwise }
             // A header of the profile may hold the token: it is the one that is waited for here.
             if let token { record.tokens.accessToken = Secret(token) }
             if order.waits { try await networkWanted(record) }

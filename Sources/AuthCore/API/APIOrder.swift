@@ -21,6 +21,8 @@ struct APIOrder: Sendable {
     var url: String?
     var content: Content?
     var bearer = true
+    /// The only sign-in whose token it may be sent with, and the error for any other; `nil`: the session's present one.
+    var signIn: (id: SignInID, otherwise: AgentError)?
     /// By name, what the template's places are filled with besides what the session knows.
     var given = JSONObject()
     var endpoint: Endpoint?

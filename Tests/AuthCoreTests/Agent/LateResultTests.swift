@@ -64,6 +64,33 @@ struct LateResultTests {
         try #require(step.kind == .done)
     }
 
+    @Test("a queued write is not sent with the token of another sign-in that took the session while it waited for one")
+    func queuedWrite() async throws {
+        for isOld in [false, true] {
+            let provider = Provider(holding: "/refresh")
+            let example = try provider.example()
+            try await example.running { table, desk in
+                try await Self.signIn(desk)
+                let name = try SessionName("example")
+                let record = try await table.session(name).record
+                example.clock.advance(.seconds(400))
+                // An older authd wrote down neither the sign-in nor the user.
+                let entry = OutboxEntry(
+                    id: "a", session: name,
+                    owner: .init(provider: "example", environment: "local", userID: isOld ? nil : "1"),
+                    signIn: isOld ? nil : record.signIn, title: "vote", idempotencyKey: "key-a",
+                    queuedAt: WallTime(unixSeconds: 1))
+                let params = APIRequestParams(session: name, method: "POST", path: "/votes", queue: true)
+                let sent = Task { try await example.apiDesk.send(.request(params), entry) }
+                await provider.hold.isReached()
+                try await Self.signIn(desk)
+                let error = await #expect(throws: AgentError.self) { try await sent.value }
+                #expect(error?.kind == .denied && error?.cause == "other_sign_in")
+            }
+            #expect(provider.asked.filter { $0.hasPrefix("votes") } == ["votes token-1"])
+        }
+    }
+
     @Test("a token for an origin is not given out if the session was signed in elsewhere while it was waited for")
     func tokenForOrigin() async throws {
         let provider = Provider(holding: "/refresh")
