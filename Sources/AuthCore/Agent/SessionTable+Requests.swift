@@ -128,23 +128,38 @@ extension SessionTable {
             + "knows by itself."
     }
 
-    /// Signs out here, whatever the network does; then tells the provider, where it wants to know.
+    /// Signs out here, whatever the network does; then tells the provider, if it wants to know.
     package func logout(_ params: LogoutParams) async throws(AgentError) -> SessionStatus {
         let session = try await session(params.session)
+        let outcome = OneShot<Result<SessionStatus, AgentError>>()
+        // Finished even if the caller goes: nobody else would have the tokens revoked.
+        let isAccepted = workshop.order {
+            do throws(AgentError) {
+                outcome.send(.success(try await self.signOut(session, revokes: params.revoke)))
+            } catch {
+                outcome.send(.failure(error))
+            }
+        }
+        guard isAccepted else { throw .stopping }
+        guard let outcome = await outcome.value() else { throw .callerGone }
+        return try outcome.get()
+    }
+
+    private func signOut(_ session: Session, revokes: Bool) async throws(AgentError) -> SessionStatus {
         let record = await session.record
         var last = try status(session.name)
         let note = defaultNote(removing: session.name)
         signOuts.begin(record)
         // Beside the store's work: a disk that does not answer keeps nobody signed in.
         async let marking = signOuts.keep()
-        let (tokens, removed) = await session.signOut(revokes: params.revoke)
+        let (tokens, removed) = await session.signOut(revokes: revokes)
         // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
         var untold: ProviderFailure?
-        for record in params.revoke ? tokens : [] {
+        for record in revokes ? tokens : [] {
             let failure = await provider.signOut(record, sentAt: clock.now())
             untold = untold ?? failure
         }
-        let page = params.revoke ? await provider.signOutPage(record, at: clock.now()) : nil
+        let page = revokes ? await provider.signOutPage(record, at: clock.now()) : nil
         let unmarked = await marking
         do throws(AgentError) {
             try removed.get()

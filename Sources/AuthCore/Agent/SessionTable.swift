@@ -223,10 +223,13 @@ package final class SessionTable: Sendable {
         return name.map(AgentError.unknownSession) ?? .noSession
     }
 
-    /// Takes a session that was just signed in; returns when it is in the store, or the store has refused it.
-    func signedIn(_ record: SessionRecord, sentAt: Moment) async throws(AgentError) -> SessionStatus {
+    /// Adds a session that was just signed in; returns when it is in the store, or the store has refused it.
+    /// - Parameter revokesFormer: see ``Session/replace(with:sentAt:revokesFormer:)``.
+    func signedIn(
+        _ record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false
+    ) async throws(AgentError) -> SessionStatus {
         await keepDefault(besides: record.session)
-        let session = await install(record, sentAt: sentAt)
+        let session = await install(record, sentAt: sentAt, revokesFormer: revokesFormer)
         // The profile may have changed while the user signed in.
         await session.checkOrigins()
         await tellPlaces()
@@ -237,10 +240,10 @@ package final class SessionTable: Sendable {
         return try status(record.session)
     }
 
-    private func install(_ record: SessionRecord, sentAt: Moment) async -> Session {
-        // A session on its way out may be forgotten while it is told of the new sign-in: then there is none.
+    private func install(_ record: SessionRecord, sentAt: Moment, revokesFormer: Bool) async -> Session {
+        // A session that is being signed out may be forgotten before it learns of the new sign-in: then there is none.
         while let session = session(named: record.session) {
-            await session.replace(with: record, sentAt: sentAt)
+            await session.replace(with: record, sentAt: sentAt, revokesFormer: revokesFormer)
             if self.session(named: record.session) === session { return session }
         }
         let machine = SessionMachine(

@@ -59,9 +59,12 @@ package actor Session {
     }
 
     /// A new sign-in to this session.
-    package func replace(with record: SessionRecord, sentAt: Moment) {
+    /// - Parameter revokesFormer: another account had it, whose tokens are of no more use here.
+    package func replace(with record: SessionRecord, sentAt: Moment, revokesFormer: Bool = false) {
+        let former = revokesFormer ? machine.abandonTokens() : []
         handle(.renewable(world.provider.means(of: record)))
         handle(.replaced(record, sentAt: sentAt))
+        for record in former { revoke(record) }
     }
 
     /// Compares where the profile, as it stands now, has tokens sent with where the session was signed in. For a record from
@@ -284,7 +287,7 @@ package actor Session {
         }
     }
 
-    /// Has tokens revoked that came after a sign-out. Nobody waits for it, so that it is tried more than once.
+    /// Has tokens revoked that no session uses any more. No caller waits for it, so it is tried more than once.
     private func revoke(_ record: SessionRecord) {
         world.workshop.order { [world] in
             for pause in Self.revocationPauses {

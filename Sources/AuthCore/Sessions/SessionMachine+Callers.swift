@@ -98,6 +98,14 @@ extension SessionMachine {
         writer.tryAgain()
     }
 
+    /// Before another account takes the session: what a renewal in progress brings for this one is revoked.
+    /// - Returns: the tokens that are to be revoked, the newest first.
+    package mutating func abandonTokens() -> [SessionRecord] {
+        guard !signedOut else { return [] }
+        if let flight, case .asking = flight.stage { unwanted[flight.id] = (record, true) }
+        return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
+    }
+
     /// A new sign-in to this session: what came before it is over.
     mutating func replace(
         with new: SessionRecord, sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]

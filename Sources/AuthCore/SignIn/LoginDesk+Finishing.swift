@@ -38,7 +38,6 @@ extension LoginDesk {
         }
         let former = table.board.status(login.session)
         let change = AccountChange(from: former, to: grant.user, login)
-        let replaced = change == nil ? nil : await table.session(named: login.session)?.record
         // As they were for this sign-in: what a server publishes about itself is still fresh.
         let origins = try? await table.provider.origins(
             of: login.profile, in: login.environment, at: table.clock.now()
@@ -55,9 +54,7 @@ extension LoginDesk {
         useHeld(by: login.id)
         var record = try login.record(from: grant, former: former, now: table.clock.now())
         record.origins = origins ?? login.profile.origins(in: login.environment)
-        let status = try await table.signedIn(record, sentAt: sentAt)
-        // The former account's tokens are of no more use here.
-        if let replaced { revoke(replaced) }
+        let status = try await table.signedIn(record, sentAt: sentAt, revokesFormer: change != nil)
         let words = [grant.message, login.note].compactMap(\.self)
         let message = words.isEmpty ? nil : words.joined(separator: "\n")
         return Step(login: login.id, kind: .done, message: message, status: status)
@@ -66,10 +63,6 @@ extension LoginDesk {
     /// Has the provider revoke tokens that no session will have.
     func discard(_ grant: Grant, of login: Login) {
         guard let record = try? login.record(from: grant, former: nil, now: table.clock.now()) else { return }
-        revoke(record)
-    }
-
-    private func revoke(_ record: SessionRecord) {
         table.workshop.order { [table] in
             // Whoever it fails for can do nothing about it: the tokens end by themselves.
             _ = await table.provider.signOut(record, sentAt: table.clock.now())

@@ -164,4 +164,50 @@ struct LateResultTests {
             #expect(try table.status(nil).cause == "origin_changed")
         }
     }
+
+    @Test("another account takes the session during a renewal: the former token and the late one are revoked")
+    func renewal() async throws {
+        let provider = Provider(holding: "/refresh")
+        let example = try provider.example()
+        try await example.running { table, desk in
+            try await Self.signIn(desk)
+            example.clock.advance(.seconds(400))
+            let renewed = Task { try? await table.refresh(SessionParams()) }
+            await provider.hold.isReached()
+            try await Self.signIn(desk)
+            await provider.waits(for: "logout token-1")
+            provider.hold.release()
+            await provider.waits(for: "logout late-token")
+            _ = await renewed.value
+            #expect(try await table.token(TokenGetParams()).accessToken == "token-2")
+        }
+    }
+
+    @Test("a sign-out whose caller has gone is finished, and the token is revoked")
+    func abandonedSignOut() async throws {
+        let hold = Hold()
+        let (told, tell) = AsyncStream<Bool>.makeStream()
+        let example = try ExampleProvider(
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/logout") else {
+                    return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
+                }
+                tell.yield(await hold.pass())
+                return ExampleProvider.json(200, "{}")
+            }
+        ) {
+            $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
+        }
+        try await example.running { table, desk in
+            try await Self.signIn(desk)
+            let leaving = Task { try await table.logout(LogoutParams()) }
+            await hold.isReached()
+            leaving.cancel()
+            await #expect(throws: AgentError.callerGone) { try await leaving.value }
+            hold.release()
+            var ends = told.makeAsyncIterator()
+            #expect(await ends.next() == true)
+        }
+        #expect(try await example.store.loadAll().isEmpty)
+    }
 }
