@@ -73,7 +73,8 @@ struct UserUpdateTests {
             let error = await #expect(throws: AgentError.self) {
                 try await table.updateUser(UserUpdateParams(fields: ["name": "Ada"]))
             }
-            #expect(error?.kind == .validation && error?.providerMessage == "No such name.", "\(String(describing: error))")
+            #expect(error?.kind == .validation)
+            #expect(error?.providerMessage == "No such name.", "\(String(describing: error))")
             #expect(!example.transport.asked.contains("GET http://localhost:1/me"))
         }
     }
