@@ -47,6 +47,25 @@ struct AdviceTests {
         }
     }
 
+    /// Without a name, the default session's token would go to wherever the recipe sends it.
+    @Test("each recipe that needs a token names its session, or the origin that the token is for")
+    func recipes() throws {
+        let readme = (path: "README.md", text: try Self.text(Self.root.appending(path: "README.md")))
+        let pages = try [readme] + Self.files(below: "Docs", ending: ".md")
+        let examples = try Self.files(below: "Docs/man", ending: ".1").flatMap { page in
+            page.text.matches(of: /\n\.nf\n((?:(?!\.fi).*\n)*)/).flatMap { Self.inManual((page.path, String($0.1))) }
+        }
+        let withToken = (pages.flatMap(Self.inBlocks) + examples).filter {
+            ["token", "call", "request", "exec", "env", "helper", "logout", "export"].contains($0.words[0])
+        }
+        // The README's curl, call, call --queue, request and logout, and the manual's curl.
+        #expect(withToken.count { $0.place.hasPrefix("README") } >= 5)
+        #expect(withToken.contains { $0.place.hasPrefix("Docs/man/") })
+        for recipe in withToken where !recipe.words.contains(where: ["-s", "--session", "--for"].contains) {
+            Issue.record("\(recipe.place): authc \(recipe.words.joined(separator: " "))")
+        }
+    }
+
     private static func expectAccepted(_ found: [Advice]) async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -95,8 +114,13 @@ struct AdviceTests {
         return found
     }
 
-    /// `authc …` between backticks, and in the lines of blocks that are no data and no drawing.
+    /// `authc …` between backticks, and in the lines of blocks.
     private static func inPage(_ file: (path: String, text: String)) -> [Advice] {
+        inBlocks(file) + inWords(file)
+    }
+
+    /// In the lines of blocks that are no data and no drawing.
+    private static func inBlocks(_ file: (path: String, text: String)) -> [Advice] {
         var found: [Advice] = []
         var block: [String]?
         for (index, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
@@ -107,9 +131,21 @@ struct AdviceTests {
                 }
                 let isData = ["```json", "```toml", "```swift", "```ini"].contains(String(line))
                 block = block == nil ? (isData ? ["→"] : []) : nil
-            } else if block != nil {
-                block?.append(String(line))
             } else {
+                block?.append(String(line))
+            }
+        }
+        return found
+    }
+
+    /// Between backticks, outside of blocks.
+    private static func inWords(_ file: (path: String, text: String)) -> [Advice] {
+        var found: [Advice] = []
+        var isInBlock = false
+        for (index, line) in file.text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
+            let place = "\(file.path):\(index + 1)"
+            if line.hasPrefix("```") { isInBlock.toggle() }
+            if !isInBlock, !line.hasPrefix("```") {
                 for match in line.matches(of: /`([^`]*)`/) {
                     found += commands(in: String(match.1)).flatMap { advice($0, place) }
                 }
