@@ -1,5 +1,6 @@
 import AuthDaemon
 import AuthWire
+import NIOCore
 import TestSupport
 import Testing
 
