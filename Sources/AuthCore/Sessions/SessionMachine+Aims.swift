@@ -108,7 +108,8 @@ extension SessionMachine {
         takeOff(for: aim, &actions)
     }
 
-    /// The provider cannot be asked for now: who waits for an aim does not wait for a try of its own, one after the other.
+    /// The provider cannot be asked now, or the store accepts no write: callers who wait for aims do not wait for one try
+    /// each.
     mutating func refuseAims(_ error: AgentError, _ actions: inout [SessionAction]) {
         let waiting = waiters.filter { $0.value.isAimed }.keys.sorted { $0.number < $1.number }
         for caller in waiting {

@@ -40,7 +40,10 @@ extension SessionMachine {
 
     /// The provider was not asked: its back-off stays as it is, and the store's counts.
     private mutating func notProven(_ error: AgentError, _ now: Moment, _ actions: inout [SessionAction]) {
-        if let aim = flight?.aim { return aimEnded(aim, .failure(error), now, &actions) }
+        if let aim = flight?.aim {
+            aimEnded(aim, .failure(error), now, &actions)
+            return refuseAims(error, &actions)
+        }
         flight = nil
         proofFailed = true
         lastFailure = error
@@ -48,6 +51,7 @@ extension SessionMachine {
         plan = RenewalPlan(at: writer.retryAt ?? now.boot, now: now)
         answer(.renewal, .failure(error), &actions)
         answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+        refuseAims(error, &actions)
     }
 }
 

@@ -146,6 +146,29 @@ struct SessionMachineProofTests {
         #expect(bench.aimedFlights.count == 1)
     }
 
+    @Test("one refusal of the store answers all who wait for tokens of their own, not one try for each")
+    func aimsInARow() throws {
+        var bench = bench()
+        bench.advance(.seconds(1100))
+        bench.tokenWanted(1)
+        for (caller, scope) in [(UInt64(2), "a"), (3, "b")] {
+            let aim = try #require(try TokenAim(TokenGetParams(scopes: [scope])))
+            bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
+        }
+        try bench.storeRefusesRewrite(.waiting)
+        for caller in 1...3 as ClosedRange<UInt64> {
+            #expect(bench.failure(for: caller)?.cause == "keyring_waiting")
+        }
+        #expect(bench.rewrites.count == 1)
+        for (caller, scope) in [(UInt64(4), "c"), (5, "d")] {
+            let aim = try #require(try TokenAim(TokenGetParams(scopes: [scope])))
+            bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
+        }
+        try bench.storeRefusesRewrite(.waiting)
+        #expect(bench.failure(for: 5)?.cause == "keyring_waiting")
+        #expect(bench.rewrites.count == 2)
+    }
+
     @Test("another service behind the store proves itself again")
     func replaced() throws {
         var bench = MachineBench()
