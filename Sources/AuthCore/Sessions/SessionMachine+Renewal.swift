@@ -39,6 +39,12 @@ extension SessionMachine {
             // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
             var pending = record
             pending.take(grant)
+            // It could not renew itself, and the one in use still can.
+            if means == .liveToken, pending.tokens.accessToken != record.tokens.accessToken,
+                hasEnded(pending.tokens, sentAt, now)
+            {
+                return failed(.endedOnArrival, retryAfter: nil, now, &actions)
+            }
             self.flight?.stage = .saving(pending, sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
@@ -50,6 +56,12 @@ extension SessionMachine {
             failed(error, retryAfter: retryAfter, now, &actions)
             refuseAims(error, &actions)
         }
+    }
+
+    /// Of what an answer brought, whose request was sent then.
+    private func hasEnded(_ tokens: TokenSet, _ sentAt: Moment, _ now: Moment) -> Bool {
+        guard let end = tokens.expiresAt else { return false }
+        return sentAt.deadline(for: tokens.issuedAt) + max(.zero, end - tokens.issuedAt) <= now.boot
     }
 
     /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.

@@ -177,6 +177,28 @@ struct SessionMachineEndsTests {
         #expect(bench.saves.last?.tokens.refreshToken == Secret("refresh of token-2"))
     }
 
+    @Test("a session whose token renews itself keeps it if the new one has ended on arrival, and renews with it again")
+    func selfRenewingEndedOnArrival() throws {
+        var bench = MachineBench(means: .liveToken)
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        bench.tokenWanted(2, minValid: .seconds(500))
+        let saves = bench.saves.count
+        try bench.provider(gives: "token-2", life: .seconds(-10))
+        #expect(bench.failure(for: 1)?.cause == "ended_on_arrival")
+        #expect(bench.token(for: 2) == "token-1")
+        #expect(bench.saves.count == saves)
+        #expect(bench.snapshot?.token == Secret("token-1"))
+        #expect(bench.snapshot?.status.state == .active)
+        for _ in 1...5 where bench.flights.count == 1 { _ = try bench.sleepUntilWake() }
+        #expect(bench.elapsed < .seconds(1000))
+        #expect(bench.renewals.last?.tokens.accessToken == Secret("token-1"))
+        try #require(bench.flights.count == 2)
+        try bench.provider(gives: "token-3")
+        try bench.storeTakesIt()
+        #expect(bench.snapshot?.token == Secret("token-3"))
+    }
+
     @Test("an answer without a new token keeps the old one and its end")
     func nothingNew() throws {
         var bench = MachineBench()
