@@ -290,8 +290,7 @@ final class Connection: SocketUser {
     /// The client does not read its answers.
     func endUnread() {
         reception.counters.refusal()
-        reception.logger.warning(
-            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+        reception.logUnread(of: peer)
         close()
     }
 
@@ -338,9 +337,7 @@ final class Connection: SocketUser {
     func refuse(_ error: AgentError) {
         guard phase == .open, socket.isOpen else { return }
         reception.counters.refusal()
-        reception.logger.info(
-            "A connection is ended: \(error.message)",
-            metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
+        reception.logRefusal(of: peer, error)
         send(RPCReply.failure(.null, error))
         phase = .lingering
         releaseUnread()

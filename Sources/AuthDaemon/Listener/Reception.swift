@@ -27,6 +27,7 @@ package final class Reception {
     private var longRequestsInAll = 0
     private let loop: SocketLoop
     private let newLines: AsyncStream<LongLine>.Continuation
+    private var ended: [Ending: RefusalLog] = [:]
     private var whenEmpty: [EventLoopPromise<Void>] = []
     private(set) var isStopping = false
 
@@ -215,5 +216,48 @@ package final class Reception {
     /// Ends every connection, with its answers or without.
     func closeAll() {
         for connection in Array(connections.values) { connection.close() }
+        for ending in Ending.allCases { logCount(ending) }
+    }
+}
+
+// MARK: What is logged of connections that are ended
+
+extension Reception {
+    /// Why a connection is ended.
+    enum Ending: CaseIterable {
+        case refused
+        /// The client does not read its answers.
+        case unread
+    }
+
+    func logRefusal(of peer: PeerCredentials, _ error: AgentError) {
+        guard isLogged(.refused) else { return }
+        logger.info(
+            "A connection is ended: \(error.message)",
+            metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
+    }
+
+    func logUnread(of peer: PeerCredentials) {
+        guard isLogged(.unread) else { return }
+        logger.warning(
+            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+    }
+
+    private func isLogged(_ ending: Ending) -> Bool {
+        switch ended[ending, default: RefusalLog()].refused(at: loop.now) {
+        case .log: return true
+        case .count(let due):
+            if let due { loop.assumeIsolated().scheduleTask(deadline: due) { [weak self] in self?.logCount(ending) } }
+            return false
+        }
+    }
+
+    private func logCount(_ ending: Ending) {
+        let count = ended[ending, default: RefusalLog()].taken(at: loop.now)
+        guard count > 0 else { return }
+        switch ending {
+        case .refused: logger.info("\(count) more connections were ended within a minute.")
+        case .unread: logger.warning("\(count) more clients did not read their answers within a minute.")
+        }
     }
 }

@@ -38,6 +38,7 @@ struct Rig: Sendable {
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         _ body: @escaping @Sendable (Rig) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
@@ -70,7 +71,7 @@ struct Rig: Sendable {
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
-            clock: clock, parse: parse, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
+            clock: clock, parse: parse, logger: logger,
             accepting: { started.continuation.yield() })
         let agent = ServiceGroup(
             configuration: ServiceGroupConfiguration(

@@ -1,0 +1,61 @@
+import AuthWire
+import NIOCore
+import TestSupport
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("Refused connections in the log", .timeLimit(.minutes(1)))
+struct RefusalLogTests {
+    private static func instant(_ seconds: Int64) -> NIODeadline { .uptimeNanoseconds(0) + .seconds(1000 + seconds) }
+
+    @Test("the first has a line, those of the next minute are counted, and so on for as long as they come")
+    func counted() {
+        var log = RefusalLog()
+        #expect(log.refused(at: Self.instant(0)) == .log)
+        #expect(log.refused(at: Self.instant(1)) == .count(until: Self.instant(60)))
+        for second in 2...50 { #expect(log.refused(at: Self.instant(Int64(second))) == .count(until: nil)) }
+        // The line of the count is a little late.
+        #expect(log.refused(at: Self.instant(61)) == .count(until: nil))
+        #expect(log.taken(at: Self.instant(62)) == 51)
+        #expect(log.refused(at: Self.instant(63)) == .count(until: Self.instant(122)))
+        #expect(log.taken(at: Self.instant(122)) == 1)
+    }
+
+    @Test("after a minute without any, the next one has a line again")
+    func quiet() {
+        var log = RefusalLog()
+        #expect(log.refused(at: Self.instant(0)) == .log)
+        #expect(log.refused(at: Self.instant(60)) == .log)
+        #expect(log.refused(at: Self.instant(119)) == .count(until: Self.instant(120)))
+        #expect(log.taken(at: Self.instant(120)) == 1)
+        #expect(log.refused(at: Self.instant(180)) == .log)
+    }
+
+    private static func told(_ lines: Lines) -> [String] { lines.taken().filter { !$0.hasPrefix("debug: ") } }
+
+    @Test("a crowd that is refused is two lines, whatever its number, and what was not told is told at the end")
+    func crowd() async throws {
+        var limits = ConnectionLimits()
+        limits.connectionsPerProcess = 1
+        let lines = Lines()
+        try await Rig.run(limits: limits, time: ManualTime(), logger: lines.logger) { rig in
+            try await onThread {
+                let client = try rig.dial()
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                func refuse(_ count: Int) throws {
+                    for _ in 1...count { #expect(try rig.dial().json().errorKind == "busy") }
+                }
+                try refuse(100)
+                let first = Self.told(lines)
+                #expect(first.count == 1 && first[0].hasPrefix("info: A connection is ended: Process "), "\(first)")
+                rig.pass(.minutes(1))
+                #expect(try client.ask("agent.ping")["result"] != nil)
+                #expect(Self.told(lines) == ["info: 99 more connections were ended within a minute."])
+                try refuse(3)
+                #expect(Self.told(lines) == [])
+            }
+        }
+        #expect(Self.told(lines) == ["info: 3 more connections were ended within a minute."])
+    }
+}
