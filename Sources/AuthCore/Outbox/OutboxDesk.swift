@@ -54,7 +54,8 @@ package actor OutboxDesk {
             group.addTask { for await _ in self.table.board.changes() { await self.look() } }
         }
         hasEnded = true
-        for caller in callers.values { caller.send(.refused(.stopping)) }
+        // Theirs are on the disk: the next run sends them.
+        for caller in callers.values { caller.send(.queued) }
         for wait in resting + turns { wait.send(false) }
         (callers, resting, turns) = ([:], [], [])
     }

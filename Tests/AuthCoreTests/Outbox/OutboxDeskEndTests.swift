@@ -119,6 +119,22 @@ struct OutboxDeskEndTests {
         }
     }
 
+    @Test("a write whose caller waits for the provider at the agent's end is kept, and its caller hears that it waits")
+    func waitingAtTheEnd() async throws {
+        let provider = Hold()
+        let store = HeldOutbox([], Self.request)
+        try await play(store, provider: provider) { desk in
+            let run = Task { await desk.run() }
+            let post = Task { try await desk.post(Self.request) }
+            await provider.isReached()
+            run.cancel()
+            await run.value
+            let answer = try await post.value
+            #expect(answer.status == 202)
+            #expect(await store.entries.map(\.id) == [answer.queued])
+        }
+    }
+
     @Test("a caller that goes while the provider is silent leaves its write behind")
     func cancelledPost() async throws {
         let provider = Hold()
