@@ -5,8 +5,16 @@ package enum OAuthScope {
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
-    /// Those of an answer: by spaces, or by commas as some providers have them.
+    /// Of an answer, in bytes: they are kept with the session and are part of its status. Providers with the most scopes
+    /// send some kilobytes.
+    private static let longestList = 16 << 10
+
+    /// Those of an answer, separated by spaces, or by commas as some providers do it. What is no scope is left out, and so is
+    /// what is beyond the limit.
     static func list(_ text: String) -> [String] {
-        text.split(whereSeparator: { $0 == " " || $0 == "," }).map(String.init)
+        let words = text.utf8.prefix(longestList + 1).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
+        // The last one may be cut off.
+        let whole = text.utf8.count > longestList ? words.dropLast() : words[...]
+        return whole.map { String(decoding: $0, as: UTF8.self) }.filter(isOne)
     }
 }

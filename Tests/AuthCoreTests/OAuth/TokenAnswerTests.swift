@@ -30,6 +30,17 @@ struct TokenAnswerTests {
         #expect(grant.tokenType == "Bearer")
     }
 
+    @Test("scopes are words of RFC 6749 §3.3 and some kilobytes at most, whatever a provider sends")
+    func scopes() throws {
+        func scopes(_ text: String) throws -> [String]? {
+            try read(200, #"{"access_token":"a","token_type":"Bearer","scope":"\#(text)"}"#).get().scopes
+        }
+        #expect(try scopes("read,write offline_access") == ["read", "write", "offline_access"])
+        #expect(try scopes("read \\u001b[2J \\u202egnp write") == ["read", "write"])
+        let many = try #require(try scopes(String(repeating: "scope-of-20-characters ", count: 40_000)))
+        #expect((100...1000).contains(many.count) && Set(many) == ["scope-of-20-characters"])
+    }
+
     @Test("a kind of token that we do not know is none for us (RFC 6749 §7.1)")
     func unknownType() throws {
         let answer = try read(200, #"{"access_token":"a","token_type":"mac"}"#)
