@@ -206,11 +206,14 @@ final class KeyringLink {
             if new == nil, waiting.isEmpty { states.tell(.missing) }
             return
         }
+        let isHandedOver = owner != nil
         owner = new
         session = nil
         forgetUnlocking()
         collection?.forget()
         guard new != nil else { return states.tell(.missing) }
+        // Whoever follows the states learns from this that another service is behind the name.
+        if isHandedOver { states.tell(.missing) }
         serviceRun += 1
         if serviceRun > 1 { serviceReplaced?() }
         look()

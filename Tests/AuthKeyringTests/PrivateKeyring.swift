@@ -64,6 +64,10 @@ actor PrivateKeyring {
     func startLocked() async throws { try await tell("start-locked") }
     /// Starts a service that misbehaves on order (secret-service.py), with the data of the former one.
     func startMoody() async throws { try await tell("start-moody") }
+    /// Starts another one, which waits for the name until the present one has gone.
+    func startMoodyBehind() async throws { try await tell("start-behind") }
+    /// Ends the one before it with SIGKILL.
+    func killFormer() async throws { try await tell("kill-former") }
     func become(_ mood: KeyringServices.Mood) async throws { try await tell("become \(mood.rawValue)") }
     /// How often a person was asked something, by the one that misbehaves.
     func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
@@ -145,6 +149,10 @@ actor PrivateKeyring {
             daemon=$!
             owned
         }
+        queue() {
+            gdbus call --session --dest org.freedesktop.DBus --object-path /org/freedesktop/DBus \
+                --method org.freedesktop.DBus.ListQueuedOwners org.freedesktop.secrets
+        }
         ask() {
             gdbus call --session --dest org.freedesktop.secrets --object-path /org/freedesktop/secrets \
                 --method "$1" ${2+"$2"}
@@ -160,6 +168,8 @@ actor PrivateKeyring {
             start) start --unlock ;;
             start-locked) start ;;
             start-moody) start_moody ;;
+            start-behind) former=$daemon; start_moody; until [[ $(queue) == *,*:* ]]; do kill -0 $daemon || break; done ;;
+            kill-former) kill -KILL $former; wait $former; true ;;
             become) ask authd.Test.Become "$password" >&2 ;;
             prompts) ask authd.Test.Prompts | tr -dc '0-9\n' ;;
             start-kwallet) start_kwallet "$1" ;;

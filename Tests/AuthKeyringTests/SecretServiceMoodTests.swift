@@ -177,6 +177,20 @@ struct SecretServiceMoodTests {
         }
     }
 
+    @Test("gives its name to another service without a gap, the states tell that it went")
+    func handedOver() async throws {
+        try await withScene(daemon: false) { scene in
+            try await scene.keyring.startMoody()
+            let states = scene.store.states()
+            #expect(await states.reaches(.ready))
+            try await scene.keyring.startMoodyBehind()
+            try await scene.keyring.killFormer()
+            #expect(await states.reaches(.missing))
+            #expect(await states.reaches(.ready))
+            try await scene.store.save(record())
+        }
+    }
+
     @Test("comes back locked, the state tells so")
     func returnsLocked() async throws {
         try await withScene { scene in
