@@ -42,6 +42,18 @@ struct TerminalInput {
         }
     }
 
+    /// Asks in a program that has nothing to undo. A signal ends it as it would have without the question, so that a script's
+    /// shell stops too.
+    static func ask(_ question: String, isSecret: Bool) throws(Failure) -> String? {
+        let signals = try Signals(Self.signals)
+        do throws(Failure) {
+            return try TerminalInput(signals: signals).ask(question, isSecret: isSecret)
+        } catch {
+            if let number = signals.take() { signals.act(number) }
+            throw error
+        }
+    }
+
     private func readLine() -> String? {
         var bytes = [UInt8](repeating: 0, count: Self.longestLine + 1)
         let count = unsafe read(STDIN_FILENO, &bytes, bytes.count)

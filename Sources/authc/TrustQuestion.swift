@@ -43,14 +43,7 @@ enum TrustQuestion {
         for origin in found.former { Output.note(Visible.line("  before: \(origin)")) }
         for origin in found.origins { Output.note(Visible.line("  now:    \(origin)")) }
         Output.note("Whoever answers there can act as you until the session ends.")
-        let signals = try Signals(TerminalInput.signals)
-        do throws(Failure) {
-            let answer = try TerminalInput(signals: signals).ask("Send them there? [y/N] ", isSecret: false)
-            return ["y", "yes"].contains(answer?.lowercased() ?? "")
-        } catch {
-            // Ends the program as the signal would have, so that a script's shell stops too.
-            if let number = signals.take() { signals.act(number) }
-            throw error
-        }
+        let answer = try TerminalInput.ask("Send them there? [y/N] ", isSecret: false)
+        return ["y", "yes"].contains(answer?.lowercased() ?? "")
     }
 }

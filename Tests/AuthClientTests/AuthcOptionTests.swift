@@ -75,8 +75,8 @@ struct AuthcOptionTests {
             agent.requests.last?.params?["fields"] == ["name": "Ada King", "list": [1, 2], "handle": "@ada"])
     }
 
-    @Test("a secret is not asked for while other arguments are missing")
-    func secretAfterTheRest() async throws {
+    /// Of an endpoint with an argument that is a secret.
+    static func agentWithSecretArgument() throws -> TestAgent {
         let endpoint: JSON = [
             "name": "create-user", "method": "POST", "path": "/users",
             "args": [
@@ -88,10 +88,15 @@ struct AuthcOptionTests {
             "name": "app-template", "title": "A", "environments": [], "methods": [], "renewal": "refresh",
             "endpoints": [endpoint], "source": "bundled",
         ]
-        let agent = try TestAgent(replies: [
+        return try TestAgent(replies: [
             "session.status": .success(Samples.status()), "provider.show": .success(provider),
             "api.call": .failure(AgentError(.validation, "create-user of A takes email, password.")),
         ])
+    }
+
+    @Test("a secret is not asked for while other arguments are missing")
+    func secretAfterTheRest() async throws {
+        let agent = try Self.agentWithSecretArgument()
         defer { agent.stop() }
         let terminal = try await Terminal(
             "authc call create-user; echo \"first $?\"; authc call create-user email=a; echo \"second $?\"",

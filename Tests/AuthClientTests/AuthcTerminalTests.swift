@@ -89,6 +89,21 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
+    @Test(
+        "^C at the question of any other command ends it as the signal does",
+        arguments: ["call create-user email=a", "provider new"])
+    func interruptedElsewhere(command: String) async throws {
+        let agent = try AuthcOptionTests.agentWithSecretArgument()
+        defer { agent.stop() }
+        let terminal = try await Terminal("trap : INT; authc \(command); echo \"exit $?\"", folder: agent.folder)
+        await terminal.waits(for: ": ")
+        terminal.type("\u{3}")
+        await terminal.waits(for: "exit ")
+        #expect(terminal.text.contains("exit 130"), "\(terminal.text)")
+        #expect(terminal.echoes)
+        await terminal.ends()
+    }
+
     @Test("^D at a question cancels it")
     func endOfInput() async throws {
         let agent = try AuthcLoginTests.agent()

@@ -99,9 +99,10 @@ struct CallArguments {
     /// `nil` where nobody can be asked: the agent tells what is missing.
     private func ask(_ argument: ArgumentInfo, _ options: Options) throws(Failure) -> String? {
         guard options.mayAsk else { return nil }
-        let input = TerminalInput(signals: try Signals(TerminalInput.signals))
         let question = Visible.line(argument.about ?? argument.name) + ": "
-        guard let line = try input.ask(question, isSecret: true) else { throw .cancelled("the call was cancelled") }
+        guard let line = try TerminalInput.ask(question, isSecret: true) else {
+            throw .cancelled("the call was cancelled")
+        }
         return line
     }
 }

@@ -73,13 +73,13 @@ struct ProviderNew {
         return draft
     }
 
-    /// `https://api.shop.example/v2` as `shop`.
     /// As a shell takes it for one word.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,=:@%".contains($0)) }
         return isPlain ? path : "'" + path.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
     }
 
+    /// `https://api.shop.example/v2` as `shop`.
     private static func name(of url: String) -> String? {
         let host = url.drop { $0 != "/" }.dropFirst(2).prefix { $0 != "/" && $0 != ":" }.lowercased()
         let parts = host.split(separator: ".").filter { !["api", "www", "com", "org"].contains($0) }
@@ -152,8 +152,7 @@ private struct Asking {
     }
 
     private func line(_ question: String) throws(Failure) -> String {
-        let input = TerminalInput(signals: try Signals(TerminalInput.signals))
-        guard let line = try input.ask(Visible.line(question) + ": ", isSecret: false) else {
+        guard let line = try TerminalInput.ask(Visible.line(question) + ": ", isSecret: false) else {
             throw .cancelled("no profile was written")
         }
         return String(line.drop { $0 == " " })
