@@ -22,10 +22,7 @@ struct GivenFields {
             open.insert(name)
         }
         for pair in descriptors {
-            let (name, text) = try Self.split(pair, "--secret-fd NAME=FD")
-            guard let number = Int32(text), number >= 0 else {
-                throw .usage("--secret-fd \(name)=…: give the number of an open descriptor, as in \(name)=3 3<FILE")
-            }
+            let (name, number) = try Self.descriptor(pair)
             guard values[name] == nil else { throw .usage("\(name) is given twice") }
             values[name] = try Self.secret(from: number, named: "--secret-fd \(name)")
         }
@@ -64,6 +61,27 @@ struct GivenFields {
 
     /// As they are, where nothing of them needs the method.
     var unchecked: [String: String] { values }
+
+    /// Before anything is opened: a descriptor that the caller has not opened would be the connection to the agent then.
+    /// - Parameter descriptors: `NAME=FD`.
+    static func checkOpen(_ descriptors: [String]) throws(Failure) {
+        for pair in descriptors {
+            let (name, number) = try descriptor(pair)
+            guard fcntl(number, F_GETFD) >= 0 else {
+                throw .usage(
+                    "cannot read --secret-fd \(name): descriptor \(number) is not open",
+                    hint: "open it for this command: --secret-fd \(name)=\(number) \(number)<FILE")
+            }
+        }
+    }
+
+    private static func descriptor(_ pair: String) throws(Failure) -> (name: String, number: Int32) {
+        let (name, text) = try split(pair, "--secret-fd NAME=FD")
+        guard let number = Int32(text), number >= 0 else {
+            throw .usage("--secret-fd \(name)=…: give the number of an open descriptor, as in \(name)=3 3<FILE")
+        }
+        return (name, number)
+    }
 
     private static func split(_ pair: String, _ form: String) throws(Failure) -> (String, String) {
         guard let equals = pair.firstIndex(of: "="), equals != pair.startIndex else {

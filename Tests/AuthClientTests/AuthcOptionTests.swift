@@ -110,6 +110,20 @@ struct AuthcOptionTests {
         await terminal.ends()
     }
 
+    @Test(
+        "a secret is never read from authc's own connection, whose number a descriptor may have that was not opened",
+        arguments: ["login app-template --field email=a@b", "call create-user email=a"])
+    func unopenedDescriptor(command: String) async throws {
+        let agent = try Self.agentWithSecretArgument()
+        defer { agent.stop() }
+        for number in 3...5 {
+            let line = "exec \"$0\" \(command) --no-input --secret-fd password=\(number) \(number)<&-"
+            let result = try await Program.run(["-c", line, Program.authc], folder: agent.folder, program: "/bin/bash")
+            #expect(result.status == 64 && result.errors.contains("\(number) is not open"), "\(result.errors)")
+        }
+        #expect(agent.requests.isEmpty)
+    }
+
     @Test("an export is not written to a terminal")
     func exportToTerminal() async throws {
         let agent = try TestAgent(replies: [:])

@@ -94,6 +94,7 @@ struct Call: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
+            try GivenFields.checkOpen(secretFd)
             if !secretFd.isEmpty { try options.prepareForSecrets() }
             return try CallCommand(
                 endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,

@@ -14,6 +14,7 @@ struct FieldOptions: ParsableArguments {
     var secretFd: [String] = []
 
     func given(_ options: Options) throws(Failure) -> GivenFields {
+        try GivenFields.checkOpen(secretFd)
         if passwordStdin || !secretFd.isEmpty { try options.prepareForSecrets() }
         return try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
     }
