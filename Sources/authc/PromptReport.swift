@@ -32,7 +32,9 @@ enum PromptReport {
         let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
         guard count >= 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(errno)))") }
         return PromptLine.line(inFile: String(decoding: bytes[..<count], as: UTF8.self)) { agent in
-            unsafe access("/proc/\(agent)", F_OK) == 0
+            // A process of another user is not the agent. /proc does not say: mounted with hidepid=2 it shows a process whose
+            // memory is closed, as the agent's is, to root alone (proc(5)).
+            kill(agent, 0) == 0
         }
     }
 }

@@ -1,5 +1,6 @@
 import AuthWire
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("How authc ends")
@@ -207,6 +208,49 @@ struct AuthcExitTests {
     }
 
     /// As the README has it.
-    private static let recipe =
-        #"read -r agent session < "$XDG_RUNTIME_DIR/authd/prompt" && [ -d "/proc/$agent" ] || session="#
+    static let recipe =
+        #"read -r agent session < "$XDG_RUNTIME_DIR/authd/prompt" && kill -0 "$agent" 2>/dev/null || session="#
+}
+
+/// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.
+@Suite("The prompt line (as root)", .timeLimit(.minutes(1)))
+struct PromptLineRootTests {
+    /// What authc and a shell show to an ordinary user.
+    private static func shown(_ agent: String, beginning: [String] = []) async throws -> [String] {
+        let folder = try TemporaryFolder()
+        let authc = folder.path + "/authc"
+        // A copy where another user can read it.
+        try FileManager.default.copyItem(atPath: Program.authc, toPath: authc)
+        try FileManager.default.createDirectory(atPath: folder.path + "/authd", withIntermediateDirectories: true)
+        let file = folder.path + "/authd/prompt"
+        try "\(agent) shop:ada@example.org\n".write(toFile: file, atomically: true, encoding: .utf8)
+        for (path, mode) in [(folder.path, 0o755), (folder.path + "/authd", 0o755), (file, 0o644), (authc, 0o755)] {
+            #expect(chmod(path, mode_t(mode)) == 0)
+        }
+        var shown: [String] = []
+        for command in [[authc, "prompt"], ["/bin/sh", "-c", AuthcExitTests.recipe + "; printf %s \"$session\""]] {
+            let result = try await Program.run(
+                ["--reuid=65534", "--regid=65534", "--clear-groups", "--"] + command, folder: folder.path,
+                program: "/usr/bin/setpriv")
+            #expect(result.status == 0, "\(result.errors)")
+            shown.append(result.output.trimmingCharacters(in: .newlines))
+        }
+        return shown
+    }
+
+    @Test("is not shown if the agent's number belongs to a process of another user by now")
+    func othersProcess() async throws {
+        #expect(try await Self.shown("\(getpid())") == ["", ""])
+    }
+
+    @Test("is shown while the agent runs")
+    func ownProcess() async throws {
+        let become = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--"]
+        let agent = try await Child(
+            become + ["sh", "-c", "echo ready; read -r end"], environment: ["PATH": "/usr/bin:/bin"],
+            input: .held)
+        #expect(await agent.out.wait(for: "ready"))
+        #expect(try await Self.shown("\(agent.pid)") == ["shop:ada@example.org", "shop:ada@example.org"])
+        await agent.end()
+    }
 }

@@ -1,6 +1,7 @@
 // What `authc prompt` does, with nothing around it: prompt FILE
 #include <fcntl.h>
-#include <string.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 int main(int count, char **words)
@@ -8,17 +9,14 @@ int main(int count, char **words)
     if (count != 2) return 64;
     int file = open(words[1], O_RDONLY | O_CLOEXEC);
     if (file < 0) return 69;
-    char line[4096];
-    ssize_t length = read(file, line, sizeof line);
+    char line[4097];
+    ssize_t length = read(file, line, sizeof line - 1);
     if (length < 0) return 70;
+    line[length] = 0;
     // The first word is the agent's process: what follows holds while that is there.
-    char *words_after = memchr(line, ' ', (size_t)length);
-    if (!words_after) return 0;
-    char process[32] = "/proc/";
-    size_t digits = (size_t)(words_after - line);
-    if (digits > sizeof process - 7) return 70;
-    memcpy(process + 6, line, digits);
-    if (access(process, F_OK) != 0) return 0;
-    size_t left = (size_t)(line + length - ++words_after);
-    return write(STDOUT_FILENO, words_after, left) == (ssize_t)left ? 0 : 70;
+    char *rest;
+    long agent = strtol(line, &rest, 10);
+    if (*rest != ' ' || agent <= 0 || kill((pid_t)agent, 0) != 0) return 0;
+    size_t left = (size_t)(line + length - ++rest);
+    return write(STDOUT_FILENO, rest, left) == (ssize_t)left ? 0 : 70;
 }
