@@ -50,7 +50,7 @@ extension Failure {
                     + "ended; then try again")
         case .tooLong(let limit):
             self.init(
-                status: .refusedData, kind: ErrorKind.tooLarge.rawValue,
+                status: ExitStatus(.tooLarge), kind: ErrorKind.tooLarge.rawValue,
                 message: "\(action): a message is longer than \(limit) bytes")
         case .otherUser:
             self.init(status: .denied, kind: ErrorKind.denied.rawValue, message: "\(action): \(error)")

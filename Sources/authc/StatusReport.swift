@@ -18,7 +18,7 @@ enum StatusReport {
     static func show(_ status: SessionStatus, _ json: JSON, _ options: Options) throws(Failure) {
         guard !options.json else { return try Output.json(json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
-        // The card has the message of a session that is not active.
-        if status.state == .active, let message = status.message { Output.note(Visible.lines(message)) }
+        // The card has the message of a session that is not active, or has a cause.
+        if status.state == .active, status.cause == nil, let message = status.message { Output.note(Visible.lines(message)) }
     }
 }

@@ -64,6 +64,31 @@ struct AuthcExitTests {
         #expect(try await Program.run(["token"], folder: agent.folder).status == 69)
     }
 
+    @Test("an answer that is too large is 76, whether the agent says so or authc finds out")
+    func tooLarge() async throws {
+        let agent = try TestAgent { peer, request in
+            guard request.method == "session.status" else { return peer.reply(request, [:]) }
+            for _ in 0..<16 { peer.send(bytes: [UInt8](repeating: UInt8(ascii: "x"), count: 1 << 20)) }
+        }
+        defer { agent.stop() }
+        let result = try await Program.run(["status", "--json"], folder: agent.folder)
+        let error = try JSON(parsing: result.output)["error"]
+        #expect(error?["kind"]?.stringValue == ErrorKind.tooLarge.rawValue, "\(result.output)")
+        #expect(result.status == 76 && error?["exit"]?.integerValue == 76)
+    }
+
+    @Test("says what there is to say of an active session once")
+    func activeMessage() async throws {
+        let words = "The provider no longer grants mail."
+        for (cause, places) in [(JSON.string("scope_reduced"), [true, false]), (.null, [false, true])] {
+            let status = Samples.status(["cause": cause, "message": .string(words)])
+            let agent = try TestAgent(replies: ["session.status": .success(status)])
+            defer { agent.stop() }
+            let result = try await Program.run(["status"], folder: agent.folder)
+            #expect([result.output.contains(words), result.errors.contains(words)] == places, "\(cause)")
+        }
+    }
+
     @Test("a closed stdout ends it quietly, whether SIGPIPE is ignored or not", arguments: ["trap '' PIPE; ", ""])
     func closedPipe(before: String) async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
