@@ -19,6 +19,8 @@ enum StatusReport {
         guard !options.json else { return try Output.json(json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
         // The card has the message of a session that is not active, or has a cause.
-        if status.state == .active, status.cause == nil, let message = status.message { Output.note(Visible.lines(message)) }
+        if status.state == .active, status.cause == nil, let message = status.message {
+            Output.note(Visible.lines(message))
+        }
     }
 }

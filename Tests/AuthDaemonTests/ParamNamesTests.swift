@@ -18,6 +18,14 @@ struct ParamNamesTests {
         }
     }
 
+    @Test(
+        "a mistyped key is an error where the store would keep the key that it has",
+        arguments: ["pasphrase", "key_bas64", "key_file"])
+    func rekey(key: String) throws {
+        #expect(throws: AgentError.self) { try ParamNames.check(.storeRekey, [key: "b"]) }
+        try ParamNames.check(.storeRekey, ["passphrase": "b", "key_base64": "b", "session": "a"])
+    }
+
     @Test("a key of another method is ignored, and other methods ignore any key", arguments: strict)
     func known(method: MethodName) throws {
         try ParamNames.check(method, ["session": "a", "waits_for_connectivity": true, "topics": []])

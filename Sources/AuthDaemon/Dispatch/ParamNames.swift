@@ -1,12 +1,12 @@
 import AuthWire
 
 /// Refuses params that look mistyped, for the methods in which a mistyped `session` would mean the default session: a
-/// wrong token, a wrong sign-out.
+/// wrong token, a wrong sign-out; and for `store.rekey`, in which a mistyped `passphrase` would leave the former one.
 ///
 /// A key of another method is ignored as everywhere, so that a client may send the same params to several methods.
 enum ParamNames {
     private static let strict: [MethodName] = [
-        .tokenGet, .tokenReject, .tokenProof, .sessionLogout, .sessionExport, .sessionTrust,
+        .tokenGet, .tokenReject, .tokenProof, .sessionLogout, .sessionExport, .sessionTrust, .storeRekey,
     ]
     private static let own = Dictionary(uniqueKeysWithValues: strict.map { ($0, Set($0.about.params.map(\.name))) })
     private static let all = Set(MethodName.allCases.flatMap { $0.about.params.map(\.name) })
