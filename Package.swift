@@ -134,13 +134,13 @@ let package = Package(
         // The agent.
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        // Not part of a library, so that no test runs with them by chance.
         .target(name: "CIdle"),
-        // Not part of a library, so that no test runs with it by chance.
         .target(name: "CWipe"),
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthCore", "AuthWire", "CIdle", "CSystemd",
+                "AuthCore", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -156,7 +156,7 @@ let package = Package(
             name: "authd",
             dependencies: [
                 "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
-                "AuthSealedFile", "AuthTokens", "CWipe",
+                "AuthSealedFile", "AuthTokens", "CIdle", "CWipe",
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.

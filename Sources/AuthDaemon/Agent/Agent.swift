@@ -44,7 +44,7 @@ package struct Agent: Sendable {
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
-            let (pages, stop) = (IdlePages(), StopMoment())
+            let stop = StopMoment()
             let api = APIDesk(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = OutboxDesk(
@@ -63,7 +63,7 @@ package struct Agent: Sendable {
             limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
             let listener = try await Listener(
                 socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
-                outlet: outlet, limits: limits, counters: counters, pages: pages, clock: clock, logger: logger,
+                outlet: outlet, limits: limits, counters: counters, clock: clock, logger: logger,
                 opening: { await table.ready() },
                 accepting: {
                     logger.notice(
@@ -82,7 +82,7 @@ package struct Agent: Sendable {
             let always: [any Service] = [
                 StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger, stop: stop),
                 OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
-                StateFollower(board: table.board, prompt: prompt, notifier: notifier, pages: pages, logger: logger),
+                StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeKeeper(
                     table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
                     logger: logger),

@@ -10,16 +10,12 @@ package struct StateFollower: Service {
     private let board: StateBoard
     private let prompt: RuntimeFile
     private let notifier: ServiceNotifier
-    private let pages: IdlePages
     private let logger: Logger
 
-    package init(
-        board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, pages: IdlePages, logger: Logger
-    ) {
+    package init(board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, logger: Logger) {
         self.board = board
         self.prompt = prompt
         self.notifier = notifier
-        self.pages = pages
         self.logger = logger
     }
 
@@ -43,7 +39,6 @@ package struct StateFollower: Service {
                 logger.warning("Secrets may be written to swap: the kernel locks no more pages (LimitMEMLOCK=).")
                 toldOfUnlocked = true
             }
-            pages.stateChanged()
         }
         prompt.remove()
     }

@@ -30,7 +30,7 @@ package final class Listener: Service {
     package init(
         socket: SocketFile, loop: SocketLoop, dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
-        counters: AgentCounters, pages: IdlePages = IdlePages(), clock: any SystemClock,
+        counters: AgentCounters, clock: any SystemClock,
         parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger,
         opening: @escaping @Sendable () async -> Void = {},
         accepting: @escaping @Sendable () -> Void = {},
@@ -54,7 +54,7 @@ package final class Listener: Service {
             NIOLoopBound(
                 Reception(
                     dispatcher: dispatcher, board: board, policy: policy, outlet: outlet, limits: limits,
-                    counters: counters, pages: pages, clock: clock, logger: logger, loop: loop, newCrews: newCrews,
+                    counters: counters, clock: clock, logger: logger, loop: loop, newCrews: newCrews,
                     newLines: newLines),
                 eventLoop: loop)
         }.get()

@@ -13,7 +13,6 @@ package final class Reception {
     private let policy: CurrentPeerPolicy
     private let outlet: EventOutlet
     private let board: StateBoard
-    private let pages: IdlePages
     private let newCrews: AsyncStream<Crew>.Continuation
     private var connections: [ObjectIdentifier: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
@@ -33,7 +32,7 @@ package final class Reception {
 
     init(
         dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, outlet: EventOutlet,
-        limits: ConnectionLimits, counters: AgentCounters, pages: IdlePages, clock: any SystemClock, logger: Logger,
+        limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock, logger: Logger,
         loop: SocketLoop, newCrews: AsyncStream<Crew>.Continuation, newLines: AsyncStream<LongLine>.Continuation
     ) {
         self.dispatcher = dispatcher
@@ -44,7 +43,6 @@ package final class Reception {
         self.counters = counters
         self.clock = clock
         self.logger = logger
-        self.pages = pages
         self.loop = loop
         self.newCrews = newCrews
         self.newLines = newLines
@@ -87,7 +85,6 @@ package final class Reception {
         unfollow(connection)
         guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
         counters.closed()
-        pages.clientLeft()
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         let ofUser = perUser[connection.peer.userID, default: 1]

@@ -1,6 +1,2 @@
-// What an agent with nothing to do needs of libdispatch and of memory: nothing.
+// Keeps libdispatch's pool monitor out of the program; linking it is all there is to do (dispatch.c).
 #pragma once
-
-// Unmaps what can be read from the programs' files again, and gives free heap back. Any thread may call it at any time:
-// a page that is needed after all comes from the page cache, within microseconds.
-void authd_give_back_pages(void);
