@@ -66,7 +66,7 @@ help:
 	@echo 'make streams    a body of $(MIB) MiB up and down through the real agent, whole and in 16 MiB (MIB=n)'
 	@echo 'make growth     $(SESSIONS) sessions signed in and out, and nothing left of them (SESSIONS=n)'
 	@echo 'make fuzz-toml  the TOML scanner beside the TOML library for $(SECONDS) s (SECONDS=n, FIRST=n)'
-	@echo 'make bench      start-up, round trips, wake-ups and memory beside their budgets'
+	@echo 'make bench      start-up, round trips, wake-ups, memory and installed size beside their budgets'
 	@echo 'make lint       layout and script checks, and the resolved packages beside Tests/dependencies.txt'
 	@echo 'make sbom       the software bill of materials, $(SBOM)'
 	@echo 'make format     lays the Swift sources out as make lint wants them'
