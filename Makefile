@@ -27,10 +27,9 @@ RELEASE := .build/release
 SIMULATION := .build/simulation
 SBOM := .build/authd.cdx.json
 SHAKE := .build/shake
-# The Swift runtime goes into the programs: what is installed runs where no Swift is. The tests run with checks of exclusive
-# access at run time, the programs without: they are a quarter of what an answer costs (Docs/decisions/socket-server.md).
-# Without a run path, which would have the loader look for libraries beside the program first.
-RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath -Xswiftc -enforce-exclusivity=unchecked
+# The Swift runtime is linked into the programs, so that they run on machines without Swift. They have no run path: with one,
+# the loader would search the program's folder for libraries first.
+RELEASE_FLAGS := -c release --static-swift-stdlib --disable-local-rpath
 SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
     $(wildcard Tests/Demo/demo Tests/Demo/*.bash Tests/Benchmarks/bench) \
     Tests/run-suites Tests/check-dependencies Tests/check-programs Tests/shake \
