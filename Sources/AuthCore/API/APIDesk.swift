@@ -279,9 +279,6 @@ extension APIResponse {
 }
 
 extension AgentError {
-    /// The cause of an error for a call whose token was refused, renewed and refused again.
-    static let tokenRefusal = "token_refused"
-
     fileprivate static func tokenRefused(
         _ profile: ProviderProfile, _ session: SessionName, _ error: AgentError
     ) -> AgentError {

@@ -85,7 +85,7 @@ struct APIOrder: Sendable {
     }
 
     var mayRepeat: Bool {
-        retry && RetryPlan.mayRepeat(method: template.method, headers: template.headers.map(\.name))
+        retry && RequestTemplate.mayRepeat(method: template.method, headers: template.headers.map(\.name))
     }
 
     /// Whether the answer may come from, and go to, what is kept: not where the caller keeps answers of its own.

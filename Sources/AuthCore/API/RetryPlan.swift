@@ -17,13 +17,6 @@ package struct RetryPlan: Sendable {
         self.mayRepeat = mayRepeat
     }
 
-    /// Whether a request may be sent again although the first may have been carried out: by its method (RFC 9110
-    /// §9.2.2), or because it carries an `Idempotency-Key`, by which the provider knows it again.
-    package static func mayRepeat(method: String, headers: [String]) -> Bool {
-        ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
-            || headers.contains { $0.lowercased() == "idempotency-key" }
-    }
-
     /// What to wait before the next try; `nil`: that was the last.
     package mutating func pause(after failure: Failure, using random: inout SeededRandom) -> Duration? {
         failures += 1

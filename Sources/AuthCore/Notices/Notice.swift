@@ -45,9 +45,10 @@ extension Notice {
             action: "Sign in")
     }
 
-    static func stale(_ status: SessionStatus) -> Notice {
+    /// - Parameter wait: how long it has not been renewed.
+    static func stale(_ status: SessionStatus, after wait: Duration) -> Notice {
         let command = "authc refresh -s \(status.session)"
-        let minutes = Int(NoticeMachine.patience.seconds) / 60
+        let minutes = Int(wait.seconds) / 60
         return Notice(
             subject: .session(status.session), reason: .stale,
             title: "\(status.provider) has not renewed a session for \(minutes) minutes",

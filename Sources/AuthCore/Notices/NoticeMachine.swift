@@ -90,7 +90,7 @@ package struct NoticeMachine: Sendable {
         let ended = view.sessions.filter { $0.state == .signInRequired }.map(Notice.signIn)
         let stale = view.sessions.filter { status in
             staleSince[status.session].map { now - $0 >= Self.patience } ?? false
-        }.map(Notice.stale)
+        }.map { Notice.stale($0, after: Self.patience) }
         return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
     }
 

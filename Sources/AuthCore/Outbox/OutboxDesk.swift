@@ -347,18 +347,6 @@ extension OutboxParams {
 }
 
 extension AgentError {
-    package init(_ error: OutboxError) {
-        switch error {
-        case .key(let error): self.init(error)
-        case .full(let bytes):
-            self.init(
-                .busy, "\(bytes >> 20) MiB of writes wait already: `authc outbox list` shows them.",
-                cause: "outbox_full")
-        case .disk(let reason):
-            self.init(.internal_, "The outbox cannot be read or written: \(reason)", cause: "outbox", retryable: true)
-        }
-    }
-
     fileprivate static let noRequest = AgentError(
         .internal_, "What was to be sent can no longer be read.", cause: "unreadable")
 }

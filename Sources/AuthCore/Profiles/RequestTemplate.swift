@@ -61,6 +61,13 @@ extension RequestTemplate {
         path.placeholders + query.flatMap(\.value.placeholders) + headers.flatMap(\.value.placeholders)
             + (body?.placeholders ?? [])
     }
+
+    /// Whether a request may be sent again although the first may have been carried out: by its method (RFC 9110
+    /// §9.2.2), or because it carries an `Idempotency-Key`, by which the provider knows it again.
+    package static func mayRepeat(method: String, headers: [String]) -> Bool {
+        ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
+            || headers.contains { $0.lowercased() == "idempotency-key" }
+    }
 }
 
 extension BodyTemplate {

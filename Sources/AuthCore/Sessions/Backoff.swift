@@ -4,8 +4,8 @@
 package struct Backoff: Sendable, Equatable {
     package static let shortest = Duration.seconds(1)
     package static let longest = Duration.seconds(300)
-    /// A provider's `Retry-After` is believed so far: a wrong one must not stop a session for a day.
-    package static let longestHold = Duration.seconds(3600)
+    /// The longest `Retry-After` of a provider that is followed.
+    package static let longestHold = RenewalPause.longest
 
     /// Failures in a row.
     package private(set) var failures = 0

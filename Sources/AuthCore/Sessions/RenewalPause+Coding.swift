@@ -20,7 +20,7 @@ extension RenewalPause {
             guard let session = try? SessionName(name), let failures = value["failures"]?.integerValue,
                 (1...mostFailures).contains(failures), let from = value["from"]?.doubleValue,
                 let until = value["until"]?.doubleValue, from.isFinite, until.isFinite,
-                (0...Backoff.longestHold.seconds).contains(until - from)
+                (0...longest.seconds).contains(until - from)
             else { continue }
             pauses[session] = RenewalPause(
                 failures: Int(failures), from: WallTime(unixSeconds: from), until: WallTime(unixSeconds: until),

@@ -2,6 +2,9 @@
 ///
 /// Dates, not deadlines: it may be read after a reboot.
 package struct RenewalPause: Sendable, Equatable {
+    /// A longer `Retry-After` is cut to this: a wrong one must not stop a session for a day.
+    package static let longest = Duration.seconds(3600)
+
     /// In a row.
     package let failures: Int
     /// When it began and when it ends.

@@ -65,6 +65,9 @@ extension AgentError {
         "This network wants a sign-in of its own first: open any page in a browser. It goes on by itself afterwards.",
         cause: "portal")
 
+    /// The cause of an error for a call whose token was refused, renewed and refused again.
+    static let tokenRefusal = "token_refused"
+
     package static let unknownLogin = AgentError(
         .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
 
@@ -128,6 +131,20 @@ extension AgentError {
                 cause: "not_answering")
         case .failed(let reason):
             self.init(.keyringUnavailable, "The store failed: \(reason)", cause: "failed")
+        }
+    }
+}
+
+extension AgentError {
+    package init(_ error: OutboxError) {
+        switch error {
+        case .key(let error): self.init(error)
+        case .full(let bytes):
+            self.init(
+                .busy, "\(bytes >> 20) MiB of writes wait already: `authc outbox list` shows them.",
+                cause: "outbox_full")
+        case .disk(let reason):
+            self.init(.internal_, "The outbox cannot be read or written: \(reason)", cause: "outbox", retryable: true)
         }
     }
 }

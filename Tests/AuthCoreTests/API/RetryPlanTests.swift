@@ -48,9 +48,9 @@ struct RetryPlanTests {
     func mayNotRepeat() {
         #expect(pauses(.transport(.timedOut(host: "h", after: .seconds(1))), mayRepeat: false)[0] == nil)
         for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"] {
-            #expect(RetryPlan.mayRepeat(method: method, headers: []))
+            #expect(RequestTemplate.mayRepeat(method: method, headers: []))
         }
-        for method in ["POST", "PATCH", "get"] { #expect(!RetryPlan.mayRepeat(method: method, headers: ["Accept"])) }
-        #expect(RetryPlan.mayRepeat(method: "POST", headers: ["idempotency-KEY"]))
+        for method in ["POST", "PATCH", "get"] { #expect(!RequestTemplate.mayRepeat(method: method, headers: ["Accept"])) }
+        #expect(RequestTemplate.mayRepeat(method: "POST", headers: ["idempotency-KEY"]))
     }
 }
