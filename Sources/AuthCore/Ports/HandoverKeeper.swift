@@ -14,12 +14,15 @@ package struct HandedOver: Sendable, Equatable {
     package var record: SessionRecord
     /// The store has held this sign-in: if it is not there any more, somebody has removed it.
     package var isKept: Bool
+    /// A write of this sign-in has begun, and its result was not known yet: the store may hold it.
+    package var mayBeKept: Bool
     /// The store has refused the newest of it.
     package var isUnsaved: Bool
 
-    package init(record: SessionRecord, isKept: Bool, isUnsaved: Bool) {
+    package init(record: SessionRecord, isKept: Bool, mayBeKept: Bool = false, isUnsaved: Bool) {
         self.record = record
         self.isKept = isKept
+        self.mayBeKept = mayBeKept
         self.isUnsaved = isUnsaved
     }
 }

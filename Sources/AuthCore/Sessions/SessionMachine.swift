@@ -138,6 +138,7 @@ package struct SessionMachine: Sendable {
         let record = handedOver.record
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         wasKept = handedOver.isKept
+        mayBeKept = handedOver.mayBeKept
         if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.version) }
         comparison = .wanted
         if let pause { resume(pause, now) }
@@ -306,18 +307,12 @@ package struct SessionMachine: Sendable {
             hurry(now)
             if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
             takeNext(now, &actions)
-            handOver(HandedOver(record: latest, isKept: wasKept, isUnsaved: isUnsaved), &actions)
-            if wantsComparison(now), writer.beginRead(at: now.boot) {
-                comparison = .underWay
-                actions.append(.compare)
-            }
-            if comparison == .done, writer.beginSave(latestVersion, at: now.boot) {
-                writing = latest.tokens
-                actions.append(.save(latest, replacesOther: !wasKept))
-            } else if comparison == .done, isProving, writer.beginRewrite(latestVersion, at: now.boot) {
-                writing = latest.tokens
-                actions.append(.rewrite(latest))
-            }
+            let storeCall = nextStoreCall(now)
+            // Before the write: the agent may end during it.
+            let mayBeKept = !wasKept && (mayBeKept || writer.isSaving)
+            handOver(
+                HandedOver(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &actions)
+            if let storeCall { actions.append(storeCall) }
         }
         let snapshot = snapshot(now)
         if snapshot != published {
@@ -330,6 +325,23 @@ package struct SessionMachine: Sendable {
             actions.append(.wakeAt(next))
         }
         assert(snapshot.token == nil || isLive(now), "invariant 3")
+    }
+
+    private mutating func nextStoreCall(_ now: Moment) -> SessionAction? {
+        if wantsComparison(now), writer.beginRead(at: now.boot) {
+            comparison = .underWay
+            return .compare
+        }
+        guard comparison == .done else { return nil }
+        if writer.beginSave(latestVersion, at: now.boot) {
+            writing = latest.tokens
+            return .save(latest, replacesOther: !wasKept)
+        }
+        if isProving, writer.beginRewrite(latestVersion, at: now.boot) {
+            writing = latest.tokens
+            return .rewrite(latest)
+        }
+        return nil
     }
 
     private mutating func handOver(_ new: HandedOver?, _ actions: inout [SessionAction]) {

@@ -15,8 +15,9 @@ extension HandedOver {
     }
 
     fileprivate var line: Secret {
-        let marks = [isKept ? UInt8(ascii: "k") : UInt8(ascii: "-"), isUnsaved ? UInt8(ascii: "u") : UInt8(ascii: "-")]
-        return Secret(bytes: marks + [UInt8(ascii: " ")] + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
+        // An authd from before `m` reads it as `-`.
+        let marks = (isKept ? "k" : mayBeKept ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
+        return Secret(bytes: Array(marks.utf8) + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
     }
 
     /// All of them, or none.
@@ -43,7 +44,8 @@ extension HandedOver {
         guard marks.count == 3, marks[2] == UInt8(ascii: " ") else { throw DamagedRecord(reason: "it is not whole") }
         self.init(
             record: try SessionRecord(decoding: Secret(bytes: line.dropFirst(3))),
-            isKept: marks[0] == UInt8(ascii: "k"), isUnsaved: marks[1] == UInt8(ascii: "u"))
+            isKept: marks[0] == UInt8(ascii: "k"), mayBeKept: marks[0] == UInt8(ascii: "m"),
+            isUnsaved: marks[1] == UInt8(ascii: "u"))
     }
 }
 

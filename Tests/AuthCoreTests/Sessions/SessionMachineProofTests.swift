@@ -121,6 +121,28 @@ struct SessionMachineProofTests {
         #expect(bench.flights.count == 1)
     }
 
+    @Test("a first write during which the agent ended counts as held in the next run, until the store says more")
+    func endedDuringFirstWrite() throws {
+        let former = bench(fresh: true)
+        let handedOver = try #require(former.handedOver)
+        #expect(handedOver.mayBeKept && !handedOver.isKept)
+        var next = MachineBench(handedOver: handedOver)
+        next.acceptsRewrites = false
+        next.send(.renewalWanted(CallerID(1)))
+        #expect(next.flights.isEmpty)
+        next.send(.compared(.success(handedOver.record)))
+        try next.storeTakesRewrite()
+        #expect(next.flights.count == 1)
+    }
+
+    @Test("a first write that the store has refused does not count as held in the next run")
+    func refusedBeforeTheEnd() throws {
+        var former = bench(fresh: true)
+        try former.storeRefusesIt(.missing(reason: "no keyring"))
+        let handedOver = try #require(former.handedOver)
+        #expect(!handedOver.mayBeKept && !handedOver.isKept)
+    }
+
     @Test("by a sign-in whose first write the user is still asked about, that write is waited for")
     func askedAtSignIn() throws {
         var bench = bench(fresh: true)

@@ -5,10 +5,10 @@ import Testing
 @Suite("What one run hands to the next")
 struct HandedOverCodingTests {
     private static func sessions() throws -> [HandedOver] {
-        try ["home", "work"].enumerated().map { number, name in
+        try ["home", "new", "work"].enumerated().map { number, name in
             var record = MachineBench.record(token: "token of \(name)\n", life: .seconds(1000))
             record.session = try SessionName(name)
-            return HandedOver(record: record, isKept: number == 0, isUnsaved: number == 1)
+            return HandedOver(record: record, isKept: number == 0, mayBeKept: number == 1, isUnsaved: number == 2)
         }
     }
 
@@ -32,7 +32,9 @@ struct HandedOverCodingTests {
         expectsTheSame()
         sessions[0].record.tokens.accessToken = Secret("another")
         expectsTheSame()
-        sessions[1].isUnsaved = false
+        sessions[1].mayBeKept = false
+        expectsTheSame()
+        sessions[2].isUnsaved = false
         expectsTheSame()
         let former = sessions.removeFirst()
         expectsTheSame()
