@@ -92,12 +92,22 @@ extension SessionMachine {
         actions += [.handOver(nil), .forget]
     }
 
-    /// The store has not written ours over this.
-    mutating func saveRefused(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
+    /// How often callers wait for another write because somebody else wrote to a slow store first. Then they get the new
+    /// token, and the writes go on.
+    private static let mostConflicts = 2
+
+    /// The store has not written this version of ours over `stored`.
+    mutating func saveRefused(
+        _ version: RecordVersion, _ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]
+    ) {
         // The removal that waited for this write waits for nothing else.
         guard !signedOut else { return writer.tryAgain() }
+        if case .saving(let pending, _) = flight?.stage, version.hasTokens(of: pending.version) {
+            flight?.conflicts += 1
+        }
         meet(stored, now, &actions)
-        if !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
+        let isContested = flight.map { $0.conflicts >= Self.mostConflicts } ?? false
+        if isContested || !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
     }
 
     private mutating func meet(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
@@ -115,7 +125,8 @@ extension SessionMachine {
             changeAll { $0.revision = stored.revision + 1 }
         }
         writer.holds(stored.version)
-        if case .saving(let pending, _) = flight?.stage, !stored.isAhead(of: pending) {
+        var merged = latest.merged(with: stored)
+        if let flight, case .saving(let pending, _) = flight.stage, !flight.isBehind(stored, with: pending) {
             // The provider has just given what is on its way: nobody has anything newer.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
@@ -123,7 +134,7 @@ extension SessionMachine {
             if stored.revision >= pending.revision { changeAll { $0.takeRest(from: stored) } }
             return
         }
-        let merged = latest.merged(with: stored)
+        if case .saving = flight?.stage { merged.takeTokens(from: stored) }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
         record = merged
         if isNewToken { useFound(now, &actions) }
@@ -157,9 +168,17 @@ extension SessionMachine {
     }
 }
 
-extension SessionRecord {
-    /// Whether its tokens come from a later renewal than those that the provider has just given for the other one.
-    fileprivate func isAhead(of pending: SessionRecord) -> Bool {
-        generation > pending.generation && !tokens.areSame(as: pending.tokens)
+extension SessionMachine.Flight {
+    /// Whether the tokens that the store holds come from a later renewal than those that this flight brought.
+    ///
+    /// The generation of `pending` says nothing of that: it is raised to write over another renewal of the same tokens. Nor does
+    /// that of the store if it holds the refresh token that this flight has used up, or if there is none: then each access
+    /// token stands for itself, and the later one is better.
+    fileprivate func isBehind(_ stored: SessionRecord, with pending: SessionRecord) -> Bool {
+        guard stored.generation > generation + 1, !stored.tokens.areSame(as: pending.tokens) else { return false }
+        guard let refreshToken = stored.tokens.refreshToken else {
+            return stored.tokens.issuedAt > pending.tokens.issuedAt
+        }
+        return refreshToken != spent
     }
 }

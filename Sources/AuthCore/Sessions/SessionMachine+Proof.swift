@@ -24,6 +24,7 @@ extension SessionMachine {
         guard let flight else { return }
         self.flight?.stage = .asking
         self.flight?.generation = record.generation
+        self.flight?.spent = record.tokens.refreshToken
         actions.append(flight.aim.map { .obtain(flight.id, record, $0) } ?? .renew(flight.id, record))
     }
 

@@ -94,11 +94,15 @@ package struct SessionMachine: Sendable {
         package let id: FlightID
         /// Of the tokens that it asks with.
         package var generation: UInt64
+        /// The refresh token that it asks with.
+        var spent: Secret?
         /// `nil`: the session itself is renewed.
         package let aim: TokenAim?
         package var stage: Stage
         /// Another writer has replaced the tokens that it asks with.
         var isOutdated = false
+        /// How often the store held something newer than what it brought.
+        var conflicts = 0
         /// What it brought for its aim, while a new refresh token is on its way to the store.
         var outcome: Result<AimedToken, AgentError>?
     }
@@ -211,7 +215,7 @@ package struct SessionMachine: Sendable {
             written(version, now, &actions)
         case .saveRefused(let version, let stored):
             writer.saveRefused(version)
-            saveRefused(stored, now, &actions)
+            saveRefused(version, stored, now, &actions)
         case .saveFailed(let version, let error):
             writer.saveFailed(version, error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeKept = true }
@@ -239,7 +243,9 @@ package struct SessionMachine: Sendable {
     mutating func takeOff(for aim: TokenAim? = nil, _ actions: inout [SessionAction]) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
-        flight = Flight(id: FlightID(lastFlight), generation: record.generation, aim: aim, stage: .proving)
+        flight = Flight(
+            id: FlightID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken, aim: aim,
+            stage: .proving)
         if needsProof { writer.tryAgain() } else { askProvider(&actions) }
     }
 

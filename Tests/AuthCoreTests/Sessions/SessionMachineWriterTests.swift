@@ -7,9 +7,11 @@ import Testing
 struct SessionMachineWriterTests {
     private static let life = Duration.seconds(1000)
 
-    private func record(_ token: String, generation: UInt64, revision: UInt64 = 1) -> SessionRecord {
+    private func record(
+        _ token: String, generation: UInt64, revision: UInt64 = 1, refresh: String? = nil
+    ) -> SessionRecord {
         var record = MachineBench.record(
-            token: token, life: Self.life, at: .seconds(100), refresh: "refresh of \(token)")
+            token: token, life: Self.life, at: .seconds(100), refresh: refresh ?? "refresh of \(token)")
         record.generation = generation
         record.revision = revision
         return record
@@ -80,6 +82,36 @@ struct SessionMachineWriterTests {
         #expect(bench.saves.last?.generation == 3)
         try bench.storeTakesIt()
         if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+    }
+
+    @Test("gives its new token to callers if the other has written first twice, and goes on writing")
+    func contested() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        // A refresh token that stays the same: each access token stands for itself.
+        try bench.storeHolds(record("theirs", generation: 2, refresh: "refresh-1"))
+        #expect(bench.answer(to: 1) == nil)
+        try bench.storeHolds(record("theirs again", generation: 3, refresh: "refresh-1"))
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+        #expect(bench.snapshot?.token == Secret("token-2"))
+        #expect(bench.saves.count == 3 && bench.saves.last?.generation == 4)
+        #expect(bench.saves.last?.tokens.refreshToken == Secret("refresh of token-2"))
+    }
+
+    @Test("goes on with the other's tokens if they come from a later renewal, whatever its own were raised above")
+    func raisedAndLater() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(900))
+        bench.send(.renewalWanted(CallerID(1)))
+        try bench.provider(gives: "token-2")
+        try bench.storeHolds(record("theirs", generation: 2))
+        #expect(bench.saves.last?.generation == 3)
+        try bench.storeHolds(record("theirs again", generation: 3))
+        #expect(bench.snapshot?.token == Secret("theirs again"))
+        if case .done? = bench.answer(to: 1) {} else { Issue.record("the caller is not answered") }
+        #expect(bench.saves.count == 2)
     }
 
     @Test("goes on with the other's tokens if they come from a later renewal than those that have just come")
