@@ -183,7 +183,10 @@ extension Play {
         for (number, call) in storeCalls.sorted(by: { $0.key < $1.key }) where dying.contains(agent(of: call.session)) {
             storeCalls[number] = nil
             var call = call
-            if call.error == nil, random.next() & 1 == 0 { call.carryOut(in: &store, at: key(call.session)) }
+            guard call.error == nil, random.next() & 1 == 0 else { continue }
+            call.carryOut(in: &store, at: key(call.session))
+            // The store notifies the other agents, whoever has called it.
+            if setting.agents > 1, call.call.isChange { tellOfChange(key(call.session)) }
         }
         if !running.contains(true) {
             line = ProviderQueue()

@@ -14,6 +14,8 @@ extension Play {
             seats[session]?.callers.removeFirst()
             tell(session, .callerGone(caller.id))
         case .network(let state):
+            // What is on its way then is lost, even if nobody notices the change.
+            troubledUntil = now
             network = state
             queue.add(.networkTold, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
         case .provider(let mood):
