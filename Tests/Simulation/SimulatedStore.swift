@@ -4,7 +4,9 @@ import AuthCore
 struct SimulatedStore {
     var mood = StoreMood.ready
     /// What survives everything.
-    private(set) var records: [Int: SessionRecord] = [:]
+    private(set) var records: [Int: SessionRecord] = [:] { didSet { decoded = [:] } }
+    /// The same, as far as they were read since.
+    private var decoded: [Int: SessionRecord] = [:]
 
     enum Call {
         case save(SessionRecord, replacesOther: Bool)
@@ -36,7 +38,11 @@ struct SimulatedStore {
     mutating func carryOut(_ call: Call, for session: Int) -> SessionRecord? {
         switch call {
         case .save(let record, let replacesOther):
-            if let stored = read(session), !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
+            if let stored = decoded[session] ?? records[session],
+                !record.mayReplace(stored, replacesOther: replacesOther)
+            {
+                return stored
+            }
             records[session] = record
         case .delete: records[session] = nil
         case .compare, .load: break
@@ -45,9 +51,12 @@ struct SimulatedStore {
     }
 
     /// What a restart reads: through the real coding, as from a keyring.
-    func read(_ session: Int) -> SessionRecord? {
+    mutating func read(_ session: Int) -> SessionRecord? {
         guard let record = records[session] else { return nil }
-        return try? SessionRecord(decoding: record.encoded())
+        if let known = decoded[session] { return known }
+        let read = try? SessionRecord(decoding: record.encoded())
+        decoded[session] = read
+        return read
     }
 
     /// What the keyring's adapter waits for an answer.
