@@ -171,6 +171,11 @@ extension SessionMachine {
         answer(.renewal, .done, &actions)
     }
 
+    mutating func answerUnrenewed(_ error: AgentError, _ now: Moment, _ actions: inout [SessionAction]) {
+        answer(.renewal, .failure(error), &actions)
+        answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+    }
+
     mutating func answer(_ want: Want, _ answer: SessionAnswer, _ actions: inout [SessionAction]) {
         let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
         for caller in callers {

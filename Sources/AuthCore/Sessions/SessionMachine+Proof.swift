@@ -50,8 +50,7 @@ extension SessionMachine {
         lastFailure = error
         failedAt = now.boot
         plan = RenewalPlan(at: writer.retryAt ?? now.boot, now: now)
-        answer(.renewal, .failure(error), &actions)
-        answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+        answerUnrenewed(error, now, &actions)
         refuseAims(error, &actions)
     }
 }

@@ -21,7 +21,10 @@ extension SessionMachine {
                     return aimEnded(aim, .failure(failure.error), now, &actions)
                 }
                 aimEnded(aim, .failure(error), retryAfter: retryAfter, now, &actions)
-                return refuseAims(error, &actions)
+                refuseAims(error, &actions)
+                // Callers of the session's own renewal have waited as long as for one without an answer.
+                if error.kind == .timeout { answerUnrenewed(error, now, &actions) }
+                return
             }
         }
         if flight.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(flight) {
@@ -176,8 +179,7 @@ extension SessionMachine {
         heldUntil = retryAfter.map { now.boot + min($0, Backoff.longestHold) }
         pause = RenewalPause(
             failures: backoff.failures, from: now.wall, until: now.wall + wait, isWanted: retryAfter != nil)
-        answer(.renewal, .failure(error), &actions)
-        answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+        answerUnrenewed(error, now, &actions)
     }
 
     /// Goes on waiting where the last run left off.

@@ -84,6 +84,18 @@ struct SessionMachineAimTests {
         #expect(bench.aimedFlights.count == 1)
     }
 
+    @Test("who waits for the session's own renewal meanwhile does not wait for a second answer that does not come")
+    func silentForRenewal() throws {
+        var bench = MachineBench()
+        want(&bench, 1, try Self.aim())
+        bench.send(.renewalWanted(CallerID(2)))
+        let failure = ProviderFailure.temporary(AgentError(.timeout, "no answer"), retryAfter: nil)
+        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .failure(failure), sentAt: bench.now))
+        #expect(bench.failure(for: 1)?.kind == .timeout)
+        #expect(bench.failure(for: 2)?.kind == .timeout)
+        #expect(bench.renewals.isEmpty)
+    }
+
     @Test("a token that ends before the store has answered is not given out, and the refresh token is kept")
     func endedOnArrival() throws {
         var bench = MachineBench()
