@@ -140,6 +140,15 @@ struct SealedFileStoreTests {
         #expect(try await first.loadAll().records == [sample()])
     }
 
+    private static func failure(of store: SealedFileStore) async -> StoreError? {
+        do throws(StoreError) {
+            _ = try await store.loadAll()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
     @Test("a disk that does not answer holds nobody up, is said not to, and is used again when it does")
     func silentDisk() async throws {
         let place = try SealedPlace()
@@ -148,25 +157,19 @@ struct SealedFileStoreTests {
         let store = place.store(loop: loop)
         let states = store.states()
         #expect(try await store.loadAll().records.count == 1)
-        // Opening it waits for a writer, as a server that has gone lets a reader wait.
+        // Reading it waits for a writer, as a server that has gone lets a reader wait.
         let pipe = place.path + "/hangs.session"
         #expect(mkfifo(pipe, 0o600) == 0)
         let silent = StoreError.notAnswering(after: SealedPlace.limit)
-        await withTaskGroup(of: Bool.self) { group in
-            group.addTask {
-                await #expect(throws: silent) { _ = try await store.loadAll() }
-                return true
-            }
-            // Its time begins when it does, so the loop's time passes until it has ended.
-            group.addTask {
-                while !Task.isCancelled { await loop.advanceTime(by: TimeAmount(SealedPlace.limit)) }
-                return false
-            }
-            for await hasEnded in group where hasEnded { group.cancelAll() }
-        }
+        async let loading = Self.failure(of: store)
+        // Opened for writing once the store has opened it for reading: the call is in the middle of its work.
+        let writer = try await onThread { open(pipe, O_WRONLY) }
+        #expect(writer >= 0)
+        await loop.advanceTime(by: TimeAmount(SealedPlace.limit))
+        #expect(await loading == silent)
         // Nobody waits behind it either.
         await #expect(throws: silent) { try await store.save(sample("late")) }
-        _ = try await onThread { close(open(pipe, O_WRONLY)) }
+        close(writer)
         var told: [StoreState] = []
         for await state in states {
             told.append(state)
