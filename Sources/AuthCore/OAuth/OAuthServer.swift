@@ -75,7 +75,7 @@ package struct OAuthServer: Sendable, Equatable {
             return false
         }
         let isLocalOrPlain = (try? BaseURL(issuer)).map { $0.isLoopback || !$0.isSecure } ?? false
-        return isLocalOrPlain || (target.isSecure && !target.isLoopback)
+        return isLocalOrPlain || (target.isSecure && !target.mayBeThisMachine)
     }
 
     private static func bare(_ endpoint: String) -> String { String(endpoint.prefix { $0 != "?" }) }

@@ -82,7 +82,10 @@ struct OAuthServerTests {
         "a remote issuer names no endpoint of this machine and none by plain http, not even with allow_insecure_http",
         arguments: [
             "http://127.0.0.1:8080/token", "https://localhost/token", "https://[::1]:8443/token",
-            "http://10.0.0.1/token",
+            "http://10.0.0.1/token", "https://localhost./token", "https://a.localhost/token", "https://127.1/token",
+            "https://2130706433/token", "https://0x7f.0.0.1/token", "https://0.0.0.0/token", "https://127.0.0.1./token",
+            "https://[::]/token", "https://[0::0:1]/token", "https://[::ffff:127.0.0.1]/token",
+            "https://[::ffff:7f00:1]/token",
         ])
     func localEndpoint(endpoint: String) throws {
         func named(by issuer: String) -> Bool {
@@ -94,6 +97,11 @@ struct OAuthServerTests {
         // The user has chosen these.
         #expect(named(by: "http://127.0.0.1:9000"))
         #expect(named(by: "http://id.example.org"))
+        for remote in [
+            "https://128.0.0.1/t", "https://[2001:db8::1]/t", "https://notlocalhost/t", "https://127.example/t",
+        ] {
+            #expect(OAuthServer.mayName(remote, of: "https://id.example.org", mayBeInsecure: false), "\(remote)")
+        }
         let client: JSON = [
             "client_id": "c", "registration_client_uri": .string(endpoint), "registration_access_token": "t",
         ]
