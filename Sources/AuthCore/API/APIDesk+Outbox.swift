@@ -45,7 +45,7 @@ extension APIDesk {
         order.template.headers.append(
             TemplateField(name: "Idempotency-Key", value: Template(literal: entry.idempotencyKey)))
         let received = try await exchange(order, session)
-        written(received, order, try order.build(record))
+        written(received, order, try order.build(record).request)
         // It is done, whether or not its answer fits into a line.
         return (try? received.response.fitting())
             ?? APIResponse(status: received.response.status, headers: received.response.headers)

@@ -60,8 +60,6 @@ extension APIDesk {
     private func carry(
         _ order: APIOrder, _ session: Session, by stream: APIStream, within limit: Duration?
     ) async {
-        var order = order
-        order.stream = stream
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.watch(stream, within: limit) }
@@ -75,8 +73,10 @@ extension APIDesk {
 
     private func carried(_ order: APIOrder, _ session: Session, by stream: APIStream) async {
         do throws(AgentError) {
-            let received = try await exchange(order, session)
-            if order.template.method != "GET" { written(received, order, try order.build(await session.record)) }
+            let received = try await exchange(order, session, by: stream)
+            if order.template.method != "GET" {
+                written(received, order, try order.build(await session.record, with: stream))
+            }
             let response = stream.download == nil ? try received.response.fitting() : received.response
             await stream.finish(.success(response), received.reply)
         } catch {

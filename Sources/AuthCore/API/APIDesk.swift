@@ -63,7 +63,7 @@ package final class APIDesk: Sendable {
     private func answer(_ order: APIOrder, _ session: Session) async throws(AgentError) -> APIResponse {
         let record = await session.record
         // Built once before the token is asked for: what cannot be sent is told first.
-        let request = try order.build(record)
+        let request = try order.build(record).request
         let key = AnswerCache.Key(record, url: request.url)
         guard order.isRead else {
             let received = try await exchange(order, session)
@@ -147,20 +147,20 @@ package final class APIDesk: Sendable {
 
     /// Sends with the session's token; a 401 is answered by renewing it once and sending once more.
     func exchange(
-        _ order: APIOrder, _ session: Session, asking conditions: [HTTPField] = []
+        _ order: APIOrder, _ session: Session, by stream: APIStream? = nil, asking conditions: [HTTPField] = []
     ) async throws(AgentError) -> Received {
         func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
-            try await send(order, session, token: token, conditions)
+            try await send(order, session, by: stream, token: token, conditions)
         }
         guard order.bearer else { return try await sent(nil).mapError(\.error).get() }
         // A body that can be read once only is not begun with a token that ends on the way.
-        let token = try await session.token(minValid: order.stream == nil ? nil : Self.streamsStart).accessToken
+        let token = try await session.token(minValid: stream == nil ? nil : Self.streamsStart).accessToken
         let first = try await sent(token)
         guard case .failure(let failure) = first, failure.rejectsToken else {
             return try received(first, order, session.name)
         }
         try await session.reject(Secret(token))
-        guard order.stream?.mayRepeat ?? true else { throw .bodyIsSpent(failure.error) }
+        guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(failure.error) }
         let renewed = try await session.token(minValid: nil).accessToken
         // It was renewed a moment ago, and refused all the same: another renewal would change nothing.
         guard renewed != token else { return try received(first, order, session.name) }
@@ -168,7 +168,7 @@ package final class APIDesk: Sendable {
     }
 
     private func send(
-        _ order: APIOrder, _ session: Session, token: String?, _ conditions: [HTTPField]
+        _ order: APIOrder, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
     ) async throws(AgentError) -> Result<Received, ProviderFailure> {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         var isChallenged = false
@@ -179,7 +179,7 @@ package final class APIDesk: Sendable {
             // A header of the profile may hold the token: it is the one that is waited for here.
             if let token { record.tokens.accessToken = Secret(token) }
             if order.waits { try await networkWanted(record) }
-            var request = try order.build(record)
+            var request = try order.build(record, with: stream)
             request.headers += conditions
             if token != nil || order.namesTokens { try OriginGuard(record).check(.accessToken, at: request.url) }
             if let token = token.map({ Secret($0) }) {
@@ -196,12 +196,12 @@ package final class APIDesk: Sendable {
                 let reply = try await transport.send(request)
                 let wantsNonce = table.provider.signer.heard(reply, to: request)
                 if wantsNonce, !isChallenged {
-                    guard order.stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
+                    guard stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
                     isChallenged = true
                     continue
                 }
                 let read =
-                    order.stream?.isFlowing == true
+                    stream?.isFlowing == true
                     ? .success(APIResponse(status: reply.status)) : order.reader(sentAt: sentAt.wall).read(reply)
                 switch read {
                 case .success(let response):
@@ -218,7 +218,7 @@ package final class APIDesk: Sendable {
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }
-            guard order.stream?.mayRepeat ?? true,
+            guard stream?.mayRepeat ?? true,
                 let pause = random.withLock({ plan.pause(after: failure, using: &$0) })
             else {
                 return .failure(reason)

@@ -31,11 +31,10 @@ struct APIOrder: Sendable {
     var retry = true
     var waits = false
     var timeout: Duration?
-    /// What of it is streamed.
-    var stream: APIStream?
 
-    /// - Throws: ``ErrorKind/validation`` where a value cannot stand in its place.
-    func build(_ record: SessionRecord) throws(AgentError) -> HTTPRequest {
+    /// - Returns: the request, and what stands after the part of its body that is streamed; `nil`: nothing is streamed.
+    /// - Throws: ``ErrorKind/validation`` if a value is not allowed in its place.
+    func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
         var values = TemplateValues(record)
         for argument in endpoint?.arguments ?? [] {
             if let value = given[argument.name] {
@@ -46,20 +45,15 @@ struct APIOrder: Sendable {
         }
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
         if let url { request.url = url }
-        if let content = if let content { content } else { try parts(values) } {
-            if let after = content.after, let upload = stream?.upload {
-                request.body = nil
-                request.source = FramedBody(before: content.bytes, pipe: upload, after: after)
-            } else {
-                request.body = content.bytes
-            }
+        let body: Content? = if let content { content } else { try parts(values) }
+        if let body {
+            request.body = body.bytes
             if !request.headers.contains(where: { $0.name.lowercased() == "content-type" }) {
-                request.headers.append(HTTPField("Content-Type", content.type))
+                request.headers.append(HTTPField("Content-Type", body.type))
             }
         }
         request.largestReply = HTTPRequest.largestAnswer
-        stream?.attach(to: &request, takesPages: takesPages)
-        return request
+        return (request, body?.after)
     }
 
     /// Whether a token stands somewhere else than in a bearer's header.

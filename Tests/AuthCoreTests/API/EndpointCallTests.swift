@@ -40,7 +40,7 @@ struct EndpointCallTests {
         let order = try APIOrder(
             APICallParams(endpoint: "update", args: args, body: body), endpoint: try endpoint(), profile: profile,
             environment: profile.environments[0], boundary: "b")
-        return try order.build(try record())
+        return try order.build(try record()).request
     }
 
     @Test("stand where the profile says, each as JSON of its own kind")
@@ -128,7 +128,7 @@ struct EndpointCallTests {
         let order = try APIOrder(
             APICallParams(endpoint: "file", args: ["path": .string(path)]), endpoint: endpoint, profile: profile,
             environment: profile.environments[0], boundary: "b")
-        return try order.build(try record())
+        return try order.build(try record()).request
     }
 
     @Test("of the type path may hold slashes, which are sent encoded")

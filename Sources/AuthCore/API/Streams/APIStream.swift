@@ -74,7 +74,12 @@ package final class APIStream: HTTPAnswerSink {
 
     private var isTold: Bool { state.withLock { $0.isTold } }
 
-    func attach(to request: inout HTTPRequest, takesPages: Bool) {
+    /// - Parameter after: what stands after the part of the body that is streamed.
+    func attach(to request: inout HTTPRequest, after: [UInt8]?, takesPages: Bool) {
+        if let after, let upload, let before = request.body {
+            request.body = nil
+            request.source = FramedBody(before: before, pipe: upload, after: after)
+        }
         state.withLock { $0.takesPages = takesPages }
         guard download != nil else { return }
         request.sink = self
@@ -133,5 +138,14 @@ package final class APIStream: HTTPAnswerSink {
 
     package func take(_ piece: [UInt8]) async throws(TransportError) {
         try await download?.take(piece)
+    }
+}
+
+extension APIOrder {
+    func build(_ record: SessionRecord, with stream: APIStream?) throws(AgentError) -> HTTPRequest {
+        let built = try build(record)
+        var request = built.request
+        stream?.attach(to: &request, after: built.after, takesPages: takesPages)
+        return request
     }
 }
