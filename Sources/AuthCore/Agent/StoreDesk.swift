@@ -180,7 +180,7 @@ package struct StoreDesk: Sendable {
         _ move: UnfinishedMove, in old: any SessionStore, new: (any SessionStore)? = nil
     ) async -> [UnfinishedMove.Copy] {
         var rest = move
-        rest.copies = await move.clear(old, keepingWhatLacks: new ?? store)
+        rest.copies = await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new ?? store)
         // What cannot be written down is done again by the next start: there is nothing left for it to do.
         try? await surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
         return rest.copies

@@ -30,6 +30,28 @@ struct StoreMove {
         return records
     }
 
+    /// Removes each copy that is as it was moved, and that the new store, which is asked first, does not lack: what it
+    /// has not any more, somebody has signed out of.
+    ///
+    /// - Returns: those that are left because a store could not be asked.
+    static func removeCopies(
+        of move: UnfinishedMove, from old: any SessionStore, keepingWhatLacks new: any SessionStore
+    ) async -> [UnfinishedMove.Copy] {
+        var left: [UnfinishedMove.Copy] = []
+        for copy in move.copies {
+            do throws(StoreError) {
+                let kept = try await new.load(copy.session)
+                guard let record = try await old.load(copy.session), copy.isStill(record) else { continue }
+                // Older there than here: that is none of a move's doing.
+                if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
+                try await old.delete(copy.session)
+            } catch {
+                left.append(copy)
+            }
+        }
+        return left
+    }
+
     private func write(_ records: [SessionRecord]) async throws(AgentError) {
         do throws(StoreError) {
             for record in records { try await target.save(record) }

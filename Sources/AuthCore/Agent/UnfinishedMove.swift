@@ -22,7 +22,7 @@ package struct UnfinishedMove: Sendable, Equatable {
         }
 
         /// Nobody has signed in to it, renewed it or changed it since.
-        fileprivate func isStill(_ record: SessionRecord) -> Bool {
+        func isStill(_ record: SessionRecord) -> Bool {
             record.signIn == signIn && record.version.number <= number
         }
     }
@@ -36,39 +36,4 @@ package struct UnfinishedMove: Sendable, Equatable {
         self.to = to
         self.copies = copies
     }
-
-    /// Removes each copy that is as it was moved, and that the new store, which is asked first, does not lack: what it
-    /// has not any more, somebody has signed out of.
-    ///
-    /// - Returns: those that are left because a store could not be asked.
-    func clear(_ old: any SessionStore, keepingWhatLacks new: any SessionStore) async -> [Copy] {
-        var left: [Copy] = []
-        for copy in copies {
-            do throws(StoreError) {
-                let kept = try await new.load(copy.session)
-                guard let record = try await old.load(copy.session), copy.isStill(record) else { continue }
-                // Older there than here: that is none of a move's doing.
-                if let kept, kept.signIn == record.signIn, !kept.version.covers(record.version) { continue }
-                try await old.delete(copy.session)
-            } catch {
-                left.append(copy)
-            }
-        }
-        return left
-    }
-}
-
-/// Where an unfinished move outlives a run.
-package protocol UnfinishedMoveKeeper: Sendable {
-    func load() async -> UnfinishedMove?
-    /// It is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
-    func keep(_ move: UnfinishedMove?) async throws(StoreError)
-}
-
-/// Where there is no place for one: no session was ever moved.
-package struct NoUnfinishedMove: UnfinishedMoveKeeper {
-    package init() {}
-
-    package func load() -> UnfinishedMove? { nil }
-    package func keep(_ move: UnfinishedMove?) {}
 }

@@ -111,7 +111,7 @@ struct MovableStoreTests {
         try await new.save(renewed)
         try await new.delete(SessionName("out"))
         try await old.save(record("another"))
-        #expect(await move.clear(old, keepingWhatLacks: new).isEmpty)
+        #expect(await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new).isEmpty)
         #expect(try await names(old) == ["another"])
         #expect(try await names(new) == ["home", "renewed"])
     }
@@ -123,15 +123,15 @@ struct MovableStoreTests {
         var renewed = try record("renewed")
         renewed.revision += 1
         try await old.save(renewed)
-        #expect(await move.clear(old, keepingWhatLacks: new).isEmpty)
+        #expect(await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new).isEmpty)
         #expect(try await names(old) == ["again", "renewed"])
     }
 
     @Test("nothing is removed while either store cannot be asked; it is left to do")
     func keepsUnasked() async throws {
         let move = try await unfinished(["home"])
-        #expect(await move.clear(old, keepingWhatLacks: LockedStore()) == move.copies)
-        #expect(await move.clear(LockedStore(), keepingWhatLacks: new) == move.copies)
+        #expect(await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: LockedStore()) == move.copies)
+        #expect(await StoreMove.removeCopies(of: move, from: LockedStore(), keepingWhatLacks: new) == move.copies)
         #expect(try await names(old) == ["home"])
     }
 

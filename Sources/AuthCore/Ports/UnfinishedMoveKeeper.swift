@@ -1,0 +1,14 @@
+/// Where an unfinished move outlives a run.
+package protocol UnfinishedMoveKeeper: Sendable {
+    func load() async -> UnfinishedMove?
+    /// It is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
+    func keep(_ move: UnfinishedMove?) async throws(StoreError)
+}
+
+/// Where there is no place for one: no session was ever moved.
+package struct NoUnfinishedMove: UnfinishedMoveKeeper {
+    package init() {}
+
+    package func load() -> UnfinishedMove? { nil }
+    package func keep(_ move: UnfinishedMove?) {}
+}
