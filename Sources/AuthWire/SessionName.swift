@@ -16,6 +16,13 @@ public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertib
         self.text = text
     }
 
+    /// What a name is before it is read (``WireObject/init(blank:)``).
+    static let blank = SessionName()
+
+    private init() {
+        text = ""
+    }
+
     /// `nil` for bytes outside the rule.
     init?(_ bytes: Span<UInt8>) {
         guard !bytes.isEmpty, bytes.count <= Self.longest, Self.isLetterOrDigit(bytes[0]) else { return nil }

@@ -1,0 +1,215 @@
+/// How a member is read and written, and what it is in words.
+public struct Field<Value: Sendable>: Sendable {
+    /// `nil` if the value is something else. An object inside this one says itself what is wrong with it.
+    typealias Read = @Sendable (JSON, ObjectDecoder.Source) throws(AgentError) -> Value?
+
+    let type: MemberType
+    let read: Read
+    let write: @Sendable (Value) -> JSON
+    /// `null` is a value of its own.
+    let acceptsNull: Bool
+    private let makeWords: @Sendable () -> String
+
+    var words: String { makeWords() }
+
+    init(
+        _ type: MemberType, _ words: @autoclosure @escaping @Sendable () -> String,
+        read: @escaping @Sendable (JSON) -> Value?, write: @escaping @Sendable (Value) -> JSON
+    ) {
+        self.init(nesting: type, words(), read: { json, _ in read(json) }, write: write)
+    }
+
+    /// - Parameter read: may throw what is wrong inside.
+    fileprivate init(
+        nesting type: MemberType, _ words: @autoclosure @escaping @Sendable () -> String, acceptsNull: Bool = false,
+        read: @escaping Read, write: @escaping @Sendable (Value) -> JSON
+    ) {
+        self.type = type
+        self.read = read
+        self.write = write
+        self.acceptsNull = acceptsNull
+        makeWords = words
+    }
+}
+
+extension Field where Value == String {
+    static let string = Field(.string, "a string", read: { $0.stringValue }, write: { .string($0) })
+}
+
+extension Field where Value == [UInt8] {
+    static let base64 = Field(
+        .string, "base64 (RFC 4648 §4)", read: { $0.stringValue.flatMap(Base64.decode) },
+        write: { .string(Base64.encode($0)) })
+}
+
+extension Field where Value == Bool {
+    static let bool = Field(.boolean, "true or false", read: { $0.boolValue }, write: { .bool($0) })
+}
+
+extension Field where Value == Int {
+    static let integer = Field(
+        .integer, "a whole number", read: { $0.integerValue.flatMap { Int(exactly: $0) } }, write: { .whole($0) })
+
+    /// Of bytes.
+    static let count = Field(
+        .integer, "a whole number, 0 or more",
+        read: { json in json.integerValue.flatMap { $0 < 0 ? nil : Int(exactly: $0) } }, write: { .whole($0) })
+}
+
+extension Field where Value == Int32 {
+    static let processID = Field(
+        .integer, "a process id", read: { $0.integerValue.flatMap { Int32(exactly: $0) } }, write: { .whole($0) })
+}
+
+extension Field where Value == Double {
+    static let instant = Field(
+        .number, "a number of Unix seconds", read: { $0.doubleValue }, write: { .instant($0) })
+}
+
+extension Field where Value == Duration {
+    /// What a client may ask for.
+    static let milliseconds = Field(
+        .integer, "a whole number of milliseconds from 0 to \(Limits.longestDuration.wholeMilliseconds)",
+        read: { json in
+            json.integerValue.flatMap { (0...Limits.longestDuration.wholeMilliseconds).contains($0) ? $0 : nil }
+                .map { .milliseconds($0) }
+        }, write: { .milliseconds($0) })
+
+    /// What the agent has measured or a provider has said, however long.
+    static let length = Field(
+        .integer, "a whole number of milliseconds, 0 or more",
+        read: { json in json.integerValue.flatMap { $0 < 0 ? nil : .milliseconds($0) } }, write: { .milliseconds($0) })
+
+    /// Unlike other durations it may be below zero.
+    static let skew = Field(
+        .integer, "a whole number of milliseconds", read: { $0.integerValue.map { .milliseconds($0) } },
+        write: { .milliseconds($0) })
+}
+
+extension Field where Value == JSON {
+    static let any = Field(.any, "a value", read: { $0 }, write: { $0 })
+
+    static let anyOrNull = Field(nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
+}
+
+extension Field where Value == [JSON] {
+    static let array = Field(.array, "an array", read: { $0.arrayValue }, write: { .array($0) })
+}
+
+extension Field where Value == JSONObject {
+    static let object = Field(.object, "an object", read: { $0.objectValue }, write: { .object($0) })
+}
+
+extension Field where Value == [String] {
+    static let strings = Field(
+        .array, "an array of strings",
+        read: { json in
+            guard let elements = json.arrayValue else { return nil }
+            let texts = elements.compactMap(\.stringValue)
+            return texts.count == elements.count ? texts : nil
+        }, write: { .strings($0) })
+}
+
+extension Field where Value == [String: String] {
+    static let stringsByName = Field(
+        .object, "an object whose values are strings",
+        read: { json in
+            guard let object = json.objectValue else { return nil }
+            // One by one: two keys that are equal for Swift must not stop the program.
+            var texts: [String: String] = [:]
+            for (key, value) in object {
+                guard let text = value.stringValue else { return nil }
+                texts[key] = text
+            }
+            return texts
+        }, write: { .text($0) })
+}
+
+extension Field where Value == [String: Duration] {
+    static let skewsByName = Field(
+        .object, "an object whose values are whole milliseconds",
+        read: { json in
+            guard let object = json.objectValue else { return nil }
+            var skews: [String: Duration] = [:]
+            for (key, value) in object {
+                guard let milliseconds = value.integerValue else { return nil }
+                skews[key] = .milliseconds(milliseconds)
+            }
+            return skews
+        },
+        write: { skews in
+            var object = JSONObject()
+            for (name, skew) in skews.sorted(by: { $0.key < $1.key }) { object[name] = .milliseconds(skew) }
+            return .object(object)
+        })
+}
+
+extension Field where Value == SessionName {
+    static let sessionName = Field(
+        .string, "a session name (\(SessionName.rule))",
+        read: { json in
+            guard let text = json.stringValue else { return nil }
+            return try? SessionName(text)
+        }, write: { .string($0.text) })
+}
+
+extension Field where Value == [SessionName] {
+    static let sessionNames = Field(
+        .array, "a list of session names",
+        read: { json in
+            guard let texts = json.arrayValue?.map(\.stringValue) else { return nil }
+            let names = texts.compactMap { $0.flatMap { try? SessionName($0) } }
+            return names.count == texts.count ? names : nil
+        }, write: { .strings($0.map(\.text)) })
+}
+
+extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of the words of an enumeration.
+    static var word: Field {
+        Field(
+            .string, "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",
+            read: { json in json.stringValue.flatMap(Value.init(rawValue:)) }, write: { .string($0.rawValue) })
+    }
+}
+
+extension Field where Value == [Topic] {
+    static let topics = Field(
+        .array, "an array of \(Field<Topic>.word.words)",
+        read: { json in
+            guard let elements = json.arrayValue else { return nil }
+            let topics = elements.compactMap { $0.stringValue.flatMap(Topic.init(rawValue:)) }
+            return topics.count == elements.count ? topics : nil
+        }, write: { .strings($0.map(\.rawValue)) })
+}
+
+extension Field where Value == AgentError {
+    static let error = Field(.any, "an error", read: { AgentError(json: $0) }, write: { $0.json })
+}
+
+extension Field where Value: WireObject {
+    static var object: Field {
+        Field(
+            nesting: .object, "an object",
+            read: { json, source throws(AgentError) in
+                guard case .object(let object) = json else { return nil }
+                return try Value(object, from: source)
+            }, write: { $0.json })
+    }
+}
+
+extension Field {
+    static func list<Element: WireObject>() -> Field where Value == [Element] {
+        Field(
+            nesting: .array, "an array of objects",
+            read: { json, source throws(AgentError) in
+                guard case .array(let elements) = json else { return nil }
+                var values: [Element] = []
+                values.reserveCapacity(elements.count)
+                for element in elements {
+                    guard case .object(let object) = element else { return nil }
+                    values.append(try Element(object, from: source))
+                }
+                return values
+            }, write: { .array($0.map(\.json)) })
+    }
+}

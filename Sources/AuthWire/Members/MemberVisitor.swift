@@ -1,0 +1,18 @@
+/// Visits the members of an object: reads, writes or describes them.
+public protocol MemberVisitor {
+    associatedtype Failure: Error
+
+    /// A member that must be there.
+    mutating func required<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(Failure)
+
+    /// A member that may be absent, which is `nil`.
+    mutating func optional<Value>(_ key: String, _ value: inout Value?, _ field: Field<Value>) throws(Failure)
+
+    /// A member that is left out if it has its usual value.
+    mutating func optional<Value: Equatable>(
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+    ) throws(Failure)
+
+    /// A member that is always written, but may be absent when read: then the value of the blank object stays.
+    mutating func written<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(Failure)
+}

@@ -1,0 +1,56 @@
+/// Reads the members of one object. An error names the key and what was expected, never the value.
+///
+/// `null` is the same as an absent key, unless the field accepts it.
+struct ObjectDecoder: MemberVisitor {
+    /// Where the object comes from, which decides how an error reads.
+    enum Source {
+        /// The caller: -32602.
+        case params
+        /// The agent, read by a client.
+        case result
+    }
+
+    private let object: JSONObject
+    private let source: Source
+    /// How many keys of the object a member has.
+    private(set) var knownKeys = 0
+
+    init(_ object: JSONObject, from source: Source) {
+        self.object = object
+        self.source = source
+    }
+
+    mutating func required<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(AgentError) {
+        guard let found = try read(key, field) else { throw problem(key, field, found: "nothing") }
+        value = found
+    }
+
+    mutating func optional<Value>(_ key: String, _ value: inout Value?, _ field: Field<Value>) throws(AgentError) {
+        value = try read(key, field)
+    }
+
+    mutating func optional<Value: Equatable>(
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+    ) throws(AgentError) {
+        value = try read(key, field) ?? usual
+    }
+
+    mutating func written<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(AgentError) {
+        if let found = try read(key, field) { value = found }
+    }
+
+    private mutating func read<Value>(_ key: String, _ field: Field<Value>) throws(AgentError) -> Value? {
+        guard let json = object[key] else { return nil }
+        knownKeys += 1
+        guard !json.isNull || field.acceptsNull else { return nil }
+        guard let value = try field.read(json, source) else { throw problem(key, field, found: json.kindInWords) }
+        return value
+    }
+
+    private func problem<Value>(_ key: String, _ field: Field<Value>, found: String) -> AgentError {
+        switch source {
+        case .params: .invalidParams("params.\(key): expected \(field.words), found \(found).")
+        case .result: .internalError("The agent's answer: \(key): expected \(field.words), found \(found).")
+        }
+    }
+}
