@@ -1,15 +1,15 @@
 /// A change, told to subscribers as a JSON-RPC notification named ``method``.
-public struct AgentEvent: Sendable, Equatable {
+public struct AgentEvent: WireObject {
     /// Of the notification.
     public static let method = "event"
     /// The name of the first event after a subscription: all there is to know, in ``snapshot``.
     public static let snapshotName = "snapshot"
 
-    public var topic: Topic
+    public var topic = Topic.agent
     /// What happened; `event` on the wire.
-    public var name: String
+    public var name = ""
     /// Unix seconds.
-    public var at: Double
+    public var at: Double = 0
     public var session: SessionName?
     public var status: SessionStatus?
     public var network: NetworkStatus?
@@ -18,6 +18,8 @@ public struct AgentEvent: Sendable, Equatable {
     public var outbox: OutboxItem?
     /// `sessions`, `network` and `store`.
     public var snapshot: JSON?
+
+    public init(blank: Blank) {}
 
     public init(
         topic: Topic, name: String, at: Double, session: SessionName? = nil, status: SessionStatus? = nil,
@@ -45,30 +47,16 @@ public struct AgentEvent: Sendable, Equatable {
             ])
     }
 
-    /// - Parameter json: the params of the notification.
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        topic = try members.required("topic", .word)
-        name = try members.required("event", .string)
-        at = try members.required("at", .instant)
-        session = try members.optional("session", .sessionName)
-        status = try members.nested("status", SessionStatus.init)
-        network = try members.nested("network", NetworkStatus.init)
-        store = try members.nested("store", StoreInfo.init)
-        notice = try members.nested("notice", NoticeInfo.init)
-        outbox = try members.nested("outbox", OutboxItem.init)
-        snapshot = try members.optional("snapshot", .any)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["topic": .string(topic.rawValue), "event": .string(name), "at": .instant(at)]
-        object["session"] = session.map { .string($0.text) }
-        object["status"] = status?.json
-        object["network"] = network?.json
-        object["store"] = store?.json
-        object["notice"] = notice?.json
-        object["outbox"] = outbox?.json
-        object["snapshot"] = snapshot
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("topic", &topic, .word)
+        try visitor.required("event", &name, .string)
+        try visitor.required("at", &at, .instant)
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("status", &status, .object)
+        try visitor.optional("network", &network, .object)
+        try visitor.optional("store", &store, .object)
+        try visitor.optional("notice", &notice, .object)
+        try visitor.optional("outbox", &outbox, .object)
+        try visitor.optional("snapshot", &snapshot, .any)
     }
 }

@@ -1,14 +1,16 @@
 /// Of `agent.stats`: counted since the agent was started.
-public struct AgentStats: Sendable, Equatable {
-    public var requests: Int
+public struct AgentStats: WireObject {
+    public var requests = 0
     /// Open now.
-    public var connections: Int
+    public var connections = 0
     /// Kept now.
-    public var sessions: Int
-    public var renewals: Int
-    public var uptime: Duration
+    public var sessions = 0
+    public var renewals = 0
+    public var uptime = Duration.zero
     /// Whatever else a version counts, by name.
-    public var counters: JSONObject
+    public var counters = JSONObject()
+
+    public init(blank: Blank) {}
 
     public init(
         requests: Int, connections: Int, sessions: Int, renewals: Int, uptime: Duration,
@@ -22,20 +24,12 @@ public struct AgentStats: Sendable, Equatable {
         self.counters = counters
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        requests = try members.required("requests", .integer)
-        connections = try members.required("connections", .integer)
-        sessions = try members.required("sessions", .integer)
-        renewals = try members.required("renewals", .integer)
-        uptime = .milliseconds(try members.required("uptime_ms", .integer))
-        counters = try members.optional("counters", .object) ?? JSONObject()
-    }
-
-    public var json: JSON {
-        [
-            "requests": .whole(requests), "connections": .whole(connections), "sessions": .whole(sessions),
-            "renewals": .whole(renewals), "uptime_ms": .milliseconds(uptime), "counters": .object(counters),
-        ]
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("requests", &requests, .integer)
+        try visitor.required("connections", &connections, .integer)
+        try visitor.required("sessions", &sessions, .integer)
+        try visitor.required("renewals", &renewals, .integer)
+        try visitor.required("uptime_ms", &uptime, .length)
+        try visitor.written("counters", &counters, .object)
     }
 }

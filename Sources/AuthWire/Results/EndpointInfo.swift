@@ -1,15 +1,17 @@
 /// A call of a provider's API that its profile names, as `provider.show` tells it.
-public struct EndpointInfo: Sendable, Equatable {
-    public var name: String
+public struct EndpointInfo: WireObject {
+    public var name = ""
     /// For people.
     public var about: String?
-    public var method: String
+    public var method = ""
     /// As the profile has it, with `{places}`.
-    public var path: String
+    public var path = ""
     /// In the order in which the profile names them.
-    public var args: [ArgumentInfo]
+    public var args: [ArgumentInfo] = []
     /// Whether it answers page by page.
-    public var paged: Bool
+    public var paged = false
+
+    public init(blank: Blank) {}
 
     public init(
         name: String, about: String? = nil, method: String, path: String, args: [ArgumentInfo] = [],
@@ -23,36 +25,27 @@ public struct EndpointInfo: Sendable, Equatable {
         self.paged = paged
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        about = try members.optional("about", .string)
-        method = try members.required("method", .string)
-        path = try members.required("path", .string)
-        args = try members.list("args", ArgumentInfo.init) ?? []
-        paged = try members.optional("paged", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["name": .string(name)]
-        object["about"] = about.map(JSON.string)
-        object["method"] = .string(method)
-        object["path"] = .string(path)
-        object["args"] = .array(args.map(\.json))
-        if paged { object["paged"] = true }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.optional("about", &about, .string)
+        try visitor.required("method", &method, .string)
+        try visitor.required("path", &path, .string)
+        try visitor.written("args", &args, .list())
+        try visitor.optional("paged", &paged, .bool, default: false)
     }
 }
 
 /// One argument of an endpoint.
-public struct ArgumentInfo: Sendable, Equatable {
-    public var name: String
-    public var type: ArgumentType
-    public var optional: Bool
+public struct ArgumentInfo: WireObject {
+    public var name = ""
+    public var type = ArgumentType.text
+    public var optional = false
     /// Not to be shown, nor to be given where other programs can read it.
-    public var secret: Bool
+    public var secret = false
     /// For people.
     public var about: String?
+
+    public init(blank: Blank) {}
 
     public init(
         name: String, type: ArgumentType = .text, optional: Bool = false, secret: Bool = false, about: String? = nil
@@ -64,22 +57,12 @@ public struct ArgumentInfo: Sendable, Equatable {
         self.about = about
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        type = try members.required("type", .word)
-        optional = try members.optional("optional", .bool) ?? false
-        secret = try members.optional("secret", .bool) ?? false
-        about = try members.optional("about", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = [
-            "name": .string(name), "type": .string(type.rawValue), "optional": .bool(optional),
-            "secret": .bool(secret),
-        ]
-        object["about"] = about.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("type", &type, .word)
+        try visitor.written("optional", &optional, .bool)
+        try visitor.written("secret", &secret, .bool)
+        try visitor.optional("about", &about, .string)
     }
 }
 

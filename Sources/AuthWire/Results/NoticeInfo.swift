@@ -1,11 +1,13 @@
 /// What a person is told, with an event of ``Topic/notice``.
-public struct NoticeInfo: Sendable, Equatable {
+public struct NoticeInfo: WireObject {
     /// `sign_in_required`, `keyring_locked` or `stale`.
-    public var reason: String
-    public var title: String
-    public var message: String
+    public var reason = ""
+    public var title = ""
+    public var message = ""
     /// What to type, where that helps.
     public var command: String?
+
+    public init(blank: Blank) {}
 
     public init(reason: String, title: String, message: String, command: String? = nil) {
         self.reason = reason
@@ -14,19 +16,10 @@ public struct NoticeInfo: Sendable, Equatable {
         self.command = command
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        reason = try members.required("reason", .string)
-        title = try members.required("title", .string)
-        message = try members.required("message", .string)
-        command = try members.optional("command", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = [
-            "reason": .string(reason), "title": .string(title), "message": .string(message),
-        ]
-        object["command"] = command.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("reason", &reason, .string)
+        try visitor.required("title", &title, .string)
+        try visitor.required("message", &message, .string)
+        try visitor.optional("command", &command, .string)
     }
 }

@@ -1,25 +1,27 @@
 /// A write that is kept until the provider has answered it.
-public struct OutboxItem: Sendable, Equatable {
+public struct OutboxItem: WireObject {
     public enum State: String, Sendable, CaseIterable {
         case waiting, sending
         /// The provider's answer was a final no; ``error`` has its words.
         case givenUp = "given_up"
     }
 
-    public var id: String
-    public var session: SessionName
-    public var state: State
+    public var id = ""
+    public var session = SessionName.blank
+    public var state = State.waiting
     /// The endpoint's name, or method and path.
-    public var request: String
-    public var idempotencyKey: String
+    public var request = ""
+    public var idempotencyKey = ""
     /// Unix seconds.
-    public var queuedAt: Double
+    public var queuedAt: Double = 0
     /// Since the agent was started.
-    public var tries: Int
+    public var tries = 0
     /// Unix seconds; `nil`: when the provider can be reached, or those before it have gone.
     public var retryAt: Double?
     /// Of the last try.
     public var error: AgentError?
+
+    public init(blank: Blank) {}
 
     public init(
         id: String, session: SessionName, state: State, request: String, idempotencyKey: String, queuedAt: Double,
@@ -36,43 +38,30 @@ public struct OutboxItem: Sendable, Equatable {
         self.error = error
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        id = try members.required("id", .string)
-        session = try members.required("session", .sessionName)
-        state = try members.required("state", .word)
-        request = try members.required("request", .string)
-        idempotencyKey = try members.required("idempotency_key", .string)
-        queuedAt = try members.required("queued_at", .instant)
-        tries = try members.optional("tries", .count) ?? 0
-        retryAt = try members.optional("retry_at", .instant)
-        error = members.object["error"].map { AgentError(json: $0) }
-    }
-
-    public var json: JSON {
-        var object: JSONObject = [
-            "id": .string(id), "session": .string(session.text), "state": .string(state.rawValue),
-            "request": .string(request), "idempotency_key": .string(idempotencyKey), "queued_at": .instant(queuedAt),
-            "tries": .whole(tries),
-        ]
-        object["retry_at"] = retryAt.map(JSON.instant)
-        object["error"] = error?.json
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("id", &id, .string)
+        try visitor.required("session", &session, .sessionName)
+        try visitor.required("state", &state, .word)
+        try visitor.required("request", &request, .string)
+        try visitor.required("idempotency_key", &idempotencyKey, .string)
+        try visitor.required("queued_at", &queuedAt, .instant)
+        try visitor.written("tries", &tries, .count)
+        try visitor.optional("retry_at", &retryAt, .instant)
+        try visitor.optional("error", &error, .error)
     }
 }
 
 /// Of the `outbox` methods: in the order in which they are sent; of `outbox.drop` those that were dropped.
-public struct OutboxList: Sendable, Equatable {
-    public var entries: [OutboxItem]
+public struct OutboxList: WireObject {
+    public var entries: [OutboxItem] = []
+
+    public init(blank: Blank) {}
 
     public init(entries: [OutboxItem]) {
         self.entries = entries
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        entries = try members.list("entries", OutboxItem.init) ?? []
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.written("entries", &entries, .list())
     }
-
-    public var json: JSON { ["entries": .array(entries.map(\.json))] }
 }

@@ -1,19 +1,18 @@
 /// Of `token.proof`: good for one request, and not for long.
-public struct ProofResult: Sendable, Equatable, HoldsSecrets {
+public struct ProofResult: WireObject, HoldsSecrets {
     /// The value of the header `DPoP`. Secret.
-    public var proof: String
-    public var session: SessionName
+    public var proof = ""
+    public var session = SessionName.blank
+
+    public init(blank: Blank) {}
 
     public init(proof: String, session: SessionName) {
         self.proof = proof
         self.session = session
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        proof = try members.required("proof", .string)
-        session = try members.required("session", .sessionName)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("proof", &proof, .string)
+        try visitor.required("session", &session, .sessionName)
     }
-
-    public var json: JSON { ["proof": .string(proof), "session": .string(session.text)] }
 }

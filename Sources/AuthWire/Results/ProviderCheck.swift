@@ -1,12 +1,14 @@
 /// What is wrong in a profile or settings file, and where.
-public struct ProfileProblem: Error, Sendable, Equatable, CustomStringConvertible {
-    public var file: String
+public struct ProfileProblem: Error, WireObject, CustomStringConvertible {
+    public var file = ""
     /// From 1; 0 when it is about the file as a whole.
-    public var line: Int
+    public var line = 0
     /// With its table: `renewal.kind`.
-    public var key: String
-    public var expected: String
+    public var key = ""
+    public var expected = ""
     public var found: String?
+
+    public init(blank: Blank) {}
 
     public init(file: String, line: Int, key: String, expected: String, found: String? = nil) {
         self.file = file
@@ -16,21 +18,12 @@ public struct ProfileProblem: Error, Sendable, Equatable, CustomStringConvertibl
         self.found = found
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        file = try members.required("file", .string)
-        line = try members.required("line", .integer)
-        key = try members.required("key", .string)
-        expected = try members.required("expected", .string)
-        found = try members.optional("found", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = [
-            "file": .string(file), "line": .whole(line), "key": .string(key), "expected": .string(expected),
-        ]
-        object["found"] = found.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("file", &file, .string)
+        try visitor.required("line", &line, .integer)
+        try visitor.required("key", &key, .string)
+        try visitor.required("expected", &expected, .string)
+        try visitor.optional("found", &found, .string)
     }
 
     /// On one line, with every character visible: a key or a file's name may hold any.
@@ -42,16 +35,16 @@ public struct ProfileProblem: Error, Sendable, Equatable, CustomStringConvertibl
 }
 
 /// Of `provider.check`; no problems: the profile is fine.
-public struct ProviderCheck: Sendable, Equatable {
-    public var problems: [ProfileProblem]
+public struct ProviderCheck: WireObject {
+    public var problems: [ProfileProblem] = []
+
+    public init(blank: Blank) {}
 
     public init(problems: [ProfileProblem]) {
         self.problems = problems
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        problems = try Members(result: json).list("problems", ProfileProblem.init) ?? []
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.written("problems", &problems, .list())
     }
-
-    public var json: JSON { ["problems": .array(problems.map(\.json))] }
 }

@@ -1,9 +1,11 @@
 /// A base URL of a provider.
-public struct EnvironmentInfo: Sendable, Equatable {
-    public var name: String
-    public var url: String
+public struct EnvironmentInfo: WireObject {
+    public var name = ""
+    public var url = ""
     /// `default` on the wire.
-    public var isDefault: Bool
+    public var isDefault = false
+
+    public init(blank: Blank) {}
 
     public init(name: String, url: String, isDefault: Bool = false) {
         self.name = name
@@ -11,21 +13,20 @@ public struct EnvironmentInfo: Sendable, Equatable {
         self.isDefault = isDefault
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        url = try members.required("url", .string)
-        isDefault = try members.optional("default", .bool) ?? false
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("url", &url, .string)
+        try visitor.written("default", &isDefault, .bool)
     }
-
-    public var json: JSON { ["name": .string(name), "url": .string(url), "default": .bool(isDefault)] }
 }
 
 /// A way to sign in and what it asks for.
-public struct SignInMethodInfo: Sendable, Equatable {
-    public var name: String
-    public var label: String
-    public var fields: [StepField]
+public struct SignInMethodInfo: WireObject {
+    public var name = ""
+    public var label = ""
+    public var fields: [StepField] = []
+
+    public init(blank: Blank) {}
 
     public init(name: String, label: String, fields: [StepField] = []) {
         self.name = name
@@ -33,31 +34,28 @@ public struct SignInMethodInfo: Sendable, Equatable {
         self.fields = fields
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        label = try members.required("label", .string)
-        fields = try members.list("fields", StepField.init) ?? []
-    }
-
-    public var json: JSON {
-        ["name": .string(name), "label": .string(label), "fields": .array(fields.map(\.json))]
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("label", &label, .string)
+        try visitor.written("fields", &fields, .list())
     }
 }
 
 /// Of `provider.show`: a profile without its secrets.
-public struct ProviderDetail: Sendable, Equatable {
-    public var name: String
-    public var title: String
-    public var environments: [EnvironmentInfo]
-    public var methods: [SignInMethodInfo]
+public struct ProviderDetail: WireObject {
+    public var name = ""
+    public var title = ""
+    public var environments: [EnvironmentInfo] = []
+    public var methods: [SignInMethodInfo] = []
     /// What can be done about a password: `set`, `change`, `request_reset`, `reset`.
-    public var password: [SignInMethodInfo]
+    public var password: [SignInMethodInfo] = []
     /// What renews a session: `refresh`, `validate`, `sign-in` or `none`.
-    public var renewal: String
-    public var endpoints: [EndpointInfo]
+    public var renewal = ""
+    public var endpoints: [EndpointInfo] = []
     /// "bundled", or the path of the profile.
-    public var source: String
+    public var source = ""
+
+    public init(blank: Blank) {}
 
     public init(
         name: String, title: String, environments: [EnvironmentInfo] = [], methods: [SignInMethodInfo] = [],
@@ -73,24 +71,14 @@ public struct ProviderDetail: Sendable, Equatable {
         self.source = source
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        title = try members.required("title", .string)
-        environments = try members.list("environments", EnvironmentInfo.init) ?? []
-        methods = try members.list("methods", SignInMethodInfo.init) ?? []
-        password = try members.list("password", SignInMethodInfo.init) ?? []
-        renewal = try members.required("renewal", .string)
-        endpoints = try members.list("endpoints", EndpointInfo.init) ?? []
-        source = try members.required("source", .string)
-    }
-
-    public var json: JSON {
-        [
-            "name": .string(name), "title": .string(title), "environments": .array(environments.map(\.json)),
-            "methods": .array(methods.map(\.json)), "password": .array(password.map(\.json)),
-            "renewal": .string(renewal), "endpoints": .array(endpoints.map(\.json)),
-            "source": .string(source),
-        ]
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("title", &title, .string)
+        try visitor.written("environments", &environments, .list())
+        try visitor.written("methods", &methods, .list())
+        try visitor.written("password", &password, .list())
+        try visitor.required("renewal", &renewal, .string)
+        try visitor.written("endpoints", &endpoints, .list())
+        try visitor.required("source", &source, .string)
     }
 }

@@ -1,11 +1,13 @@
 /// Of `provider.forget`.
-public struct ProviderForgotten: Sendable, Equatable {
+public struct ProviderForgotten: WireObject {
     /// There was a registration, and the next sign-in makes another one.
-    public var isForgotten: Bool
+    public var isForgotten = false
     /// The provider has deleted it too.
-    public var isDeleted: Bool
+    public var isDeleted = false
     /// Why not, for the user.
     public var message: String?
+
+    public init(blank: Blank) {}
 
     public init(isForgotten: Bool, isDeleted: Bool = false, message: String? = nil) {
         self.isForgotten = isForgotten
@@ -13,16 +15,9 @@ public struct ProviderForgotten: Sendable, Equatable {
         self.message = message
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        isForgotten = try members.required("forgotten", .bool)
-        isDeleted = try members.required("deleted", .bool)
-        message = try members.optional("message", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["forgotten": .bool(isForgotten), "deleted": .bool(isDeleted)]
-        object["message"] = message.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("forgotten", &isForgotten, .bool)
+        try visitor.required("deleted", &isDeleted, .bool)
+        try visitor.optional("message", &message, .string)
     }
 }

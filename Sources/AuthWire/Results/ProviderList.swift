@@ -1,11 +1,13 @@
 /// One line about a provider.
-public struct ProviderSummary: Sendable, Equatable {
-    public var name: String
-    public var title: String
-    public var environments: [String]
-    public var methods: [String]
+public struct ProviderSummary: WireObject {
+    public var name = ""
+    public var title = ""
+    public var environments: [String] = []
+    public var methods: [String] = []
     /// "bundled", or the path of the profile.
-    public var source: String
+    public var source = ""
+
+    public init(blank: Blank) {}
 
     public init(name: String, title: String, environments: [String] = [], methods: [String] = [], source: String) {
         self.name = name
@@ -15,34 +17,26 @@ public struct ProviderSummary: Sendable, Equatable {
         self.source = source
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        title = try members.required("title", .string)
-        environments = try members.optional("environments", .strings) ?? []
-        methods = try members.optional("methods", .strings) ?? []
-        source = try members.required("source", .string)
-    }
-
-    public var json: JSON {
-        [
-            "name": .string(name), "title": .string(title), "environments": .strings(environments),
-            "methods": .strings(methods), "source": .string(source),
-        ]
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("title", &title, .string)
+        try visitor.written("environments", &environments, .strings)
+        try visitor.written("methods", &methods, .strings)
+        try visitor.required("source", &source, .string)
     }
 }
 
 /// Of `provider.list`.
-public struct ProviderList: Sendable, Equatable {
-    public var providers: [ProviderSummary]
+public struct ProviderList: WireObject {
+    public var providers: [ProviderSummary] = []
+
+    public init(blank: Blank) {}
 
     public init(providers: [ProviderSummary]) {
         self.providers = providers
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        providers = try Members(result: json).list("providers", ProviderSummary.init) ?? []
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.written("providers", &providers, .list())
     }
-
-    public var json: JSON { ["providers": .array(providers.map(\.json))] }
 }

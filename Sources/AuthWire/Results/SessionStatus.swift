@@ -12,22 +12,22 @@ public enum SessionState: String, Sendable, CaseIterable {
 }
 
 /// All that may be seen of a session. Instants are Unix seconds.
-public struct SessionStatus: Sendable, Equatable {
-    public var session: SessionName
-    public var provider: String
+public struct SessionStatus: WireObject {
+    public var session = SessionName.blank
+    public var provider = ""
     public var environment: String?
-    public var state: SessionState
+    public var state = SessionState.signedOut
     /// A word for programs: why the state is what it is.
     public var cause: String?
     /// The same in words for people.
     public var message: String?
     public var user: UserSummary?
     /// The account has no password yet.
-    public var needsPassword: Bool
+    public var needsPassword = false
     /// Something renews it without a person; where nothing does, it ends at `expiresAt`.
-    public var renews: Bool
+    public var renews = true
     /// The answers to the sign-in are kept, to sign in again by.
-    public var remembered: Bool
+    public var remembered = false
     public var expiresAt: Double?
     /// When it is renewed next.
     public var refreshAt: Double?
@@ -38,7 +38,7 @@ public struct SessionStatus: Sendable, Equatable {
     /// What the last try to renew said.
     public var lastError: String?
     /// Kept in memory only, because the store cannot be written now.
-    public var unsaved: Bool
+    public var unsaved = false
     /// Why it is unsaved, in the store's words.
     public var storeError: String?
     /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
@@ -48,7 +48,9 @@ public struct SessionStatus: Sendable, Equatable {
     /// Where it is kept.
     public var store: StoreKind?
     /// `default` on the wire.
-    public var isDefault: Bool
+    public var isDefault = false
+
+    public init(blank: Blank) {}
 
     public init(
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
@@ -82,69 +84,43 @@ public struct SessionStatus: Sendable, Equatable {
         self.isDefault = isDefault
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        session = try members.required("session", .sessionName)
-        provider = try members.required("provider", .string)
-        environment = try members.optional("environment", .string)
-        state = try members.required("state", .word)
-        cause = try members.optional("cause", .string)
-        message = try members.optional("message", .string)
-        user = try members.nested("user", UserSummary.init)
-        needsPassword = try members.optional("needs_password", .bool) ?? false
-        renews = try members.optional("renews", .bool) ?? true
-        remembered = try members.optional("remembered", .bool) ?? false
-        expiresAt = try members.optional("expires_at", .instant)
-        refreshAt = try members.optional("refresh_at", .instant)
-        issuedAt = try members.optional("issued_at", .instant)
-        endsAt = try members.optional("ends_at", .instant)
-        signedInAt = try members.optional("signed_in_at", .instant)
-        lastError = try members.optional("last_error", .string)
-        unsaved = try members.optional("unsaved", .bool) ?? false
-        storeError = try members.optional("store_error", .string)
-        clockSkew = try members.optional("clock_skew_ms", .skew)
-        scopes = try members.optional("scopes", .strings)
-        store = try members.optional("store", .word)
-        isDefault = try members.optional("default", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["session": .string(session.text), "provider": .string(provider)]
-        object["environment"] = environment.map(JSON.string)
-        object["state"] = .string(state.rawValue)
-        object["cause"] = cause.map(JSON.string)
-        object["message"] = message.map(JSON.string)
-        object["user"] = user?.json
-        object["needs_password"] = .bool(needsPassword)
-        object["renews"] = .bool(renews)
-        if remembered { object["remembered"] = true }
-        object["expires_at"] = expiresAt.map(JSON.instant)
-        object["refresh_at"] = refreshAt.map(JSON.instant)
-        object["issued_at"] = issuedAt.map(JSON.instant)
-        object["ends_at"] = endsAt.map(JSON.instant)
-        object["signed_in_at"] = signedInAt.map(JSON.instant)
-        object["last_error"] = lastError.map(JSON.string)
-        if unsaved { object["unsaved"] = true }
-        object["store_error"] = storeError.map(JSON.string)
-        object["clock_skew_ms"] = clockSkew.map(JSON.milliseconds)
-        object["scopes"] = scopes.map { .array($0.map(JSON.string)) }
-        object["store"] = store.map { .string($0.rawValue) }
-        object["default"] = .bool(isDefault)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("session", &session, .sessionName)
+        try visitor.required("provider", &provider, .string)
+        try visitor.optional("environment", &environment, .string)
+        try visitor.required("state", &state, .word)
+        try visitor.optional("cause", &cause, .string)
+        try visitor.optional("message", &message, .string)
+        try visitor.optional("user", &user, .object)
+        try visitor.written("needs_password", &needsPassword, .bool)
+        try visitor.written("renews", &renews, .bool)
+        try visitor.optional("remembered", &remembered, .bool, default: false)
+        try visitor.optional("expires_at", &expiresAt, .instant)
+        try visitor.optional("refresh_at", &refreshAt, .instant)
+        try visitor.optional("issued_at", &issuedAt, .instant)
+        try visitor.optional("ends_at", &endsAt, .instant)
+        try visitor.optional("signed_in_at", &signedInAt, .instant)
+        try visitor.optional("last_error", &lastError, .string)
+        try visitor.optional("unsaved", &unsaved, .bool, default: false)
+        try visitor.optional("store_error", &storeError, .string)
+        try visitor.optional("clock_skew_ms", &clockSkew, .skew)
+        try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("store", &store, .word)
+        try visitor.written("default", &isDefault, .bool)
     }
 }
 
 /// Of `session.list`.
-public struct SessionList: Sendable, Equatable {
-    public var sessions: [SessionStatus]
+public struct SessionList: WireObject {
+    public var sessions: [SessionStatus] = []
+
+    public init(blank: Blank) {}
 
     public init(sessions: [SessionStatus]) {
         self.sessions = sessions
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        sessions = try Members(result: json).list("sessions", SessionStatus.init) ?? []
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.written("sessions", &sessions, .list())
     }
-
-    public var json: JSON { ["sessions": .array(sessions.map(\.json))] }
 }

@@ -11,10 +11,10 @@ public enum StepKind: String, Sendable, CaseIterable {
 }
 
 /// Of the `login` methods. Only what its kind needs is there. Instants are Unix seconds.
-public struct Step: Sendable, Equatable {
+public struct Step: WireObject {
     /// Names this sign-in in the calls that follow.
-    public var login: String
-    public var kind: StepKind
+    public var login = ""
+    public var kind = StepKind.failed
     public var fields: [StepField]?
     /// The provider's own words, or ours, for the person.
     public var message: String?
@@ -34,6 +34,8 @@ public struct Step: Sendable, Equatable {
     public var certificateSHA256: String?
     public var status: SessionStatus?
     public var error: AgentError?
+
+    public init(blank: Blank) {}
 
     public init(
         login: String, kind: StepKind, fields: [StepField]? = nil, message: String? = nil, sentTo: String? = nil,
@@ -59,40 +61,21 @@ public struct Step: Sendable, Equatable {
         self.error = error
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        login = try members.required("login", .string)
-        kind = try members.required("kind", .word)
-        fields = try members.list("fields", StepField.init)
-        message = try members.optional("message", .string)
-        sentTo = try members.optional("sent_to", .string)
-        expiresAt = try members.optional("expires_at", .instant)
-        resendAt = try members.optional("resend_at", .instant)
-        verificationURI = try members.optional("verification_uri", .string)
-        verificationURIComplete = try members.optional("verification_uri_complete", .string)
-        userCode = try members.optional("user_code", .string)
-        url = try members.optional("url", .string)
-        redirectScheme = try members.optional("redirect_scheme", .string)
-        certificateSHA256 = try members.optional("certificate_sha256", .string)
-        status = try members.nested("status", SessionStatus.init)
-        error = try members.optional("error", .any).map(AgentError.init(json:))
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["login": .string(login), "kind": .string(kind.rawValue)]
-        object["fields"] = fields.map { .array($0.map(\.json)) }
-        object["message"] = message.map(JSON.string)
-        object["sent_to"] = sentTo.map(JSON.string)
-        object["expires_at"] = expiresAt.map(JSON.instant)
-        object["resend_at"] = resendAt.map(JSON.instant)
-        object["verification_uri"] = verificationURI.map(JSON.string)
-        object["verification_uri_complete"] = verificationURIComplete.map(JSON.string)
-        object["user_code"] = userCode.map(JSON.string)
-        object["url"] = url.map(JSON.string)
-        object["redirect_scheme"] = redirectScheme.map(JSON.string)
-        object["certificate_sha256"] = certificateSHA256.map(JSON.string)
-        object["status"] = status?.json
-        object["error"] = error?.json
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("login", &login, .string)
+        try visitor.required("kind", &kind, .word)
+        try visitor.optional("fields", &fields, .list())
+        try visitor.optional("message", &message, .string)
+        try visitor.optional("sent_to", &sentTo, .string)
+        try visitor.optional("expires_at", &expiresAt, .instant)
+        try visitor.optional("resend_at", &resendAt, .instant)
+        try visitor.optional("verification_uri", &verificationURI, .string)
+        try visitor.optional("verification_uri_complete", &verificationURIComplete, .string)
+        try visitor.optional("user_code", &userCode, .string)
+        try visitor.optional("url", &url, .string)
+        try visitor.optional("redirect_scheme", &redirectScheme, .string)
+        try visitor.optional("certificate_sha256", &certificateSHA256, .string)
+        try visitor.optional("status", &status, .object)
+        try visitor.optional("error", &error, .error)
     }
 }

@@ -1,10 +1,10 @@
 /// One thing that a sign-in asks a person for.
-public struct StepField: Sendable, Equatable {
-    public var name: String
-    public var label: String
+public struct StepField: WireObject {
+    public var name = ""
+    public var label = ""
     /// To be read without echo and never shown.
-    public var secret: Bool
-    public var optional: Bool
+    public var secret = false
+    public var optional = false
     /// What it is, for a client that can help with it: `text`, `email`, `password`, `new-password` (typed twice),
     /// `code`, `id-token` or `agreement` (a question that is answered with `yes` or `no`).
     public var kind: String?
@@ -15,6 +15,8 @@ public struct StepField: Sendable, Equatable {
     public var rules: [String]?
     /// What is taken when a person gives nothing.
     public var value: String?
+
+    public init(blank: Blank) {}
 
     public init(
         name: String, label: String, secret: Bool = false, optional: Bool = false, kind: String? = nil,
@@ -29,24 +31,13 @@ public struct StepField: Sendable, Equatable {
         self.value = value
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        name = try members.required("name", .string)
-        label = try members.required("label", .string)
-        secret = try members.optional("secret", .bool) ?? false
-        optional = try members.optional("optional", .bool) ?? false
-        kind = try members.optional("kind", .string)
-        rules = try members.optional("rules", .strings)
-        value = try members.optional("value", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = [
-            "name": .string(name), "label": .string(label), "secret": .bool(secret), "optional": .bool(optional),
-        ]
-        object["kind"] = kind.map(JSON.string)
-        object["rules"] = rules.map(JSON.strings)
-        object["value"] = value.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("name", &name, .string)
+        try visitor.required("label", &label, .string)
+        try visitor.written("secret", &secret, .bool)
+        try visitor.written("optional", &optional, .bool)
+        try visitor.optional("kind", &kind, .string)
+        try visitor.optional("rules", &rules, .strings)
+        try visitor.optional("value", &value, .string)
     }
 }

@@ -22,13 +22,15 @@ public enum StoreState: String, Sendable, CaseIterable {
     case starting
 }
 
-public struct StoreInfo: Sendable, Equatable {
-    public var kind: StoreKind
-    public var state: StoreState
+public struct StoreInfo: WireObject {
+    public var kind = StoreKind.memory
+    public var state = StoreState.starting
     /// For a person, when the state is no good one, or something in the store cannot be read.
     public var message: String?
     /// The program that provides it; `nil` if there is none, or it is not known.
     public var process: StoreProcess?
+
+    public init(blank: Blank) {}
 
     public init(kind: StoreKind, state: StoreState, message: String? = nil, process: StoreProcess? = nil) {
         self.kind = kind
@@ -37,42 +39,29 @@ public struct StoreInfo: Sendable, Equatable {
         self.process = process
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        kind = try members.required("kind", .word)
-        state = try members.required("state", .word)
-        message = try members.optional("message", .string)
-        process = try members.nested("process", StoreProcess.init)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["kind": .string(kind.rawValue), "state": .string(state.rawValue)]
-        object["message"] = message.map(JSON.string)
-        object["process"] = process?.json
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("kind", &kind, .word)
+        try visitor.required("state", &state, .word)
+        try visitor.optional("message", &message, .string)
+        try visitor.optional("process", &process, .object)
     }
 }
 
 /// The process behind a store, such as the one that owns the keyring's name on the message bus.
-public struct StoreProcess: Sendable, Equatable {
-    public var pid: Int32
+public struct StoreProcess: WireObject {
+    public var pid: Int32 = 0
     /// As the kernel has it (proc(5), "comm"); `nil` if it cannot be read.
     public var name: String?
+
+    public init(blank: Blank) {}
 
     public init(pid: Int32, name: String?) {
         self.pid = pid
         self.name = name
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        pid = try members.required("pid", .processID)
-        name = try members.optional("name", .string)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["pid": .whole(pid)]
-        object["name"] = name.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("pid", &pid, .processID)
+        try visitor.optional("name", &name, .string)
     }
 }

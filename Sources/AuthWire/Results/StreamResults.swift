@@ -1,47 +1,38 @@
 /// Of `api.write`.
-public struct StreamTaken: Sendable, Equatable {
+public struct StreamTaken: WireObject {
     /// Where the next piece begins: behind this one, or at 0 when the body is wanted again.
-    public var next: Int
+    public var next = 0
     /// No more is wanted: the answer to the call is there, or comes.
-    public var done: Bool
+    public var done = false
+
+    public init(blank: Blank) {}
 
     public init(next: Int, done: Bool = false) {
         self.next = next
         self.done = done
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        next = try members.required("next", .count)
-        done = try members.optional("done", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["next": .whole(next)]
-        if done { object["done"] = true }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("next", &next, .count)
+        try visitor.optional("done", &done, .bool, default: false)
     }
 }
 
 /// Of `api.read`: the next piece of an answer.
-public struct StreamPiece: Sendable, Equatable, HoldsSecrets {
-    public var bytes: [UInt8]
+public struct StreamPiece: WireObject, HoldsSecrets {
+    public var bytes: [UInt8] = []
     /// Nothing comes after it, and the stream has ended.
-    public var isLast: Bool
+    public var isLast = false
+
+    public init(blank: Blank) {}
 
     public init(bytes: [UInt8], isLast: Bool) {
         self.bytes = bytes
         self.isLast = isLast
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        guard let bytes = Base64.decode(try members.required("body_base64", .string)) else {
-            throw members.problem("body_base64", "base64", found: "something else")
-        }
-        self.bytes = bytes
-        isLast = try members.required("last", .bool)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("body_base64", &bytes, .base64)
+        try visitor.required("last", &isLast, .bool)
     }
-
-    public var json: JSON { ["body_base64": .string(Base64.encode(bytes)), "last": .bool(isLast)] }
 }

@@ -1,14 +1,16 @@
 /// Of `token.get`.
-public struct TokenResult: Sendable, Equatable, HoldsSecrets {
+public struct TokenResult: WireObject, HoldsSecrets {
     /// Secret.
-    public var accessToken: String
+    public var accessToken = ""
     /// As the provider spells it; `Bearer` as a rule.
-    public var tokenType: String
+    public var tokenType = ""
     /// Unix seconds; `nil`: the provider does not tell.
     public var expiresAt: Double?
     /// How long it is still valid, which may be less than was asked for; `nil`: the provider does not tell.
     public var valid: Duration?
-    public var session: SessionName
+    public var session = SessionName.blank
+
+    public init(blank: Blank) {}
 
     public init(
         accessToken: String, tokenType: String, expiresAt: Double? = nil, valid: Duration? = nil, session: SessionName
@@ -20,20 +22,11 @@ public struct TokenResult: Sendable, Equatable, HoldsSecrets {
         self.session = session
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        accessToken = try members.required("access_token", .string)
-        tokenType = try members.required("token_type", .string)
-        expiresAt = try members.optional("expires_at", .instant)
-        valid = try members.optional("valid_ms", .count).map { .milliseconds($0) }
-        session = try members.required("session", .sessionName)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["access_token": .string(accessToken), "token_type": .string(tokenType)]
-        object["expires_at"] = expiresAt.map(JSON.instant)
-        object["session"] = .string(session.text)
-        object["valid_ms"] = valid.map(JSON.milliseconds)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("access_token", &accessToken, .string)
+        try visitor.required("token_type", &tokenType, .string)
+        try visitor.optional("expires_at", &expiresAt, .instant)
+        try visitor.required("session", &session, .sessionName)
+        try visitor.optional("valid_ms", &valid, .length)
     }
 }

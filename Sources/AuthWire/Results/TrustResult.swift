@@ -1,12 +1,14 @@
 /// Of `session.trust`.
-public struct TrustResult: Sendable, Equatable {
+public struct TrustResult: WireObject {
     /// Where the session was signed in and its profile does not lead any more.
-    public var former: [String]
+    public var former: [String] = []
     /// What the profile names now instead; empty if nothing has changed.
-    public var origins: [String]
+    public var origins: [String] = []
     /// The session's tokens may be sent to ``origins`` from here on; `trusted` on the wire.
-    public var isTrusted: Bool
-    public var status: SessionStatus
+    public var isTrusted = false
+    public var status = SessionStatus(blank: Blank())
+
+    public init(blank: Blank) {}
 
     public init(former: [String], origins: [String], isTrusted: Bool, status: SessionStatus) {
         self.former = former
@@ -15,18 +17,10 @@ public struct TrustResult: Sendable, Equatable {
         self.status = status
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        former = try members.required("former", .strings)
-        origins = try members.required("origins", .strings)
-        isTrusted = try members.required("trusted", .bool)
-        status = try SessionStatus(try members.required("status", .any))
-    }
-
-    public var json: JSON {
-        [
-            "former": .strings(former), "origins": .strings(origins), "trusted": .bool(isTrusted),
-            "status": status.json,
-        ]
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("former", &former, .strings)
+        try visitor.required("origins", &origins, .strings)
+        try visitor.required("trusted", &isTrusted, .bool)
+        try visitor.required("status", &status, .object)
     }
 }

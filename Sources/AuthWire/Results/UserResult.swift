@@ -1,12 +1,14 @@
 /// Of `user.get` and `user.update`.
-public struct UserResult: Sendable, Equatable, HoldsSecrets {
-    public var user: UserSummary
+public struct UserResult: WireObject, HoldsSecrets {
+    public var user = UserSummary(blank: Blank())
     /// The backend's own user, as received.
-    public var raw: JSON
+    public var raw = JSON.null
     /// Unix seconds.
     public var fetchedAt: Double?
     /// Since then, in milliseconds; for a client whose clock is another one.
     public var ageMs: Int?
+
+    public init(blank: Blank) {}
 
     public init(user: UserSummary, raw: JSON, fetchedAt: Double? = nil, ageMs: Int? = nil) {
         self.user = user
@@ -15,18 +17,10 @@ public struct UserResult: Sendable, Equatable, HoldsSecrets {
         self.ageMs = ageMs
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        let members = try Members(result: json)
-        user = try UserSummary(try members.required("user", .any))
-        raw = members.object["raw"] ?? .null
-        fetchedAt = try members.optional("fetched_at", .instant)
-        ageMs = try members.optional("age_ms", .integer)
-    }
-
-    public var json: JSON {
-        var object: JSONObject = ["user": user.json, "raw": raw]
-        object["fetched_at"] = fetchedAt.map(JSON.instant)
-        object["age_ms"] = ageMs.map { .whole($0) }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("user", &user, .object)
+        try visitor.written("raw", &raw, .any)
+        try visitor.optional("fetched_at", &fetchedAt, .instant)
+        try visitor.optional("age_ms", &ageMs, .integer)
     }
 }
