@@ -24,7 +24,7 @@ package enum ProfileCheckProgram {
         guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return nil }
         limit()
         guard let bytes = input(), let json = try? JSON(parsing: bytes), case .object(let object) = json,
-            let params = try? ProviderCheckParams(object)
+            let params = try? ProviderCheckParams(params: .object(object))
         else { return ExitStatus.wrongUsage.rawValue }
         return output(check(params).json.serialized()) ? 0 : ExitStatus.systemError.rawValue
     }

@@ -3,7 +3,7 @@ extension AgentRequest {
     /// - Throws: JSON-RPC's -32601 and -32602, the latter naming the key and what was expected of it.
     public init(method: String, params: JSON?) throws(AgentError) {
         guard let name = MethodName.byName[method] else { throw .methodNotFound(method) }
-        self = try AgentRequest.read(name, try AgentRequest.named(params))
+        self = try AgentRequest.read(name, .object(try AgentRequest.named(params)))
     }
 
     private static func named(_ params: JSON?) throws(AgentError) -> JSONObject {
@@ -15,57 +15,57 @@ extension AgentRequest {
         }
     }
 
-    private static func read(_ name: MethodName, _ object: JSONObject) throws(AgentError) -> AgentRequest {
+    private static func read(_ name: MethodName, _ params: JSON) throws(AgentError) -> AgentRequest {
         switch name {
         case .agentInfo: .agentInfo
         case .agentPing: .agentPing
         case .agentStats: .agentStats
-        case .agentReload: .agentReload(try ReloadParams(object))
+        case .agentReload: .agentReload(try ReloadParams(params: params))
         case .agentLock: .agentLock
-        case .agentUnlock: .agentUnlock(try UnlockParams(object))
+        case .agentUnlock: .agentUnlock(try UnlockParams(params: params))
         case .rpcDiscover: .rpcDiscover
         case .providerList: .providerList
-        case .providerShow: .providerShow(try ProviderParams(object))
-        case .providerCheck: .providerCheck(try ProviderCheckParams(object))
-        case .providerForget: .providerForget(try ProviderParams(object))
-        case .loginStart: .loginStart(try LoginStartParams(object))
-        case .loginAnswer: .loginAnswer(try LoginAnswerParams(object))
-        case .loginWait: .loginWait(try LoginParams(object))
-        case .loginCancel: .loginCancel(try LoginParams(object))
-        case .loginResend: .loginResend(try LoginParams(object))
-        case .loginRedirect: .loginRedirect(try LoginRedirectParams(object))
+        case .providerShow: .providerShow(try ProviderParams(params: params))
+        case .providerCheck: .providerCheck(try ProviderCheckParams(params: params))
+        case .providerForget: .providerForget(try ProviderParams(params: params))
+        case .loginStart: .loginStart(try LoginStartParams(params: params))
+        case .loginAnswer: .loginAnswer(try LoginAnswerParams(params: params))
+        case .loginWait: .loginWait(try LoginParams(params: params))
+        case .loginCancel: .loginCancel(try LoginParams(params: params))
+        case .loginResend: .loginResend(try LoginParams(params: params))
+        case .loginRedirect: .loginRedirect(try LoginRedirectParams(params: params))
         case .sessionList: .sessionList
-        case .sessionStatus: .sessionStatus(try SessionParams(object))
-        case .sessionUse: .sessionUse(try SessionUseParams(object))
-        case .sessionRefresh: .sessionRefresh(try SessionParams(object))
-        case .sessionValidate: .sessionValidate(try SessionParams(object))
-        case .sessionLogout: .sessionLogout(try LogoutParams(object))
-        case .sessionWait: .sessionWait(try SessionWaitParams(object))
-        case .passwordSet: .passwordSet(try PasswordParams(object))
-        case .passwordChange: .passwordChange(try PasswordParams(object))
-        case .passwordRequestReset: .passwordRequestReset(try PasswordParams(object))
-        case .passwordReset: .passwordReset(try PasswordParams(object))
-        case .tokenGet: .tokenGet(try TokenGetParams(object))
-        case .tokenReject: .tokenReject(try TokenRejectParams(object))
-        case .tokenProof: .tokenProof(try TokenProofParams(object))
-        case .userGet: .userGet(try UserGetParams(object))
-        case .userUpdate: .userUpdate(try UserUpdateParams(object))
-        case .apiRequest: .apiRequest(try APIRequestParams(object))
-        case .apiCall: .apiCall(try APICallParams(object))
-        case .apiWrite: .apiWrite(try StreamWriteParams(object))
-        case .apiRead: .apiRead(try StreamParams(object))
-        case .apiClose: .apiClose(try StreamParams(object))
+        case .sessionStatus: .sessionStatus(try SessionParams(params: params))
+        case .sessionUse: .sessionUse(try SessionUseParams(params: params))
+        case .sessionRefresh: .sessionRefresh(try SessionParams(params: params))
+        case .sessionValidate: .sessionValidate(try SessionParams(params: params))
+        case .sessionLogout: .sessionLogout(try LogoutParams(params: params))
+        case .sessionWait: .sessionWait(try SessionWaitParams(params: params))
+        case .passwordSet: .passwordSet(try PasswordParams(params: params))
+        case .passwordChange: .passwordChange(try PasswordParams(params: params))
+        case .passwordRequestReset: .passwordRequestReset(try PasswordParams(params: params))
+        case .passwordReset: .passwordReset(try PasswordParams(params: params))
+        case .tokenGet: .tokenGet(try TokenGetParams(params: params))
+        case .tokenReject: .tokenReject(try TokenRejectParams(params: params))
+        case .tokenProof: .tokenProof(try TokenProofParams(params: params))
+        case .userGet: .userGet(try UserGetParams(params: params))
+        case .userUpdate: .userUpdate(try UserUpdateParams(params: params))
+        case .apiRequest: .apiRequest(try APIRequestParams(params: params))
+        case .apiCall: .apiCall(try APICallParams(params: params))
+        case .apiWrite: .apiWrite(try StreamWriteParams(params: params))
+        case .apiRead: .apiRead(try StreamParams(params: params))
+        case .apiClose: .apiClose(try StreamParams(params: params))
         case .networkStatus: .networkStatus
-        case .eventsSubscribe: .eventsSubscribe(try SubscribeParams(object))
-        case .eventsUnsubscribe: .eventsUnsubscribe(try SubscribeParams(object))
-        case .outboxList: .outboxList(try OutboxParams(object))
-        case .outboxFlush: .outboxFlush(try OutboxParams(object))
-        case .outboxDrop: .outboxDrop(try OutboxParams(object))
-        case .storeRekey: .storeRekey(try RekeyParams(object))
-        case .storeMigrate: .storeMigrate(try MigrateParams(object))
-        case .sessionExport: .sessionExport(try ExportParams(object))
-        case .sessionImport: .sessionImport(try ImportParams(object))
-        case .sessionTrust: .sessionTrust(try TrustParams(object))
+        case .eventsSubscribe: .eventsSubscribe(try SubscribeParams(params: params))
+        case .eventsUnsubscribe: .eventsUnsubscribe(try SubscribeParams(params: params))
+        case .outboxList: .outboxList(try OutboxParams(params: params))
+        case .outboxFlush: .outboxFlush(try OutboxParams(params: params))
+        case .outboxDrop: .outboxDrop(try OutboxParams(params: params))
+        case .storeRekey: .storeRekey(try RekeyParams(params: params))
+        case .storeMigrate: .storeMigrate(try MigrateParams(params: params))
+        case .sessionExport: .sessionExport(try ExportParams(params: params))
+        case .sessionImport: .sessionImport(try ImportParams(params: params))
+        case .sessionTrust: .sessionTrust(try TrustParams(params: params))
         }
     }
 }

@@ -1,29 +1,20 @@
 /// In the place of a `body_base64`: the content comes piece by piece, with `api.write`.
-public struct BodyStream: Sendable, Equatable {
+public struct BodyStream: WireObject {
     /// In bytes; `nil`: not known before its end.
     public var size: Int?
     /// The client can read it only once: what would need it a second time fails instead.
-    public var once: Bool
+    public var once = false
+
+    public init(blank: Blank) {}
 
     public init(size: Int? = nil, once: Bool = false) {
         self.size = size
         self.once = once
     }
 
-    public init(_ json: JSON) throws(AgentError) {
-        guard case .object(let object) = json else {
-            throw .invalidParams("params.body_stream: expected an object, found \(json.kindInWords).")
-        }
-        let members = Members(object, in: .params)
-        size = try members.optional("size", .count)
-        once = try members.optional("once", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["size"] = size.map { .whole($0) }
-        if once { object["once"] = true }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("size", &size, .count)
+        try visitor.optional("once", &once, .bool, default: false)
     }
 }
 

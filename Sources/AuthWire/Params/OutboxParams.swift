@@ -1,24 +1,18 @@
 /// Of the `outbox` methods.
-public struct OutboxParams: Sendable, Equatable {
+public struct OutboxParams: WireObject {
     public var session: SessionName?
     /// One entry; `nil`: all of them.
     public var id: String?
+
+    public init(blank: Blank) {}
 
     public init(session: SessionName? = nil, id: String? = nil) {
         self.session = session
         self.id = id
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        let members = Members(object, in: .params)
-        session = try members.optional("session", .sessionName)
-        id = try members.optional("id", .string)
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["session"] = session.map { .string($0.text) }
-        object["id"] = id.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("id", &id, .string)
     }
 }

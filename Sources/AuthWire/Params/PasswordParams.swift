@@ -1,14 +1,16 @@
 /// Of the `password` methods: about a session, or about a provider when there is none yet.
-public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
+public struct PasswordParams: WireObject, HoldsSecrets {
     public var session: SessionName?
     public var provider: String?
     public var environment: String?
     /// By field name. Secret.
-    public var fields: [String: String]
+    public var fields: [String: String] = [:]
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
-    public var replacesSignIn: Bool
+    public var replacesSignIn = false
     /// Of `password.reset`: whether it may give the session to another account without asking.
-    public var replaceAccount: Bool
+    public var replaceAccount = false
+
+    public init(blank: Blank) {}
 
     public init(
         session: SessionName? = nil, provider: String? = nil, environment: String? = nil,
@@ -22,24 +24,12 @@ public struct PasswordParams: Sendable, Equatable, HoldsSecrets {
         self.replaceAccount = replaceAccount
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        let members = Members(object, in: .params)
-        session = try members.optional("session", .sessionName)
-        provider = try members.optional("provider", .string)
-        environment = try members.optional("environment", .string)
-        fields = try members.optional("fields", .stringsByName) ?? [:]
-        replacesSignIn = try members.optional("replace_sign_in", .bool) ?? false
-        replaceAccount = try members.optional("replace_account", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["session"] = session.map { .string($0.text) }
-        object["provider"] = provider.map(JSON.string)
-        object["environment"] = environment.map(JSON.string)
-        if !fields.isEmpty { object["fields"] = .text(fields) }
-        if replacesSignIn { object["replace_sign_in"] = true }
-        if replaceAccount { object["replace_account"] = true }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("provider", &provider, .string)
+        try visitor.optional("environment", &environment, .string)
+        try visitor.optional("fields", &fields, .stringsByName, default: [:])
+        try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
+        try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
     }
 }

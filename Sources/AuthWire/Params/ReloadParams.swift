@@ -1,19 +1,15 @@
 /// Of `agent.reload`.
-public struct ReloadParams: Sendable, Equatable {
+public struct ReloadParams: WireObject {
     /// Only tell what a reload would change, or what is wrong.
-    public var check: Bool
+    public var check = false
+
+    public init(blank: Blank) {}
 
     public init(check: Bool = false) {
         self.check = check
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        check = try Members(object, in: .params).optional("check", .bool) ?? false
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        if check { object["check"] = true }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("check", &check, .bool, default: false)
     }
 }

@@ -1,18 +1,14 @@
 /// Names a session; `nil` is the default one.
-public struct SessionParams: Sendable, Equatable {
+public struct SessionParams: WireObject {
     public var session: SessionName?
+
+    public init(blank: Blank) {}
 
     public init(session: SessionName? = nil) {
         self.session = session
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        session = try Members(object, in: .params).optional("session", .sessionName)
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["session"] = session.map { .string($0.text) }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
     }
 }

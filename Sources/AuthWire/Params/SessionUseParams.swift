@@ -1,14 +1,14 @@
 /// Names the session that becomes the default one.
-public struct SessionUseParams: Sendable, Equatable {
-    public var session: SessionName
+public struct SessionUseParams: WireObject {
+    public var session = SessionName.blank
+
+    public init(blank: Blank) {}
 
     public init(session: SessionName) {
         self.session = session
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        session = try Members(object, in: .params).required("session", .sessionName)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("session", &session, .sessionName)
     }
-
-    public var json: JSON { ["session": .string(session.text)] }
 }

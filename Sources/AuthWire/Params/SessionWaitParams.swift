@@ -7,11 +7,13 @@ public enum WaitGoal: String, Sendable, CaseIterable {
 }
 
 /// Of `session.wait`.
-public struct SessionWaitParams: Sendable, Equatable {
+public struct SessionWaitParams: WireObject {
     public var session: SessionName?
-    public var until: WaitGoal
+    public var until = WaitGoal.active
     /// `nil`: as long as the agent lets a request wait.
     public var timeout: Duration?
+
+    public init(blank: Blank) {}
 
     public init(session: SessionName? = nil, until: WaitGoal, timeout: Duration? = nil) {
         self.session = session
@@ -19,18 +21,9 @@ public struct SessionWaitParams: Sendable, Equatable {
         self.timeout = timeout
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        let members = Members(object, in: .params)
-        session = try members.optional("session", .sessionName)
-        until = try members.required("until", .word)
-        timeout = try members.optional("timeout_ms", .milliseconds)
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["session"] = session.map { .string($0.text) }
-        object["until"] = .string(until.rawValue)
-        object["timeout_ms"] = timeout.map(JSON.milliseconds)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.required("until", &until, .word)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 }

@@ -4,27 +4,21 @@ public enum Topic: String, Sendable, CaseIterable {
 }
 
 /// Of `events.subscribe` and `events.unsubscribe`.
-public struct SubscribeParams: Sendable, Equatable {
+public struct SubscribeParams: WireObject {
     /// `nil`: all of them.
     public var topics: [Topic]?
     /// `nil`: of all sessions.
     public var session: SessionName?
+
+    public init(blank: Blank) {}
 
     public init(topics: [Topic]? = nil, session: SessionName? = nil) {
         self.topics = topics
         self.session = session
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        let members = Members(object, in: .params)
-        topics = try members.optional("topics", .topics)
-        session = try members.optional("session", .sessionName)
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["topics"] = topics.map { .strings($0.map(\.rawValue)) }
-        object["session"] = session.map { .string($0.text) }
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("topics", &topics, .topics)
+        try visitor.optional("session", &session, .sessionName)
     }
 }

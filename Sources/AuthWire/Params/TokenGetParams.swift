@@ -1,5 +1,5 @@
 /// Of `token.get`.
-public struct TokenGetParams: Sendable, Equatable {
+public struct TokenGetParams: WireObject {
     public var session: SessionName?
     /// The token must be good for at least this much longer, else it is renewed first.
     public var minValid: Duration?
@@ -10,6 +10,8 @@ public struct TokenGetParams: Sendable, Equatable {
     public var timeout: Duration?
     /// Where the caller sends the token: it is refused if the session does not belong to that origin.
     public var origin: String?
+
+    public init(blank: Blank) {}
 
     public init(
         session: SessionName? = nil, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
@@ -24,26 +26,13 @@ public struct TokenGetParams: Sendable, Equatable {
         self.origin = origin
     }
 
-    public init(_ object: JSONObject) throws(AgentError) {
-        let members = Members(object, in: .params)
-        session = try members.optional("session", .sessionName)
-        minValid = try members.optional("min_valid_ms", .milliseconds)
-        scopes = try members.optional("scopes", .strings)
-        audience = try members.optional("audience", .string)
-        purpose = try members.optional("purpose", .string)
-        timeout = try members.optional("timeout_ms", .milliseconds)
-        origin = try members.optional("origin", .string)
-    }
-
-    public var json: JSON {
-        var object = JSONObject()
-        object["session"] = session.map { .string($0.text) }
-        object["min_valid_ms"] = minValid.map(JSON.milliseconds)
-        object["scopes"] = scopes.map(JSON.strings)
-        object["audience"] = audience.map(JSON.string)
-        object["purpose"] = purpose.map(JSON.string)
-        object["timeout_ms"] = timeout.map(JSON.milliseconds)
-        object["origin"] = origin.map(JSON.string)
-        return .object(object)
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("min_valid_ms", &minValid, .milliseconds)
+        try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("audience", &audience, .string)
+        try visitor.optional("purpose", &purpose, .string)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
+        try visitor.optional("origin", &origin, .string)
     }
 }
