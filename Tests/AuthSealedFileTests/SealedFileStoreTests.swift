@@ -163,7 +163,7 @@ struct SealedFileStoreTests {
         let silent = StoreError.notAnswering(after: SealedPlace.limit)
         async let loading = Self.failure(of: store)
         // Opened for writing once the store has opened it for reading: the call is in the middle of its work.
-        let writer = try await onThread { open(pipe, O_WRONLY) }
+        let writer = try await onThread { open(pipe, O_WRONLY | O_CLOEXEC) }
         #expect(writer >= 0)
         await loop.advanceTime(by: TimeAmount(SealedPlace.limit))
         #expect(await loading == silent)
