@@ -13,7 +13,8 @@ struct StatusCard {
     private static let nearEnd = 3.0 * 86_400
 
     var lines: [String] {
-        var lines = Layout.wrapped(headline, on: screen).map { screen.paint($0, .bold) }
+        // A name that no session has: there is nobody at no provider.
+        var lines = headline.isEmpty ? [] : Layout.wrapped(headline, on: screen).map { screen.paint($0, .bold) }
         lines += row("session", status.session.text + (status.isDefault ? " (default)" : ""))
         lines += row("state", StatusCard.stateText(status), colour: stateColour)
         if let reason = status.message ?? status.lastError, status.state != .active {
@@ -148,7 +149,8 @@ struct StatusCard {
             warnings.append("if you trust the new place: `authc trust -s \(status.session)`")
         }
         if status.state == .signInRequired || status.state == .signedOut {
-            warnings.append("sign in: `authc login \(status.provider) -s \(status.session)`")
+            let provider = status.provider.isEmpty ? "PROVIDER" : status.provider
+            warnings.append("sign in: `authc login \(provider) -s \(status.session)`")
         }
         return warnings
     }

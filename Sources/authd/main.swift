@@ -11,6 +11,8 @@ import AuthWire
 import GLibRuntime
 import Glibc
 
+ProcessGuard.keepStandardDescriptors()
+
 let profileCheck = ProfileCheckProgram.run { params in
     switch ProfileReader.read(params.text, source: params.file ?? "profile") {
     case .success: ProviderCheck(problems: [])

@@ -89,6 +89,19 @@ struct AuthcExitTests {
         }
     }
 
+    @Test("advises a sign-in that can be typed to a session that there is not")
+    func noSuchSession() async throws {
+        let status = Samples.status([
+            "session": "nope", "provider": "", "environment": .null, "state": "signed_out", "user": .null,
+            "default": false,
+        ])
+        let agent = try TestAgent(replies: ["session.wait": .success(status)])
+        defer { agent.stop() }
+        let result = try await Program.run(["wait", "-s", "nope", "--until", "signed_out"], folder: agent.folder)
+        #expect(result.status == 0 && result.output.hasPrefix("  session nope\n"), "\(result.output)")
+        #expect(result.output.contains("`authc login PROVIDER -s nope`"))
+    }
+
     @Test("a closed stdout ends it quietly, whether SIGPIPE is ignored or not", arguments: ["trap '' PIPE; ", ""])
     func closedPipe(before: String) async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])

@@ -1,4 +1,5 @@
 import AuthWire
+import Foundation
 import StandInBackends
 import TestSupport
 import Testing
@@ -32,6 +33,23 @@ struct DescriptorTests {
                         "fields": ["email": "ada@example.org", "password": "Correct-horse1"],
                     ])
                 #expect(step["result"]?["kind"] == "done", "\(step.text())")
+            }
+        }
+    }
+}
+
+/// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root sees the descriptors of an agent.
+@Suite("An agent that is started without standard descriptors (as root)", .timeLimit(.minutes(1)))
+struct StandardDescriptorRootTests {
+    @Test("has /dev/null for each: no socket or lock gets such a number, to be written to as if it were the log")
+    func closed() async throws {
+        try await Scene.play(keyring: false) { scene in
+            try await scene.restart(
+                ["--store", "memory"], through: ["bash", "-c", "exec \"$@\" <&- >&- 2>&-", "bash"])
+            let folder = "/proc/\(try scene.agent.child.pid)/fd/"
+            for number in 0...2 {
+                let link = folder + "\(number)"
+                #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "/dev/null")
             }
         }
     }

@@ -13,7 +13,6 @@ package enum ProcessGuard {
     ///
     /// PR_SET_DUMPABLE(2const) 0 also makes `/proc/PID` root's, so that nobody reads our memory there.
     package static func harden() {
-        keepStandardDescriptors()
         keepCrashesShort()
         _ = authd_forbid_dumps()
         var none = rlimit(rlim_cur: 0, rlim_max: 0)
@@ -26,8 +25,9 @@ package enum ProcessGuard {
         raise(__RLIMIT_MEMLOCK, to: wantedLockedBytes)
     }
 
-    /// A socket or a lock that got the number of a closed stdout or stderr would be written to.
-    private static func keepStandardDescriptors() {
+    /// A socket or a lock that got the number of a closed stdout or stderr would be written to. So this comes first of all: the
+    /// first task has libdispatch open descriptors of its own.
+    package static func keepStandardDescriptors() {
         while case let opened = unsafe open("/dev/null", O_RDWR), opened >= 0 {
             guard opened <= STDERR_FILENO else {
                 close(opened)
