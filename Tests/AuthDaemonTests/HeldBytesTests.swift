@@ -1,4 +1,3 @@
-import NIOCore
 import Testing
 
 @testable import AuthDaemon
@@ -7,7 +6,7 @@ import Testing
 struct HeldBytesTests {
     private static let megabyte = 1 << 20
 
-    private static func holder(_ process: Int32, _ megabytes: Double, _ age: TimeAmount) -> HeldBytes.Holder {
+    private static func holder(_ process: Int32, _ megabytes: Double, _ age: Duration) -> HeldBytes.Holder {
         HeldBytes.Holder(process: process, bytes: Int(megabytes * Double(megabyte)), age: age)
     }
 
@@ -44,7 +43,7 @@ struct HeldBytesTests {
 
     @Test("a client that was stopped for an hour with little is no worse than one that has just filled the memory")
     func stoppedClient() {
-        let holders = [Self.holder(7, 0.1, .hours(1)), Self.holder(66, 30, .seconds(2))]
+        let holders = [Self.holder(7, 0.1, .seconds(3600)), Self.holder(66, 30, .seconds(2))]
         #expect(HeldBytes.worst(of: holders, toFree: Self.megabyte) == [1])
     }
 
@@ -60,7 +59,7 @@ struct HeldBytesTests {
     @Test("the age is that since something moved: more bytes do not renew it, fewer do")
     func age() {
         var held = HeldSince()
-        let start = NIODeadline.uptimeNanoseconds(5_000_000_000)
+        let start = SuspendingClock.now
         #expect(held.change(to: 10, at: start) == 0)
         #expect(held.change(to: 20, at: start + .seconds(1)) == 10)
         #expect(held.age(at: start + .seconds(2)) == .seconds(2))

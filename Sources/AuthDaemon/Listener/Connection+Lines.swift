@@ -48,14 +48,14 @@ extension Connection {
     /// - Parameter beginning: what the time is counted from, in words.
     func startLineDeadline(_ beginning: String) {
         let limit = reception.limits.lineTime
-        lineDeadline = socket.loop.assumeIsolated().scheduleTask(in: TimeAmount(limit)) { [weak self] in
+        lineDeadline = socket.loop.schedule(in: limit) { [weak self] in
             self?.refuse(AgentError(.timeout, "No whole line came within \(limit) \(beginning)."))
         }
     }
 
     func stopLineDeadline() {
         guard let deadline = lineDeadline else { return }
-        deadline.cancel()
+        socket.loop.cancel(deadline)
         lineDeadline = nil
     }
 

@@ -37,7 +37,7 @@ final class Connection: SocketUser {
     private var jobs: AsyncStream<Job>.Continuation?
     var outgoing = ByteBuffer()
     /// Runs while a line is incomplete, before the first one from the beginning.
-    var lineDeadline: Scheduled<Void>?
+    var lineDeadline: TimerID?
     /// Waits to be parsed.
     var longLine: [UInt8]?
     var longLineBytes = 0
@@ -263,12 +263,12 @@ final class Connection: SocketUser {
         guard socket.isOpen else { return }
         let unsentBytes = socket.waiting + desk.heldBytes
         if unsentBytes != unsent.bytes {
-            let former = unsent.change(to: unsentBytes, at: socket.loop.now)
+            let former = unsent.change(to: unsentBytes, at: socket.loop.instant)
             reception.unsentChanged(of: self, by: unsentBytes - former)
         }
         let unreadBytes = framer.storedBytes + (longLine?.count ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
-            let former = unread.change(to: unreadBytes, at: socket.loop.now)
+            let former = unread.change(to: unreadBytes, at: socket.loop.instant)
             reception.unreadChanged(of: self, by: unreadBytes - former)
         }
     }
@@ -278,13 +278,13 @@ final class Connection: SocketUser {
         stopLineDeadline()
         framer = LineFramer(limit: reception.limits.lineBytes)
         longLine = nil
-        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.loop.now))
+        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.loop.instant))
     }
 
     private func release() {
         releaseUnread()
         desk = AnswerDesk(limit: 0, batchBytes: 0)
-        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.loop.now))
+        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.loop.instant))
     }
 
     /// The client does not read its answers.
@@ -348,7 +348,6 @@ final class Connection: SocketUser {
         lingers = true
         socket.setReading(true)
         socket.endOutputWhenSent()
-        let linger = TimeAmount(reception.limits.linger)
-        socket.loop.assumeIsolated().scheduleTask(in: linger) { [weak self] in self?.close() }
+        socket.loop.schedule(in: reception.limits.linger) { [weak self] in self?.close() }
     }
 }

@@ -1,5 +1,3 @@
-import NIOCore
-
 /// The bytes that are kept in memory for clients, against a limit for each user and one for all.
 package struct HeldBytes {
     package struct Limits: Sendable {
@@ -24,7 +22,7 @@ package struct HeldBytes {
         let process: Int32
         let bytes: Int
         /// For how long nothing has moved.
-        let age: TimeAmount
+        let age: Duration
     }
 
     private let limits: Limits
@@ -70,10 +68,10 @@ package struct HeldBytes {
 
 extension HeldBytes.Holder {
     /// No longer counts: a client that was stopped for an hour with little is no worse than one that came just now with much.
-    private static let oldest = TimeAmount.seconds(10)
-    private static let youngest = TimeAmount.milliseconds(1)
+    private static let oldest = Duration.seconds(10)
+    private static let youngest = Duration.milliseconds(1)
 
     fileprivate var score: Double {
-        Double(bytes) * Double(min(max(age, Self.youngest), Self.oldest).nanoseconds)
+        Double(bytes) * (min(max(age, Self.youngest), Self.oldest) / Self.youngest)
     }
 }

@@ -1,16 +1,14 @@
-import NIOCore
-
 /// How many bytes are kept for one client, and since when nothing of them has moved.
 struct HeldSince {
     private(set) var bytes = 0
-    private var since = NIODeadline.distantPast
+    private var since: SuspendingClock.Instant?
 
     /// - Returns: how many they were.
-    mutating func change(to bytes: Int, at now: NIODeadline) -> Int {
+    mutating func change(to bytes: Int, at now: SuspendingClock.Instant) -> Int {
         defer { self.bytes = bytes }
         if bytes < self.bytes || self.bytes == 0 { since = now }
         return self.bytes
     }
 
-    func age(at now: NIODeadline) -> TimeAmount { now - since }
+    func age(at now: SuspendingClock.Instant) -> Duration { since.map { now - $0 } ?? .zero }
 }

@@ -122,7 +122,7 @@ package final class Reception {
     }
 
     private func worst(_ excess: HeldBytes.Excess, _ held: KeyPath<Connection, HeldSince>) -> [Connection] {
-        let now = loop.now
+        let now = loop.instant
         let holders = connections.values.filter { connection in
             connection[keyPath: held].bytes > 0 && excess.user ?? connection.peer.userID == connection.peer.userID
         }
@@ -241,16 +241,16 @@ extension Reception {
     }
 
     private func isLogged(_ ending: Ending) -> Bool {
-        switch ended[ending, default: RefusalLog()].refused(at: loop.now) {
+        switch ended[ending, default: RefusalLog()].refused(at: loop.instant) {
         case .log: return true
         case .count(let due):
-            if let due { loop.assumeIsolated().scheduleTask(deadline: due) { [weak self] in self?.logCount(ending) } }
+            if let due { loop.schedule(at: due) { [weak self] in self?.logCount(ending) } }
             return false
         }
     }
 
     private func logCount(_ ending: Ending) {
-        let count = ended[ending, default: RefusalLog()].taken(at: loop.now)
+        let count = ended[ending, default: RefusalLog()].taken(at: loop.instant)
         guard count > 0 else { return }
         switch ending {
         case .refused: logger.info("\(count) more connections were ended within a minute.")

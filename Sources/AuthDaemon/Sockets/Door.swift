@@ -7,7 +7,7 @@ import NIOCore
 final class Door: Watcher {
     /// In one turn of the loop: those who are in are not kept waiting by those who come.
     static let mostAtOnce = 16
-    private static let rest = TimeAmount.milliseconds(100)
+    private static let rest = Duration.milliseconds(100)
 
     private let loop: SocketLoop
     private let descriptor: CInt
@@ -53,7 +53,7 @@ final class Door: Watcher {
         if !isShort { logger.error("Clients wait: \(failure).") }
         isShort = true
         loop.change(descriptor, to: [])
-        loop.assumeIsolated().scheduleTask(in: Self.rest) { [weak self] in
+        loop.schedule(in: Self.rest) { [weak self] in
             guard let self, isOpen else { return }
             loop.change(descriptor, to: .input)
         }

@@ -33,7 +33,7 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
     private static let mostInput = 64 << 10
 
     private let bell: Bell
-    private let time: @Sendable () -> NIODeadline
+    private let time: @Sendable () -> SuspendingClock.Instant
     private var poller: Poller
     private var timetable = Timetable()
     private var hasEnded = false
@@ -44,9 +44,10 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
     /// Of all sockets: each reads into it in turn, and leaves nothing in it.
     private var input = ByteBuffer()
 
-    /// - Parameter time: what is due by; another one than the system's belongs to a test, which has the loop look at it by giving
-    ///   it work.
-    package init(time: @escaping @Sendable () -> NIODeadline = { .now() }) throws(SystemFailure) {
+    /// - Parameter time: the clock of the timers. A test may give another one; the loop reads it when it has work.
+    package init(
+        time: @escaping @Sendable () -> SuspendingClock.Instant = { SuspendingClock.now }
+    ) throws(SystemFailure) {
         self.time = time
         bell = try Bell()
         poller = try Poller()
@@ -128,7 +129,7 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
 
     private func doWhatIsDue() -> Bool {
         guard timetable.next != nil else { return false }
-        let now = now
+        let now = instant
         var hasDone = false
         while let entry = timetable.takeDue(at: now) {
             entry.work()
@@ -137,12 +138,15 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
         return hasDone
     }
 
-    /// In whole milliseconds, not before it; -1 where there is none.
+    /// In whole milliseconds, rounded up; -1 if there is no timer.
     private func untilNextDeadline() -> CInt {
         guard let next = timetable.next else { return -1 }
-        let left = (next - now).nanoseconds
-        return CInt(clamping: max(0, (left + 999_999) / 1_000_000))
+        let left = min(max(next - instant, .zero), Self.longestWait).components
+        return CInt(left.seconds * 1000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
+
+    /// epoll_wait(2) takes its milliseconds as an int. A later timer is waited for again.
+    private static let longestWait = Duration.seconds(1_000_000)
 
     // MARK: Sockets
 
@@ -186,8 +190,6 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
 
     package var inEventLoop: Bool { thread.load(ordering: .relaxed) == pthread_self() }
 
-    package var now: NIODeadline { time() }
-
     package func execute(_ task: @escaping @Sendable () -> Void) { give(task) }
 
     package func _executeIsolatedUnsafeUnchecked(_ task: @escaping () -> Void) { give(task) }
@@ -215,25 +217,27 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
     package func scheduleTask<T>(
         deadline: NIODeadline, _ task: @escaping @Sendable () throws -> T
     ) -> Scheduled<T> {
+        scheduleTask(in: deadline - .now(), task)
+    }
+
+    @discardableResult
+    package func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
         let promise = makePromise(of: T.self)
-        let number = lastNumber.add(1, ordering: .relaxed).newValue
+        let id = TimerID(
+            deadline: instant + .nanoseconds(delay.nanoseconds),
+            number: lastNumber.add(1, ordering: .relaxed).newValue)
         let entry = Timetable.Entry(
-            deadline: deadline, number: number,
+            id: id,
             work: { promise.assumeIsolatedUnsafeUnchecked().completeWith(Result { try task() }) },
             fail: { promise.fail($0) })
         if inEventLoop { add(entry) } else { give { self.add(entry) } }
         return Scheduled(promise: promise) {
             if self.inEventLoop {
-                self.timetable.remove(number, at: deadline)
+                self.timetable.remove(id)
             } else {
-                self.give { self.timetable.remove(number, at: deadline) }
+                self.give { self.timetable.remove(id) }
             }
         }
-    }
-
-    @discardableResult
-    package func scheduleTask<T>(in delay: TimeAmount, _ task: @escaping @Sendable () throws -> T) -> Scheduled<T> {
-        scheduleTask(deadline: now + delay, task)
     }
 
     private func add(_ entry: Timetable.Entry) {
@@ -256,5 +260,30 @@ package final class SocketLoop: EventLoop, @unchecked Sendable {
         }
         guard isFirst else { return queue.async { callback(EventLoopError.shutdown) } }
         bell.ring()
+    }
+}
+
+// MARK: Timers
+
+extension SocketLoop {
+    /// Now, by the clock of the timers.
+    var instant: SuspendingClock.Instant { time() }
+
+    /// Runs `work` on this thread at that time, or never if the loop ends first. Only this thread may call it.
+    @discardableResult
+    func schedule(at deadline: SuspendingClock.Instant, _ work: @escaping () -> Void) -> TimerID {
+        assertInEventLoop()
+        let id = TimerID(deadline: deadline, number: lastNumber.add(1, ordering: .relaxed).newValue)
+        add(Timetable.Entry(id: id, work: work, fail: { _ in }))
+        return id
+    }
+
+    @discardableResult
+    func schedule(in delay: Duration, _ work: @escaping () -> Void) -> TimerID { schedule(at: instant + delay, work) }
+
+    /// Only this thread may call it.
+    func cancel(_ timer: TimerID) {
+        assertInEventLoop()
+        timetable.remove(timer)
     }
 }

@@ -1,35 +1,43 @@
-import NIOCore
+/// Names a timer of the ``SocketLoop``.
+struct TimerID {
+    fileprivate let deadline: SuspendingClock.Instant
+    /// Of two with the same deadline the one with the lower number is first.
+    fileprivate let number: UInt64
 
-/// What is to be done when: the next thing is the last of the list.
+    init(deadline: SuspendingClock.Instant, number: UInt64) {
+        self.deadline = deadline
+        self.number = number
+    }
+
+    fileprivate static func > (one: TimerID, other: TimerID) -> Bool {
+        (one.deadline, one.number) > (other.deadline, other.number)
+    }
+}
+
+/// The timers of the loop, sorted: the next one is the last of the list.
 struct Timetable {
     struct Entry {
-        let deadline: NIODeadline
-        /// Of two at the same time the one with the lower number is first.
-        let number: UInt64
+        let id: TimerID
         let work: () -> Void
-        /// In place of the work, when it never comes to that.
+        /// Called in place of the work if the loop ends first.
         let fail: (any Error) -> Void
-
-        fileprivate func isAfter(_ deadline: NIODeadline, _ number: UInt64) -> Bool {
-            (self.deadline, self.number) > (deadline, number)
-        }
     }
 
     private var entries: [Entry] = []
 
-    var next: NIODeadline? { entries.last?.deadline }
+    var next: SuspendingClock.Instant? { entries.last?.id.deadline }
 
     mutating func add(_ entry: Entry) {
-        entries.insert(entry, at: place(of: entry.deadline, entry.number))
+        entries.insert(entry, at: place(of: entry.id))
     }
 
-    mutating func remove(_ number: UInt64, at deadline: NIODeadline) {
-        let index = place(of: deadline, number)
-        if index < entries.count, entries[index].number == number { entries.remove(at: index) }
+    mutating func remove(_ id: TimerID) {
+        let index = place(of: id)
+        if index < entries.count, entries[index].id.number == id.number { entries.remove(at: index) }
     }
 
-    mutating func takeDue(at now: NIODeadline) -> Entry? {
-        guard let entry = entries.last, entry.deadline <= now else { return nil }
+    mutating func takeDue(at now: SuspendingClock.Instant) -> Entry? {
+        guard let entry = entries.last, entry.id.deadline <= now else { return nil }
         return entries.removeLast()
     }
 
@@ -38,12 +46,12 @@ struct Timetable {
         return entries
     }
 
-    /// The first that is not after it.
-    private func place(of deadline: NIODeadline, _ number: UInt64) -> Int {
+    /// The index of the first entry that is not after it.
+    private func place(of id: TimerID) -> Int {
         var (low, high) = (0, entries.count)
         while low < high {
             let middle = (low + high) / 2
-            if entries[middle].isAfter(deadline, number) { low = middle + 1 } else { high = middle }
+            if entries[middle].id > id { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -1,13 +1,11 @@
-import NIOCore
 import Synchronization
 
 /// The time of a loop. It stands still until a test lets it pass.
 final class ManualTime: Sendable {
-    private let nanoseconds = Atomic<UInt64>(1_000_000_000_000)
+    private let start = SuspendingClock.now
+    private let passed = Mutex(Duration.zero)
 
-    var now: NIODeadline { .uptimeNanoseconds(nanoseconds.load(ordering: .sequentiallyConsistent)) }
+    var now: SuspendingClock.Instant { start + passed.withLock { $0 } }
 
-    func pass(_ amount: TimeAmount) {
-        nanoseconds.add(UInt64(amount.nanoseconds), ordering: .sequentiallyConsistent)
-    }
+    func pass(_ amount: Duration) { passed.withLock { $0 += amount } }
 }

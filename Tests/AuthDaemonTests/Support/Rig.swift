@@ -25,7 +25,7 @@ struct Rig: Sendable {
     func dial() throws -> RawClient { try RawClient(path) }
 
     /// Lets time pass on the loop; what is due by then is done before anything that a client asks from now on.
-    func pass(_ amount: TimeAmount) {
+    func pass(_ amount: Duration) {
         time?.pass(amount)
         // The loop looks at the time when it has work.
         loop.execute {}
