@@ -235,6 +235,10 @@ package final class SessionTable: Sendable {
         await tellPlaces()
         await tellNetwork(session)
         try await session.write()
+        if board.status(record.session)?.unsaved == false {
+            signOuts.end(before: record)
+            workshop.order { _ = await self.signOuts.keep() }
+        }
         let wasDamaged = entries.withLock { $0.damaged.removeValue(forKey: record.session.text) } != nil
         if wasDamaged { board.put(store: .ready, message: damage) }
         return try status(record.session)

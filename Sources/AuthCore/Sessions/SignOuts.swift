@@ -36,6 +36,15 @@ final class SignOuts: Sendable {
     /// The store has let go of it, or holds another sign-in of that name.
     func end(_ session: SessionName) { set(nil, for: session) }
 
+    /// The store holds this sign-in: what was signed out of before it is gone from there.
+    func end(before record: SessionRecord) {
+        state.withLock { state in
+            guard let pending = state.pending[record.session], pending != record.signIn else { return }
+            state.pending[record.session] = nil
+            state.version += 1
+        }
+    }
+
     /// Returns when every change until now survives a loss of power, or with the reason why it does not.
     func keep() async -> StoreError? {
         guard let keeper, let version = state.withLock({ $0.kept < $0.version ? $0.version : nil }) else { return nil }

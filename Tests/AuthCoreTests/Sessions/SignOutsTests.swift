@@ -82,6 +82,22 @@ struct SignOutsTests {
         #expect(disk.notes.all.last == "none")
     }
 
+    @Test("go when the session is signed in again, or a locked keyring would hide it at the next start")
+    func signedInAgain() async throws {
+        let (disk, store) = (HeldDisk(), ClosedStore())
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            store.takes.withLock { $0 = false }
+            await #expect(throws: AgentError.self) { try await table.logout(LogoutParams()) }
+            #expect(disk.notes.all == ["example"])
+            _ = try await desk.start(SessionTableTests.start)
+            while disk.notes.all.last != "none" { await Task.yield() }
+            #expect(try table.status(nil).state == .active)
+        }
+        #expect(disk.load().isEmpty)
+    }
+
     @Test("that cannot be written are named, if the store has not let go of the session either")
     func full() async throws {
         let store = ClosedStore()
