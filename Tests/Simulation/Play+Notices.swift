@@ -6,20 +6,22 @@ extension Play {
     func tellPerson(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
         let view = NoticeView(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
-        // A clock that runs a thousand times too fast makes no ten minutes of a second.
+        // With a clock that runs a thousand times too fast, ten minutes are over at once.
         let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .losesPatience ? 1000 : 1))
-        for action in notices.handle(event ?? .looked(view), at: boot) {
-            switch action {
-            case .show(let notice):
+        let turn = notices.handle(event ?? .changed(view), at: Moment(boot: boot, wall: moment.wall))
+        for case .publish(let change, let notice) in turn.actions {
+            switch change {
+            case .shown:
                 note("  the person is told: \(notice.title)")
                 told[notice.subject] = notice
                 checkTold(notice)
-            case .withdraw(let notice):
+            case .withdrawn:
                 note("  taken back: \(notice.title)")
                 if tampering != .keepsNagging { told[notice.subject] = nil }
-            case .wakeAt(let deadline): noticeAlarm = deadline.map { max(time(of: $0), now) }
+            case .chosen: break
             }
         }
+        noticeAlarm = turn.wakeUp.map { max(time(of: $0), now) }
         checkNotices()
     }
 

@@ -1,12 +1,12 @@
 package import AuthWire
 
-/// How everything stands, as far as people are told of it.
+/// How everything stands, as far as users are notified of it.
 package struct NoticeView: Sendable, Equatable {
     package var sessions: [SessionStatus]
     package var network: NetworkState
     package var store: StoreState
     package var storeKind: StoreKind
-    /// Somebody has asked for what is in a store that is not open.
+    /// A request needs what is in a store that is not open.
     package var isStoreWanted: Bool
 
     package init(
@@ -22,28 +22,43 @@ package struct NoticeView: Sendable, Equatable {
 }
 
 package enum NoticeEvent: Sendable {
-    case looked(NoticeView)
+    /// How everything stands now.
+    case changed(NoticeView)
     case wake
-    /// The person has put it away.
+    /// Whether notices are shown on the desktop; at first they are not.
+    case turned(on: Bool)
+    /// The user wants what the notice offers.
+    case chosen(Notice.Subject)
+    /// The user has closed the notice.
     case dismissed(Notice.Subject)
+    /// The agent ends.
+    case ended
 }
 
 package enum NoticeAction: Sendable, Equatable {
-    /// In place of what was shown of its subject, if anything was.
+    /// Shows it on the desktop, in place of what is shown there of its subject.
     case show(Notice)
-    case withdraw(Notice)
-    /// The next deadline; it replaces the one before. `nil`: none.
-    case wakeAt(BootInstant?)
+    /// Removes what the desktop shows of this subject.
+    case withdraw(Notice.Subject)
+    /// Reports it to the agent's subscribers.
+    case publish(NoticeChange, Notice)
+    /// Tries now what the notice reports as failed.
+    case retry(Notice)
 }
 
-/// Decides what a person is told, and when that is taken back; it never waits, shows or reads a clock.
+/// What happened to a notice, as events name it.
+package enum NoticeChange: String, Sendable {
+    case shown, withdrawn, chosen
+}
+
+/// Decides which notices a user gets, and when they are withdrawn.
 ///
 /// Invariants, whatever the order of events:
-/// 1. Nobody is told of what heals by itself before it has failed to for ``patience`` on a network that is fine.
-/// 2. What is over is taken back at once.
-/// 3. The same thing is told once; who has put it away is not told of it again before it was over.
+/// 1. Nothing is reported that heals by itself before it has failed to for ``patience`` on a network that is fine.
+/// 2. What is over is withdrawn at once.
+/// 3. The same thing is reported once; a notice that the user has closed comes back only after it was over.
 /// 4. No more than ``most`` are shown at once.
-package struct NoticeMachine: Sendable {
+package struct NoticeMachine: Machine {
     /// A provider's bad ten minutes are its own affair (a restart, a deployment).
     package static let patience = Duration.seconds(600)
     /// More than fits on a screen is read by nobody; the next comes when one is over.
@@ -52,21 +67,45 @@ package struct NoticeMachine: Sendable {
     package private(set) var shown: [Notice.Subject: Notice] = [:]
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
     private var view = NoticeView()
-    /// Since when a session is stale with the network being fine.
+    /// Since when a session is stale on a network that is fine.
     private var staleSince: [SessionName: BootInstant] = [:]
-    private var wake: BootInstant?
+    /// Whether they are shown on the desktop.
+    private var isOn = false
 
     package init() {}
 
-    package mutating func handle(_ event: NoticeEvent, at now: BootInstant) -> [NoticeAction] {
+    package static let wake = NoticeEvent.wake
+
+    package mutating func handle(_ event: NoticeEvent, in turn: inout Turn<NoticeAction, Never>) {
         switch event {
-        case .looked(let new): view = new
+        case .changed(let new): view = new
         case .wake: break
+        case .turned(let on): setDesktop(on: on, &turn)
+        case .chosen(let subject): if let notice = shown[subject] { choose(notice, &turn) }
         case .dismissed(let subject):
             if let notice = shown.removeValue(forKey: subject) { dismissed[subject] = notice.reason }
+        case .ended: return setDesktop(on: false, &turn)
         }
-        noteStale(now)
-        return settle(wanted(now), now)
+        noteStale(turn.now.boot)
+        settle(&turn)
+    }
+
+    private mutating func setDesktop(on: Bool, _ turn: inout Turn<NoticeAction, Never>) {
+        guard on != isOn else { return }
+        isOn = on
+        for notice in shown.values.sorted(by: Self.precedes) {
+            turn.act(on ? .show(notice) : .withdraw(notice.subject))
+        }
+    }
+
+    private func choose(_ notice: Notice, _ turn: inout Turn<NoticeAction, Never>) {
+        turn.act(.publish(.chosen, notice))
+        switch notice.reason {
+        case .stale, .keyringLocked: turn.act(.retry(notice))
+        // The agent never asks for a password by itself: whoever receives the event begins a sign-in, or the user runs the
+        // command that the notice names.
+        case .signInRequired: break
+        }
     }
 
     private mutating func noteStale(_ now: BootInstant) {
@@ -83,7 +122,7 @@ package struct NoticeMachine: Sendable {
         return status.state == .stale && view.network == .online && !isNetwork
     }
 
-    /// All that a person could be told now, what matters most first.
+    /// All that could be reported now, what matters most first.
     private func wanted(_ now: BootInstant) -> [Notice] {
         let isLocked = view.store == .locked || view.store == .denied
         let needsKeyring = isLocked && (view.isStoreWanted || view.sessions.contains(where: \.unsaved))
@@ -94,25 +133,26 @@ package struct NoticeMachine: Sendable {
         return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
     }
 
-    private mutating func settle(_ wanted: [Notice], _ now: BootInstant) -> [NoticeAction] {
-        var actions: [NoticeAction] = []
+    private mutating func settle(_ turn: inout Turn<NoticeAction, Never>) {
+        let now = turn.now.boot
+        let wanted = wanted(now)
         let bySubject = Dictionary(wanted.map { ($0.subject, $0) }) { first, _ in first }
         dismissed = dismissed.filter { bySubject[$0.key]?.reason == $0.value }
-        for notice in shown.values.sorted(by: { $0.title + $0.message < $1.title + $1.message })
-        where bySubject[notice.subject] == nil {
+        for notice in shown.values.sorted(by: Self.precedes) where bySubject[notice.subject] == nil {
             shown[notice.subject] = nil
-            actions.append(.withdraw(notice))
+            if isOn { turn.act(.withdraw(notice.subject)) }
+            turn.act(.publish(.withdrawn, notice))
         }
         for notice in wanted where dismissed[notice.subject] == nil && shown[notice.subject] != notice {
             guard shown[notice.subject] != nil || shown.count < Self.most else { continue }
             shown[notice.subject] = notice
-            actions.append(.show(notice))
+            if isOn { turn.act(.show(notice)) }
+            turn.act(.publish(.shown, notice))
         }
-        let next = staleSince.values.map { $0 + Self.patience }.filter { $0 > now }.min()
-        if next != wake {
-            wake = next
-            actions.append(.wakeAt(next))
-        }
-        return actions
+        turn.wakeUp = staleSince.values.map { $0 + Self.patience }.filter { $0 > now }.min()
+    }
+
+    private static func precedes(_ one: Notice, _ other: Notice) -> Bool {
+        one.title + one.message < other.title + other.message
     }
 }

@@ -1,14 +1,5 @@
 package import AuthWire
 
-/// A caller that waits for an answer of one session.
-package struct CallerID: Sendable, Hashable {
-    package let number: UInt64
-
-    package init(_ number: UInt64) {
-        self.number = number
-    }
-}
-
 /// One renewal under way. A result that names another one is dropped.
 package struct FlightID: Sendable, Hashable {
     package let number: UInt64

@@ -83,7 +83,7 @@ package struct Agent: Sendable {
                 StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger, stop: stop),
                 OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
-                NoticeKeeper(
+                NoticeService(
                     table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
                     logger: logger),
                 HangupWatch(reloader: reloader), listener,

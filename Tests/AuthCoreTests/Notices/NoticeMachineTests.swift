@@ -2,9 +2,13 @@ import AuthCore
 import AuthWire
 import Testing
 
-@Suite("What a person is told")
+@Suite("Notices")
 struct NoticeMachineTests {
-    private static let start = BootInstant(sinceBoot: .seconds(100))
+    private static func moment(_ elapsed: Duration = .zero) -> Moment {
+        Moment(
+            boot: BootInstant(sinceBoot: .seconds(100) + elapsed),
+            wall: WallTime(unixSeconds: 1_800_000_000 + elapsed.seconds))
+    }
 
     /// A session at a moment, and what is shown then.
     struct Row: Sendable, CustomTestStringConvertible {
@@ -25,7 +29,7 @@ struct NoticeMachineTests {
     private static let stale = status(.stale, cause: "provider_unreachable")
 
     @Test(
-        "only what needs a person is told",
+        "only what needs a user is reported",
         arguments: [
             Row(what: "all is well", view: NoticeView(sessions: [status(.active)]), shown: []),
             Row(what: "a sign-in under way", view: NoticeView(sessions: [status(.signingIn)]), shown: []),
@@ -54,60 +58,100 @@ struct NoticeMachineTests {
         ])
     func rows(_ row: Row) {
         var machine = NoticeMachine()
-        _ = machine.handle(.looked(row.view), at: Self.start)
-        _ = machine.handle(.wake, at: Self.start + row.after)
+        machine.handle(.changed(row.view), at: Self.moment())
+        machine.handle(.wake, at: Self.moment(row.after))
         #expect(machine.shown.values.map(\.reason) == row.shown)
     }
 
     @Test("it asks to be woken when the ten minutes are over, and is not woken for anything else")
     func alarm() {
         var machine = NoticeMachine()
-        var actions = machine.handle(.looked(NoticeView(sessions: [Self.stale])), at: Self.start)
-        #expect(actions == [.wakeAt(Self.start + .seconds(600))])
-        #expect(machine.handle(.looked(NoticeView(sessions: [Self.stale])), at: Self.start + .seconds(5)).isEmpty)
-        actions = machine.handle(.looked(NoticeView(sessions: [Self.status(.active)])), at: Self.start + .seconds(9))
-        #expect(actions == [.wakeAt(nil)])
+        let stale = NoticeView(sessions: [Self.stale])
+        let due = Self.moment(.seconds(600)).boot
+        var turn = machine.handle(.changed(stale), at: Self.moment())
+        #expect(turn.wakeUp == due && turn.actions.isEmpty)
+        turn = machine.handle(.changed(stale), at: Self.moment(.seconds(5)))
+        #expect(turn.wakeUp == due && turn.actions.isEmpty)
+        turn = machine.handle(.changed(NoticeView(sessions: [Self.status(.active)])), at: Self.moment(.seconds(9)))
+        #expect(turn.wakeUp == nil && turn.actions.isEmpty)
     }
 
-    @Test("a network that comes back begins the ten minutes anew")
+    @Test("a network that comes back begins the ten minutes again")
     func networkBack() {
         var machine = NoticeMachine()
-        _ = machine.handle(.looked(NoticeView(sessions: [Self.stale])), at: Self.start)
+        let stale = NoticeView(sessions: [Self.stale])
+        machine.handle(.changed(stale), at: Self.moment())
         let away = NoticeView(sessions: [Self.stale], network: .offline)
-        _ = machine.handle(.looked(away), at: Self.start + .seconds(300))
-        _ = machine.handle(.looked(NoticeView(sessions: [Self.stale])), at: Self.start + .seconds(500))
-        _ = machine.handle(.wake, at: Self.start + .seconds(1099))
+        machine.handle(.changed(away), at: Self.moment(.seconds(300)))
+        machine.handle(.changed(stale), at: Self.moment(.seconds(500)))
+        machine.handle(.wake, at: Self.moment(.seconds(1099)))
         #expect(machine.shown.isEmpty)
-        _ = machine.handle(.wake, at: Self.start + .seconds(1100))
+        machine.handle(.wake, at: Self.moment(.seconds(1100)))
         #expect(machine.shown.count == 1)
     }
 
-    @Test("what has healed is taken back, and told anew when it happens again")
+    @Test("what has healed is withdrawn, and reported again when it happens again")
     func healed() throws {
         var machine = NoticeMachine()
         let ended = NoticeView(sessions: [Self.status(.signInRequired)])
-        let first = machine.handle(.looked(ended), at: Self.start)
+        let first = machine.handle(.changed(ended), at: Self.moment()).actions
         let notice = try #require(machine.shown.values.first)
-        #expect(first == [.show(notice)])
+        #expect(first == [.publish(.shown, notice)])
         #expect(notice.command == "authc login shop -s shop" && notice.message.contains("authc login shop -s shop"))
-        #expect(machine.handle(.looked(ended), at: Self.start).isEmpty)
+        #expect(machine.handle(.changed(ended), at: Self.moment()).actions.isEmpty)
         let well = NoticeView(sessions: [Self.status(.active)])
-        #expect(machine.handle(.looked(well), at: Self.start) == [.withdraw(notice)])
-        #expect(machine.handle(.looked(ended), at: Self.start) == [.show(notice)])
-        #expect(machine.handle(.looked(NoticeView()), at: Self.start) == [.withdraw(notice)])
+        #expect(machine.handle(.changed(well), at: Self.moment()).actions == [.publish(.withdrawn, notice)])
+        #expect(machine.handle(.changed(ended), at: Self.moment()).actions == [.publish(.shown, notice)])
+        #expect(machine.handle(.changed(NoticeView()), at: Self.moment()).actions == [.publish(.withdrawn, notice)])
     }
 
-    @Test("what a person has put away stays away until it was over, or is something else")
+    @Test("the desktop shows them while it is turned on, and none after the agent's end")
+    func desktop() throws {
+        var machine = NoticeMachine()
+        let ended = NoticeView(sessions: [Self.status(.signInRequired)])
+        machine.handle(.changed(ended), at: Self.moment())
+        let notice = try #require(machine.shown.values.first)
+        #expect(machine.handle(.turned(on: true), at: Self.moment()).actions == [.show(notice)])
+        #expect(machine.handle(.turned(on: true), at: Self.moment()).actions.isEmpty)
+        #expect(machine.handle(.turned(on: false), at: Self.moment()).actions == [.withdraw(notice.subject)])
+        machine.handle(.turned(on: true), at: Self.moment())
+        #expect(
+            machine.handle(.changed(NoticeView()), at: Self.moment()).actions
+                == [.withdraw(notice.subject), .publish(.withdrawn, notice)])
+        #expect(
+            machine.handle(.changed(ended), at: Self.moment()).actions == [.show(notice), .publish(.shown, notice)])
+        #expect(machine.handle(.ended, at: Self.moment()).actions == [.withdraw(notice.subject)])
+    }
+
+    @Test("a choice is reported, and tries what can be tried")
+    func chosen() throws {
+        var machine = NoticeMachine()
+        let session = Self.stale.session
+        machine.handle(.changed(NoticeView(sessions: [Self.stale])), at: Self.moment())
+        #expect(machine.handle(.chosen(.session(session)), at: Self.moment()).actions.isEmpty)
+        machine.handle(.wake, at: Self.moment(.seconds(600)))
+        let stale = try #require(machine.shown.values.first)
+        #expect(
+            machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(601))).actions
+                == [.publish(.chosen, stale), .retry(stale)])
+        machine.handle(.changed(NoticeView(sessions: [Self.status(.signInRequired)])), at: Self.moment(.seconds(602)))
+        let ended = try #require(machine.shown.values.first)
+        #expect(
+            machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(603))).actions
+                == [.publish(.chosen, ended)])
+    }
+
+    @Test("a notice that the user has closed stays away until it was over, or is something else")
     func dismissed() {
         var machine = NoticeMachine()
         let session = Self.stale.session
-        _ = machine.handle(.looked(NoticeView(sessions: [Self.stale])), at: Self.start)
-        _ = machine.handle(.wake, at: Self.start + .seconds(600))
-        _ = machine.handle(.dismissed(.session(session)), at: Self.start + .seconds(601))
-        _ = machine.handle(.wake, at: Self.start + .seconds(5000))
+        machine.handle(.changed(NoticeView(sessions: [Self.stale])), at: Self.moment())
+        machine.handle(.wake, at: Self.moment(.seconds(600)))
+        machine.handle(.dismissed(.session(session)), at: Self.moment(.seconds(601)))
+        machine.handle(.wake, at: Self.moment(.seconds(5000)))
         #expect(machine.shown.isEmpty)
         let ended = NoticeView(sessions: [Self.status(.signInRequired)])
-        _ = machine.handle(.looked(ended), at: Self.start + .seconds(5000))
+        machine.handle(.changed(ended), at: Self.moment(.seconds(5000)))
         #expect(machine.shown.values.map(\.reason) == [.signInRequired])
     }
 
@@ -115,9 +159,10 @@ struct NoticeMachineTests {
     func many() {
         var machine = NoticeMachine()
         var all = (0..<100).map { Self.status(.signInRequired, named: "s\($0)") }
-        #expect(machine.handle(.looked(NoticeView(sessions: all)), at: Self.start).count == NoticeMachine.most)
+        let first = machine.handle(.changed(NoticeView(sessions: all)), at: Self.moment()).actions
+        #expect(first.count == NoticeMachine.most)
         all.removeFirst()
-        let actions = machine.handle(.looked(NoticeView(sessions: all)), at: Self.start)
-        #expect(actions.count == 2 && machine.shown.count == NoticeMachine.most)
+        let next = machine.handle(.changed(NoticeView(sessions: all)), at: Self.moment()).actions
+        #expect(next.count == 2 && machine.shown.count == NoticeMachine.most)
     }
 }

@@ -1,0 +1,150 @@
+/// Performs what a machine decides. ``perform(_:on:)`` runs on the runner's actor and does not wait: work that waits is begun
+/// with ``Runner/start(_:)``.
+package protocol ActionPerformer<M>: Sendable {
+    associatedtype M: Machine
+
+    func perform(_ action: M.Action, on runner: isolated Runner<M>)
+}
+
+/// Why a wait ended without a reply.
+package enum WaitEnd: Error, Sendable {
+    /// The caller's task was cancelled. What it asked for goes on for others.
+    case cancelled
+    /// The runner is closed.
+    case stopping
+}
+
+/// Runs one machine: it stamps the time, performs actions, sends replies, keeps the deadline and begins work.
+///
+/// Invariants:
+/// 1. The machine handles one event after the other; what an event decides is performed before the next one is handled.
+/// 2. Each wait ends once: with its reply, `cancelled` or `stopping`.
+/// 3. Once it is closed it handles no event, begins no work and keeps no deadline, and says so to its callers.
+package actor Runner<M: Machine> {
+    private var machine: M
+    private let performer: any ActionPerformer<M>
+    private let tasks: AgentTasks
+    private var callers: [CallerID: OneShot<Result<M.Reply, WaitEnd>>] = [:]
+    private var lastCaller: UInt64 = 0
+    private var wakeUp: BootInstant?
+    private var versions: [UpdateSource: UInt64] = [:]
+    /// Events that performing an action has brought.
+    private var next: [M.Event] = []
+    private var isBusy = false
+    private var isClosed = false
+
+    package init(_ machine: M, performer: any ActionPerformer<M>, tasks: AgentTasks) {
+        self.machine = machine
+        self.performer = performer
+        self.tasks = tasks
+    }
+
+    // MARK: Events
+
+    /// - Returns: `false` if the runner is closed: the event is dropped.
+    @discardableResult
+    package func send(_ event: M.Event) -> Bool {
+        guard !isClosed else { return false }
+        next.append(event)
+        guard !isBusy else { return true }
+        isBusy = true
+        defer { isBusy = false }
+        while !isClosed, !next.isEmpty { handle(next.removeFirst()) }
+        return true
+    }
+
+    /// An update from another actor. One that is not newer than the last from the same source is dropped.
+    package func send(_ event: M.Event, version: UInt64, from source: UpdateSource) {
+        guard version > versions[source] ?? 0 else { return }
+        versions[source] = version
+        send(event)
+    }
+
+    /// Waits for the machine's reply.
+    package func ask(_ event: @Sendable (CallerID) -> M.Event) async throws(WaitEnd) -> M.Reply {
+        guard !isClosed else { throw .stopping }
+        lastCaller += 1
+        let caller = CallerID(lastCaller)
+        let wait = OneShot<Result<M.Reply, WaitEnd>>()
+        callers[caller] = wait
+        send(event(caller))
+        if let end = await wait.value() { return try end.get() }
+        callers[caller] = nil
+        send(M.callerGone(caller))
+        throw .cancelled
+    }
+
+    /// What the machine is like between two events.
+    package func read<Value: Sendable>(_ body: (borrowing M) -> Value) -> Value { body(machine) }
+
+    private func handle(_ event: M.Event) {
+        var turn = Turn<M.Action, M.Reply>(at: tasks.clock.now())
+        machine.handle(event, in: &turn)
+        for action in turn.actions { performer.perform(action, on: self) }
+        guard !isClosed else { return }
+        for (caller, reply) in turn.replies { callers.removeValue(forKey: caller)?.send(.success(reply)) }
+        guard turn.wakeUp != wakeUp else { return }
+        wakeUp = turn.wakeUp
+        tasks.alarms.set(wakeUp, for: self) { [weak self] in await self?.ring() }
+    }
+
+    private func ring() {
+        wakeUp = nil
+        send(M.wake)
+    }
+
+    // MARK: Work
+
+    /// Begins work beside the runner. The event that it brings is handled, unless the runner is closed by then.
+    package func start(_ work: @escaping @Sendable () async -> M.Event?) {
+        guard !isClosed else { return }
+        let isAccepted = tasks.pool.order {
+            if let event = await work() { await self.send(event) }
+        }
+        // The agent has ended: no result would come, so nobody may wait for one.
+        if !isAccepted { close() }
+    }
+
+    /// The same for what must not be left half done: its task is not cancelled.
+    package func startToEnd(_ work: @escaping @Sendable () async -> M.Event?) {
+        start { await withoutCancellation(work) }
+    }
+
+    /// Ends each wait with `stopping`, now and later.
+    package func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        next = []
+        tasks.alarms.set(nil, for: self)
+        let waiting = callers.sorted { $0.key.number < $1.key.number }
+        callers = [:]
+        for (_, wait) in waiting { wait.send(.failure(.stopping)) }
+    }
+}
+
+/// Where an update comes from that has a version.
+package enum UpdateSource: Sendable {
+    case network, sessions
+}
+
+/// What all runners of the agent share.
+package struct AgentTasks: Sendable {
+    package let clock: any SystemClock
+    package let pool: Workshop
+    package let alarms: AlarmClock
+
+    package init(clock: any SystemClock, pool: Workshop = Workshop()) {
+        self.clock = clock
+        self.pool = pool
+        alarms = AlarmClock(clock: clock)
+    }
+
+    /// Runs the work and the deadlines until it is cancelled.
+    package func run() async {
+        await withDiscardingTaskGroup { [pool, alarms] group in
+            group.addTask { await alarms.run() }
+            await pool.run()
+            group.cancelAll()
+        }
+    }
+}

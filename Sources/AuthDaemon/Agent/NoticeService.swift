@@ -1,0 +1,81 @@
+package import AuthCore
+package import AuthWire
+package import Logging
+import ServiceLifecycle
+
+/// Notifies the user of what ``NoticeMachine`` decides: with events on the socket, and on the desktop unless that is turned
+/// off.
+package struct NoticeService: Service {
+    private let table: SessionTable
+    private let desktop: any Notifier
+    private let isOn: StateBroadcast<Bool>
+    private let tasks: AgentTasks
+    private let runner: Runner<NoticeMachine>
+
+    /// - Parameters:
+    ///   - isOn: whether notices are shown on the desktop.
+    ///   - publish: called with each event; it must not wait.
+    package init(
+        table: SessionTable, desktop: any Notifier, isOn: StateBroadcast<Bool>, clock: any SystemClock,
+        publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
+    ) {
+        self.table = table
+        self.desktop = desktop
+        self.isOn = isOn
+        tasks = AgentTasks(clock: clock)
+        let performer = NoticePerformer(
+            table: table, desktop: desktop, clock: clock, publish: publish, logger: logger)
+        runner = Runner(NoticeMachine(), performer: performer, tasks: tasks)
+    }
+
+    package func run() async throws {
+        await withDiscardingTaskGroup { group in
+            group.addTask { await tasks.run() }
+            group.addTask { for await _ in table.board.changes() { await runner.send(.changed(view)) } }
+            group.addTask { for await on in isOn.states() { await runner.send(.turned(on: on)) } }
+            group.addTask {
+                for await response in desktop.responses() {
+                    switch response {
+                    case .chosen(let subject): await runner.send(.chosen(subject))
+                    case .dismissed(let subject): await runner.send(.dismissed(subject))
+                    }
+                }
+            }
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
+        await runner.send(.ended)
+        await runner.close()
+    }
+
+    private var view: NoticeView {
+        NoticeView(
+            sessions: table.board.statuses(), network: table.board.network.state, store: table.board.store.state,
+            storeKind: table.board.store.kind, isStoreWanted: table.board.isStoreWanted)
+    }
+}
+
+private struct NoticePerformer: ActionPerformer {
+    let table: SessionTable
+    let desktop: any Notifier
+    let clock: any SystemClock
+    let publish: @Sendable (AgentEvent) -> Void
+    let logger: Logger
+
+    func perform(_ action: NoticeAction, on runner: isolated Runner<NoticeMachine>) {
+        switch action {
+        case .show(let notice): desktop.show(notice)
+        case .withdraw(let subject): desktop.withdraw(subject)
+        case .publish(let change, let notice):
+            if change == .shown {
+                logger.notice("Notice: \(notice.title).", metadata: ["reason": "\(notice.reason.rawValue)"])
+            }
+            publish(
+                AgentEvent(
+                    topic: .notice, name: change.rawValue, at: clock.now().wall.unixSeconds, session: notice.session,
+                    notice: notice.info))
+        case .retry(let notice):
+            if let session = notice.session { table.tryNow(session) } else { table.tryStoreNow() }
+        }
+    }
+}
