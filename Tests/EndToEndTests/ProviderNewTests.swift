@@ -24,12 +24,12 @@ struct ProviderNewTests {
     func walk() async throws {
         try await Scene.play { scene in
             let place = scene.desktop.folder.path
-            let description = try Self.block(after: "Say its makers describe it like this").replacing(
+            let description = try Self.block(after: "the provider's description of its API").replacing(
                 "http://localhost:4000", with: scene.backends.url(.forkInTheRoad))
             try description.write(toFile: place + "/lunch.json", atomically: true, encoding: .utf8)
             try FileManager.default.createDirectory(
                 atPath: place + "/config/authd/providers", withIntermediateDirectories: true)
-            let command = try Self.block(after: "One command makes the file")
+            let command = try Self.block(after: "One command creates the profile")
                 .replacing("~/.config", with: place + "/config").replacing("lunch.json", with: place + "/lunch.json")
                 .replacing("authc ", with: "\"$0\" ")
             let made = try await scene.shell(command)
@@ -39,7 +39,7 @@ struct ProviderNewTests {
 
             #expect(try await scene.ask("agent.reload", [:])["message"] != nil)
             let listed = try await scene.authc(["provider", "show", "lunch", "--endpoints"])
-            for line in try Self.block(after: "The calls have names now").split(separator: "\n") {
+            for line in try Self.block(after: "The endpoints now have names").split(separator: "\n") {
                 #expect(listed.out.contains(line.trimmingCharacters(in: .whitespaces)), "\(line)\n\(listed.out)")
             }
             let login = try await scene.authc(
