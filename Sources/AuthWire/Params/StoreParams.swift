@@ -1,19 +1,3 @@
-/// Of `agent.unlock`.
-public struct UnlockParams: WireObject, HoldsSecrets {
-    /// Secret. `nil`: the agent tells whether it needs one.
-    public var passphrase: String?
-
-    public init(blank: Blank) {}
-
-    public init(passphrase: String? = nil) {
-        self.passphrase = passphrase
-    }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.optional("passphrase", &passphrase, .string)
-    }
-}
-
 /// Of `store.rekey`: what the new keys are sealed with; neither: what they are sealed with now.
 public struct RekeyParams: WireObject, HoldsSecrets {
     /// A new one. Secret.
