@@ -1,74 +1,3 @@
-/// Of `login.start`.
-public struct LoginStartParams: WireObject, HoldsSecrets {
-    public var provider = ""
-    /// `nil`: named after the provider.
-    public var session: SessionName?
-    /// `nil`: the profile's default.
-    public var environment: String?
-    /// `nil`: the profile's first.
-    public var method: String?
-    /// What is known already, by field name. Secret.
-    public var fields: [String: String] = [:]
-    /// Whether the answers may be kept for signing in again without a person.
-    public var remember = false
-    /// Whether the person has a browser on this machine; `browser` on the wire.
-    public var hasBrowser = true
-    /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
-    public var replacesSignIn = false
-    /// Whether the sign-in may give the session to another account without asking.
-    public var replaceAccount = false
-
-    public init(blank: Blank) {}
-
-    public init(
-        provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
-        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false,
-        replaceAccount: Bool = false
-    ) {
-        self.provider = provider
-        self.session = session
-        self.environment = environment
-        self.method = method
-        self.fields = fields
-        self.remember = remember
-        self.hasBrowser = hasBrowser
-        self.replacesSignIn = replacesSignIn
-        self.replaceAccount = replaceAccount
-    }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("provider", &provider, .string)
-        try visitor.optional("session", &session, .sessionName)
-        try visitor.optional("environment", &environment, .string)
-        try visitor.optional("method", &method, .string)
-        try visitor.optional("fields", &fields, .stringsByName, default: [:])
-        try visitor.optional("remember", &remember, .bool, default: false)
-        try visitor.optional("browser", &hasBrowser, .bool, default: true)
-        try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
-        try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
-    }
-}
-
-/// Of `login.answer`.
-public struct LoginAnswerParams: WireObject, HoldsSecrets {
-    /// As the step named it.
-    public var login = ""
-    /// By field name. Secret.
-    public var fields: [String: String] = [:]
-
-    public init(blank: Blank) {}
-
-    public init(login: String, fields: [String: String]) {
-        self.login = login
-        self.fields = fields
-    }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("login", &login, .string)
-        try visitor.required("fields", &fields, .stringsByName)
-    }
-}
-
 /// Of `login.wait`, `login.cancel` and `login.resend`.
 public struct LoginParams: WireObject {
     public var login = ""
@@ -81,21 +10,5 @@ public struct LoginParams: WireObject {
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("login", &login, .string)
-    }
-}
-
-/// Of `login.redirect`.
-public struct LoginRedirectParams: WireObject, HoldsSecrets {
-    /// What the desktop was given to open. Secret.
-    public var address = ""
-
-    public init(blank: Blank) {}
-
-    public init(address: String) {
-        self.address = address
-    }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("address", &address, .string)
     }
 }

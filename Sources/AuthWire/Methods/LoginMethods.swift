@@ -1,0 +1,156 @@
+/// `login.start`.
+public struct LoginStart: AgentMethod, HoldsSecrets {
+    public typealias Result = Step
+
+    public static let name = "login.start"
+    public static let summary = "Begins a sign-in."
+    public static let access = AccessClass.account
+    public static let secrecy = Secrecy.ownAgentOnly
+
+    public var provider = ""
+    /// `nil`: named after the provider.
+    public var session: SessionName?
+    /// `nil`: the profile's default.
+    public var environment: String?
+    /// `nil`: the profile's first.
+    public var method: String?
+    /// What is known already, by field name. Secret.
+    public var fields: [String: String] = [:]
+    /// Whether the answers may be kept for signing in again without a person.
+    public var remember = false
+    /// Whether the person has a browser on this machine; `browser` on the wire.
+    public var hasBrowser = true
+    /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
+    public var replacesSignIn = false
+    /// Whether the sign-in may give the session to another account without asking.
+    public var replaceAccount = false
+
+    public init(blank: Blank) {}
+
+    public init(
+        provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
+        fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false,
+        replaceAccount: Bool = false
+    ) {
+        self.provider = provider
+        self.session = session
+        self.environment = environment
+        self.method = method
+        self.fields = fields
+        self.remember = remember
+        self.hasBrowser = hasBrowser
+        self.replacesSignIn = replacesSignIn
+        self.replaceAccount = replaceAccount
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("provider", &provider, .string)
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("environment", &environment, .string)
+        try visitor.optional("method", &method, .string)
+        try visitor.optional("fields", &fields, .stringsByName, default: [:])
+        try visitor.optional("remember", &remember, .bool, default: false)
+        try visitor.optional("browser", &hasBrowser, .bool, default: true)
+        try visitor.optional("replace_sign_in", &replacesSignIn, .bool, default: false)
+        try visitor.optional("replace_account", &replaceAccount, .bool, default: false)
+    }
+}
+
+/// `login.answer`.
+public struct LoginAnswer: AgentMethod, HoldsSecrets {
+    public typealias Result = Step
+
+    public static let name = "login.answer"
+    public static let summary = "Answers what a step asks for."
+    public static let access = AccessClass.account
+    public static let secrecy = Secrecy.ownAgentOnly
+
+    /// As the step named it.
+    public var login = ""
+    /// By field name. Secret.
+    public var fields: [String: String] = [:]
+
+    public init(blank: Blank) {}
+
+    public init(login: String, fields: [String: String]) {
+        self.login = login
+        self.fields = fields
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("login", &login, .string)
+        try visitor.required("fields", &fields, .stringsByName)
+    }
+}
+
+/// `login.wait`.
+public struct LoginWait: MethodWithParams {
+    public typealias Result = Step
+
+    public static let name = "login.wait"
+    public static let summary = "Waits until a sign-in ends or asks for something."
+    public static let access = AccessClass.account
+
+    public var params: LoginParams
+
+    public init(_ params: LoginParams) {
+        self.params = params
+    }
+}
+
+/// `login.cancel`.
+public struct LoginCancel: MethodWithParams {
+    public typealias Result = Step
+
+    public static let name = "login.cancel"
+    public static let summary = "Ends a sign-in."
+    public static let access = AccessClass.account
+
+    public var params: LoginParams
+
+    public init(_ params: LoginParams) {
+        self.params = params
+    }
+}
+
+/// `login.resend`.
+public struct LoginResend: MethodWithParams {
+    public typealias Result = Step
+
+    public static let name = "login.resend"
+    public static let summary = "Has another code sent."
+    public static let access = AccessClass.account
+
+    public var params: LoginParams
+
+    public init(_ params: LoginParams) {
+        self.params = params
+    }
+}
+
+/// `login.redirect`.
+public struct LoginRedirect: AgentMethod, HoldsSecrets {
+    public typealias Result = Nothing
+
+    public static let name = "login.redirect"
+    public static let summary = "Gives the address that the browser came back to, to the sign-in that waits for it."
+    public static let access = AccessClass.account
+    public static let secrecy = Secrecy.ownAgentOnly
+
+    /// What the desktop was given to open. Secret.
+    public var address = ""
+
+    public init(blank: Blank) {}
+
+    public init(address: String) {
+        self.address = address
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("address", &address, .string)
+    }
+}
+
+public typealias LoginStartParams = LoginStart
+public typealias LoginAnswerParams = LoginAnswer
+public typealias LoginRedirectParams = LoginRedirect
