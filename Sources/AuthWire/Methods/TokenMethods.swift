@@ -1,0 +1,121 @@
+/// `token.get`.
+public struct TokenGet: AgentMethod {
+    public typealias Result = TokenResult
+
+    public static let name = "token.get"
+    public static let summary = "An access token that is valid now."
+    public static let access = AccessClass.token
+    public static let secrecy = Secrecy.guarded
+    public static let isStrict = true
+
+    public var session: SessionName?
+    /// The token must be good for at least this much longer, else it is renewed first.
+    public var minValid: Duration?
+    public var scopes: [String]?
+    public var audience: String?
+    /// In the caller's own words, for whoever watches.
+    public var purpose: String?
+    public var timeout: Duration?
+    /// Where the caller sends the token: it is refused if the session does not belong to that origin.
+    public var origin: String?
+
+    public init(blank: Blank) {}
+
+    public init(
+        session: SessionName? = nil, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
+        purpose: String? = nil, timeout: Duration? = nil, origin: String? = nil
+    ) {
+        self.session = session
+        self.minValid = minValid
+        self.scopes = scopes
+        self.audience = audience
+        self.purpose = purpose
+        self.timeout = timeout
+        self.origin = origin
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.optional("min_valid_ms", &minValid, .milliseconds)
+        try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("audience", &audience, .string)
+        try visitor.optional("purpose", &purpose, .string)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
+        try visitor.optional("origin", &origin, .string)
+    }
+}
+
+/// `token.reject`: "this one got a 401".
+public struct TokenReject: AgentMethod, HoldsSecrets {
+    public typealias Result = SessionStatus
+
+    public static let name = "token.reject"
+    public static let summary = "Reports that a token got a 401. It is renewed if it is still the current one."
+    public static let access = AccessClass.token
+    public static let secrecy = Secrecy.ownAgentOnly
+    public static let isStrict = true
+
+    public var session: SessionName?
+    /// Secret.
+    public var accessToken = ""
+
+    public init(blank: Blank) {}
+
+    public init(session: SessionName? = nil, accessToken: String) {
+        self.session = session
+        self.accessToken = accessToken
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.required("access_token", &accessToken, .string)
+    }
+}
+
+/// `token.proof`: what a program is about to send by itself.
+public struct TokenProof: AgentMethod, HoldsSecrets {
+    public typealias Result = ProofResult
+
+    public static let name = "token.proof"
+    public static let summary =
+        "A proof for one request that a program sends itself, if tokens are bound to a key (RFC 9449)."
+    public static let access = AccessClass.token
+    public static let secrecy = Secrecy.guarded
+    public static let isStrict = true
+
+    /// With a token of its own it may only go to an agent of the same user.
+    public var sendsSecrets: Bool { accessToken != nil }
+
+    public var session: SessionName?
+    public var method = ""
+    /// The whole address.
+    public var url = ""
+    /// What the other side wants to read in the proof; `nil`: what it last told the agent, if anything.
+    public var nonce: String?
+    /// The token that goes with it, where it is not the session's own. Secret.
+    public var accessToken: String?
+
+    public init(blank: Blank) {}
+
+    public init(
+        session: SessionName? = nil, method: String, url: String, nonce: String? = nil, accessToken: String? = nil
+    ) {
+        self.session = session
+        self.method = method
+        self.url = url
+        self.nonce = nonce
+        self.accessToken = accessToken
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.required("method", &method, .string)
+        try visitor.required("url", &url, .string)
+        try visitor.optional("nonce", &nonce, .string)
+        try visitor.optional("access_token", &accessToken, .string)
+    }
+}
+
+public typealias TokenGetParams = TokenGet
+public typealias TokenRejectParams = TokenReject
+public typealias TokenProofParams = TokenProof
