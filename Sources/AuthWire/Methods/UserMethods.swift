@@ -1,5 +1,11 @@
-/// Of `user.get`.
-public struct UserGetParams: WireObject {
+/// `user.get`.
+public struct UserGet: AgentMethod {
+    public typealias Result = UserResult
+
+    public static let name = "user.get"
+    public static let summary = "The provider's user."
+    public static let access = AccessClass.act
+
     public var session: SessionName?
     /// Asks the provider even when the user is known already.
     public var fresh = false
@@ -17,8 +23,15 @@ public struct UserGetParams: WireObject {
     }
 }
 
-/// Of `user.update`.
-public struct UserUpdateParams: WireObject, HoldsSecrets {
+/// `user.update`.
+public struct UserUpdate: AgentMethod, HoldsSecrets {
+    public typealias Result = UserResult
+
+    public static let name = "user.update"
+    public static let summary = "Changes the user."
+    public static let access = AccessClass.account
+    public static let secrecy = Secrecy.guarded
+
     public var session: SessionName?
     /// As the provider names them.
     public var fields = JSONObject()
@@ -35,3 +48,6 @@ public struct UserUpdateParams: WireObject, HoldsSecrets {
         try visitor.required("fields", &fields, .object)
     }
 }
+
+public typealias UserGetParams = UserGet
+public typealias UserUpdateParams = UserUpdate
