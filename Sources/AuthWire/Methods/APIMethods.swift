@@ -1,0 +1,227 @@
+/// `api.request`: one call of the provider's API in the session's name.
+public struct APIRequest: AgentMethod, HoldsSecrets {
+    public typealias Result = APIResponse
+
+    public static let name = "api.request"
+    public static let summary = "Sends a request to the provider with the session's token."
+    public static let access = AccessClass.act
+    public static let secrecy = Secrecy.guarded
+
+    public var session: SessionName?
+    public var method = ""
+    /// Joined to the environment's base URL; a query may follow. A whole URL is taken if it is of the same origin.
+    public var path = ""
+    /// Texts, numbers, truths, and lists of them.
+    public var query = JSONObject()
+    public var headers: [String: String] = [:]
+    /// Sent as JSON. At most one of the bodies.
+    public var body: JSON?
+    public var bodyBase64: String?
+    public var multipart: [MultipartPart]?
+    /// The body comes with `api.write`; it too counts as a body.
+    public var bodyStream: BodyStream?
+    /// The client's name for what is streamed, its own on this connection.
+    public var stream: String?
+    public var answer = AnswerMode.whole
+    public var timeout: Duration?
+    public var cache = CacheMode.standard
+    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    public var retry = true
+    /// Whether to wait for a network instead of failing; `nil`: as the profile says.
+    public var waitsForConnectivity: Bool?
+    public var queue = false
+
+    public init(blank: Blank) {}
+
+    public init(
+        session: SessionName? = nil, method: String, path: String, query: JSONObject = [:],
+        headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
+        multipart: [MultipartPart]? = nil, bodyStream: BodyStream? = nil, stream: String? = nil,
+        answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
+        waitsForConnectivity: Bool? = nil, queue: Bool = false
+    ) {
+        self.session = session
+        self.method = method
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
+        self.bodyBase64 = bodyBase64
+        self.multipart = multipart
+        self.bodyStream = bodyStream
+        self.stream = stream
+        self.answer = answer
+        self.timeout = timeout
+        self.cache = cache
+        self.retry = retry
+        self.waitsForConnectivity = waitsForConnectivity
+        self.queue = queue
+    }
+
+    /// Whether anything of it comes or goes piece by piece.
+    public var streams: Bool {
+        stream != nil || answer == .stream || bodyStream != nil || (multipart ?? []).contains(where: \.isStreamed)
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.required("method", &method, .string)
+        try visitor.required("path", &path, .string)
+        try visitor.optional("query", &query, .object, default: [:])
+        try visitor.optional("headers", &headers, .stringsByName, default: [:])
+        try visitor.optional("body", &body, .any)
+        try visitor.optional("body_base64", &bodyBase64, .string)
+        try visitor.optional("multipart", &multipart, .list())
+        try visitor.optional("body_stream", &bodyStream, .object)
+        try visitor.optional("stream", &stream, .string)
+        try visitor.optional("answer", &answer, .word, default: .whole)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
+        try visitor.optional("cache", &cache, .word, default: .standard)
+        try visitor.optional("retry", &retry, .bool, default: true)
+        try visitor.optional("waits_for_connectivity", &waitsForConnectivity, .bool)
+        try visitor.optional("queue", &queue, .bool, default: false)
+    }
+
+    public func validate() throws(AgentError) {
+        let bodies = [body != nil, bodyBase64 != nil, multipart != nil, bodyStream != nil].filter { $0 }.count
+        guard bodies <= 1 else {
+            throw .invalidParams(
+                "params: expected at most one of body, body_base64, multipart and body_stream, found \(bodies).")
+        }
+    }
+}
+
+/// `api.call`: an endpoint by the profile's own name for it.
+public struct APICall: AgentMethod, HoldsSecrets {
+    public typealias Result = APIResponse
+
+    public static let name = "api.call"
+    public static let summary = "Calls an endpoint of the profile."
+    public static let access = AccessClass.act
+    public static let secrecy = Secrecy.guarded
+
+    public var session: SessionName?
+    public var endpoint = ""
+    /// By the endpoint's own names for them. A file's content is an object with a `body_base64`, or with
+    /// a `body_stream` (``BodyStream``) for one of them.
+    public var args = JSONObject()
+    /// The whole body, in place of the one that the endpoint makes of its arguments.
+    public var body: JSON?
+    /// The client's name for what is streamed, its own on this connection.
+    public var stream: String?
+    public var answer = AnswerMode.whole
+    public var timeout: Duration?
+    public var cache = CacheMode.standard
+    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    public var retry = true
+    /// Whether to wait for a network instead of failing; `nil`: as the profile says.
+    public var waitsForConnectivity: Bool?
+    public var queue = false
+
+    public init(blank: Blank) {}
+
+    public init(
+        session: SessionName? = nil, endpoint: String, args: JSONObject = [:], body: JSON? = nil,
+        stream: String? = nil, answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard,
+        retry: Bool = true, waitsForConnectivity: Bool? = nil, queue: Bool = false
+    ) {
+        self.session = session
+        self.endpoint = endpoint
+        self.args = args
+        self.body = body
+        self.stream = stream
+        self.answer = answer
+        self.timeout = timeout
+        self.cache = cache
+        self.retry = retry
+        self.waitsForConnectivity = waitsForConnectivity
+        self.queue = queue
+    }
+
+    /// Whether anything of it comes or goes piece by piece.
+    public var streams: Bool {
+        stream != nil || answer == .stream || args.contains { $0.value["body_stream"] != nil }
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("session", &session, .sessionName)
+        try visitor.required("endpoint", &endpoint, .string)
+        try visitor.optional("args", &args, .object, default: [:])
+        try visitor.optional("body", &body, .any)
+        try visitor.optional("stream", &stream, .string)
+        try visitor.optional("answer", &answer, .word, default: .whole)
+        try visitor.optional("timeout_ms", &timeout, .milliseconds)
+        try visitor.optional("cache", &cache, .word, default: .standard)
+        try visitor.optional("retry", &retry, .bool, default: true)
+        try visitor.optional("waits_for_connectivity", &waitsForConnectivity, .bool)
+        try visitor.optional("queue", &queue, .bool, default: false)
+    }
+}
+
+/// `api.write`: one piece of a body.
+public struct APIWrite: AgentMethod, HoldsSecrets {
+    public typealias Result = StreamTaken
+
+    public static let name = "api.write"
+    public static let summary = "Sends a piece of a streamed body. Answered when the piece is accepted."
+    public static let access = AccessClass.act
+    public static let secrecy = Secrecy.guarded
+
+    public var stream = ""
+    /// Where in the body the piece begins.
+    public var offset = 0
+    public var bytes: [UInt8] = []
+    /// Nothing comes after it.
+    public var isLast = false
+
+    public init(blank: Blank) {}
+
+    public init(stream: String, offset: Int, bytes: [UInt8], isLast: Bool = false) {
+        self.stream = stream
+        self.offset = offset
+        self.bytes = bytes
+        self.isLast = isLast
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("stream", &stream, .string)
+        try visitor.required("offset", &offset, .count)
+        try visitor.written("body_base64", &bytes, .base64)
+        try visitor.optional("last", &isLast, .bool, default: false)
+    }
+}
+
+/// `api.read`.
+public struct APIRead: MethodWithParams {
+    public typealias Result = StreamPiece
+
+    public static let name = "api.read"
+    public static let summary = "The next piece of a streamed response."
+    public static let access = AccessClass.act
+    public static let secrecy = Secrecy.guarded
+
+    public var params: StreamParams
+
+    public init(_ params: StreamParams) {
+        self.params = params
+    }
+}
+
+/// `api.close`.
+public struct APIClose: MethodWithParams {
+    public typealias Result = Nothing
+
+    public static let name = "api.close"
+    public static let summary = "Ends a stream early."
+    public static let access = AccessClass.act
+
+    public var params: StreamParams
+
+    public init(_ params: StreamParams) {
+        self.params = params
+    }
+}
+
+public typealias APIRequestParams = APIRequest
+public typealias APICallParams = APICall
+public typealias StreamWriteParams = APIWrite
