@@ -1,22 +1,3 @@
-/// Of `store.migrate`.
-public struct MigrateParams: WireObject, HoldsSecrets {
-    public var to = StoreKind.memory
-    /// Of the store that they are moved to, where it has one. Secret.
-    public var passphrase: String?
-
-    public init(blank: Blank) {}
-
-    public init(to: StoreKind, passphrase: String? = nil) {
-        self.to = to
-        self.passphrase = passphrase
-    }
-
-    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
-        try visitor.required("to", &to, .word)
-        try visitor.optional("passphrase", &passphrase, .string)
-    }
-}
-
 /// Of `session.export`.
 public struct ExportParams: WireObject, HoldsSecrets {
     /// In characters. Whoever gets the file can try passphrases for years, without this machine.

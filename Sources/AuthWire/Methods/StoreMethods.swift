@@ -1,0 +1,57 @@
+/// `store.rekey`: what the new keys are sealed with; neither: what they are sealed with now.
+public struct StoreRekey: AgentMethod, HoldsSecrets {
+    public typealias Result = MessageResult
+
+    public static let name = "store.rekey"
+    public static let summary = "Seals every session with a new key."
+    public static let access = AccessClass.admin
+    public static let secrecy = Secrecy.ownAgentOnly
+    public static let isStrict = true
+
+    /// A new one. Secret.
+    public var passphrase: String?
+    /// What the new key is made of: the bytes of the file that the agent will find it in. Secret. Not a path: the agent
+    /// opens no file for a client.
+    public var key: [UInt8]?
+
+    public init(blank: Blank) {}
+
+    public init(passphrase: String? = nil, key: [UInt8]? = nil) {
+        self.passphrase = passphrase
+        self.key = key
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.optional("passphrase", &passphrase, .string)
+        try visitor.optional("key_base64", &key, .base64)
+    }
+}
+
+/// `store.migrate`.
+public struct StoreMigrate: AgentMethod, HoldsSecrets {
+    public typealias Result = MessageResult
+
+    public static let name = "store.migrate"
+    public static let summary = "Moves every session to another store."
+    public static let access = AccessClass.admin
+    public static let secrecy = Secrecy.ownAgentOnly
+
+    public var to = StoreKind.memory
+    /// Of the store that they are moved to, where it has one. Secret.
+    public var passphrase: String?
+
+    public init(blank: Blank) {}
+
+    public init(to: StoreKind, passphrase: String? = nil) {
+        self.to = to
+        self.passphrase = passphrase
+    }
+
+    public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("to", &to, .word)
+        try visitor.optional("passphrase", &passphrase, .string)
+    }
+}
+
+public typealias RekeyParams = StoreRekey
+public typealias MigrateParams = StoreMigrate
