@@ -64,13 +64,13 @@ struct SocketGroundTests {
     @Test("a second lock is told who has the first, and leaves it alone")
     func secondLock() throws {
         let socket = folder.path + "/socket"
-        var first: AgentLock? = try AgentLock(beside: socket)
-        #expect(throws: AgentLock.Refusal.held(processID: getpid())) { try AgentLock(beside: socket) }
-        #expect(throws: AgentLock.Refusal.held(processID: getpid())) { try AgentLock(beside: socket) }
+        var first: LockFile? = try LockFile(beside: socket)
+        #expect(throws: LockFile.Refusal.held(processID: getpid())) { try LockFile(beside: socket) }
+        #expect(throws: LockFile.Refusal.held(processID: getpid())) { try LockFile(beside: socket) }
         #expect(mode(of: socket + ".lock") == 0o600)
         #expect(first != nil)
         first = nil
-        _ = try AgentLock(beside: socket)
+        _ = try LockFile(beside: socket)
     }
 
     @Test("the socket is 0600 whenever it can be seen, whatever the umask")

@@ -26,7 +26,7 @@ package struct ProviderProfile: Sendable, Equatable {
     /// Fetches the user.
     package var userRequest: UserRequest?
     /// Changes the user.
-    package var userUpdate: UserUpdate?
+    package var userUpdate: UserUpdateRequest?
     /// Tells the provider of a sign-out. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
     /// Where signing in and renewal are OAuth's; then ``reply``, ``validation`` and ``signOut`` say nothing.
@@ -40,7 +40,7 @@ package struct ProviderProfile: Sendable, Equatable {
         allowInsecureHTTP: Bool = false, headers: [TemplateField] = [], signIn: [SignInMethod],
         password: [PasswordAction: SignInMethod] = [:], reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(),
         user: UserMap = UserMap(), renewal: Renewal,
-        validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdate? = nil,
+        validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdateRequest? = nil,
         signOut: RequestTemplate? = nil, oauth: OAuthProfile? = nil, endpoints: [Endpoint] = [],
         api: APIRules = APIRules()
     ) {

@@ -32,7 +32,7 @@ package struct UserRequest: Sendable, Equatable {
 }
 
 /// How the user is changed: the members that are given are added to the request's body.
-package struct UserUpdate: Sendable, Equatable {
+package struct UserUpdateRequest: Sendable, Equatable {
     package var request: RequestTemplate
     /// What may be given, as the provider names it.
     package var fields: [String]

@@ -131,7 +131,7 @@ package struct AgentProgram: Sendable {
     }
 
     /// One agent for a person's keyring, whatever its socket. `nil` where no folder is the person's own.
-    private func claimKeyring() throws(StartRefusal) -> AgentLock? {
+    private func claimKeyring() throws(StartRefusal) -> LockFile? {
         let usual = try? SocketPath.resolve(
             environment: { $0 == "AUTHD_SOCKET" ? nil : Environment.value($0) }, userID: geteuid())
         guard let usual else { return nil }
@@ -142,15 +142,15 @@ package struct AgentProgram: Sendable {
 
     /// The folder as it must be, and the lock in it.
     /// - Parameter role: what only one agent can be.
-    private func claim(_ path: String, as role: String? = nil) throws(StartRefusal) -> AgentLock {
+    private func claim(_ path: String, as role: String? = nil) throws(StartRefusal) -> LockFile {
         do throws(SocketFolder.Refusal) {
             try SocketFolder.prepare(SocketFolder.folder(of: path))
         } catch {
             if case .failed = error { throw StartRefusal(.systemError, "\(error)") }
             throw StartRefusal(.refused, "\(error)")
         }
-        do throws(AgentLock.Refusal) {
-            return try AgentLock(beside: path)
+        do throws(LockFile.Refusal) {
+            return try LockFile(beside: path)
         } catch {
             switch error {
             case .held(let processID):

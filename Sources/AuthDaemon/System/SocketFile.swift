@@ -3,7 +3,7 @@ import Glibc
 
 /// A listening Unix socket, and whose it is to remove.
 ///
-/// The caller holds the ``AgentLock`` of the path from before ``bind(path:)`` until after ``removeIfOurs()``.
+/// The caller holds the ``LockFile`` of the path from before ``bind(path:)`` until after ``removeIfOurs()``.
 package struct SocketFile: Sendable {
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case notASocket(path: String)

@@ -148,7 +148,7 @@ package enum ProfileReader {
         return name
     }
 
-    static func userUpdate(_ root: TOMLSection, names: PlaceholderNames) -> UserUpdate? {
+    static func userUpdate(_ root: TOMLSection, names: PlaceholderNames) -> UserUpdateRequest? {
         guard let section = root.section("user_update") else { return nil }
         section.allow("user", "fields", "request")
         let fields = section.strings("fields") ?? []
@@ -156,7 +156,7 @@ package enum ProfileReader {
             section.problems.add(section.path("fields"), expected: "a list of what can be changed", found: "nothing")
         }
         let user = pointers(section, "user")
-        return requiredRequest(section, names: names).map { UserUpdate(request: $0, fields: fields, user: user) }
+        return requiredRequest(section, names: names).map { UserUpdateRequest(request: $0, fields: fields, user: user) }
     }
 
     static func userRequest(_ root: TOMLSection, names: PlaceholderNames) -> UserRequest? {

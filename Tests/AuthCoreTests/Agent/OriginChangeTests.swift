@@ -171,7 +171,7 @@ struct OriginGuardTests {
         var profile = try Sample.profile {
             $0.renewal.kind = kind
             $0.signOut = try Sample.request("POST", "/logout")
-            $0.userUpdate = UserUpdate(request: try Sample.request("PUT", "/me"), fields: ["name"], user: [])
+            $0.userUpdate = UserUpdateRequest(request: try Sample.request("PUT", "/me"), fields: ["name"], user: [])
         }
         var record = try Sample.record(remembered: ["email": "ada@example.org", "password": "secret"])
         record.origins = profile.origins(in: "production")

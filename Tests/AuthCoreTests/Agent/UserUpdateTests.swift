@@ -26,7 +26,8 @@ struct UserUpdateTests {
             return fetch
         }
         return try ExampleProvider(transport: transport) { profile in
-            profile.userUpdate = UserUpdate(request: try Sample.request("PUT", "/me"), fields: ["name"], user: [])
+            profile.userUpdate = UserUpdateRequest(
+                request: try Sample.request("PUT", "/me"), fields: ["name"], user: [])
             guard fetchesUser else { return }
             profile.userRequest = UserRequest(request: try Sample.request("GET", "/me"), user: [try JSONPointer("")])
         }

@@ -6,7 +6,7 @@ import Synchronization
 /// inside.
 ///
 /// The kernel lets go of it when the process ends, however it ends. The file stays: removing a lock file is a race.
-package final class AgentLock: Sendable {
+package final class LockFile: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
         /// `processID` is `nil` when the other one has not written it yet.
         case held(processID: Int32?)
@@ -55,10 +55,10 @@ package final class AgentLock: Sendable {
 
 /// Locks that are taken on the way, for as long as this lives.
 final class LocksTaken: Sendable {
-    private let locks = Mutex<[AgentLock]>([])
+    private let locks = Mutex<[LockFile]>([])
 
     /// The first counts: a process may have a lock once.
-    func keep(_ claim: () throws(StartRefusal) -> AgentLock?) throws(StartRefusal) {
+    func keep(_ claim: () throws(StartRefusal) -> LockFile?) throws(StartRefusal) {
         guard locks.withLock(\.isEmpty), let lock = try claim() else { return }
         locks.withLock { $0.append(lock) }
     }
