@@ -45,7 +45,7 @@ struct TargetRules: Sendable {
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthCore", "AuthWire", "CSystemd", "Dispatch", "Logging", "NIOCore",
+                "ArgumentParser", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore",
                 "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(

@@ -15,13 +15,13 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreDesk.Surroundings,
-        ports: AgentPorts, socket: SocketFile, loop: SocketLoop, log: AgentLog, fixedLevel: Bool,
+        ports: AgentPorts, socket: SocketFile, executor: SocketExecutor, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         let logger = log.logger()
         self.logger = logger
         services = {
-            let (clock, outlet) = (ports.clock, EventOutlet(loop: loop))
+            let (clock, outlet) = (ports.clock, EventOutlet())
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
                 store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
@@ -61,8 +61,8 @@ package struct Agent: Sendable {
                     }))
             var limits = ConnectionLimits()
             limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
-            let listener = try await Listener(
-                socket: socket, loop: loop, dispatcher: dispatcher, board: table.board, policy: policy,
+            let listener = Listener(
+                socket: socket, executor: executor, dispatcher: dispatcher, board: table.board, policy: policy,
                 outlet: outlet, limits: limits, counters: counters, clock: clock, logger: logger,
                 opening: { await table.ready() },
                 accepting: {
@@ -77,7 +77,7 @@ package struct Agent: Sendable {
                 })
             let prompt = RuntimeFile(path: PromptPath.beside(socket: socket.path))
             let watchdog = ServiceNotifier.watchdogInterval().map { interval in
-                Watchdog(loop: loop, interval: interval, notifier: notifier)
+                Watchdog(executor: executor, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
                 StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger, stop: stop),

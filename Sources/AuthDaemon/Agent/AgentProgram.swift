@@ -54,12 +54,12 @@ package struct AgentProgram: Sendable {
         defer { withExtendedLifetime(locks) { socket.removeIfOurs() } }
         let log = AgentLog(level: arguments.logLevel ?? configuration.settings.level ?? .info)
         // Providers have a loop of their own: a long answer that is unpacked there keeps no client here waiting.
-        let inside = try Self.translated { () throws(SystemFailure) in try SocketLoop() }
+        let executor = try Self.translated { () throws(SystemFailure) in try SocketExecutor() }
         let outside = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
         let stores = Stores(
-            parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: inside)
+            parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: outside.next())
         let store = try Self.store(kind, of: stores)
         let moved = LocksTaken()
         defer { withExtendedLifetime(moved) {} }
@@ -83,11 +83,11 @@ package struct AgentProgram: Sendable {
             handover: DescriptorStore.systemd(inherited: kept, logger: log.logger()))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,
-            storeSurroundings: surroundings, ports: ports, socket: socket, loop: inside, log: log,
+            storeSurroundings: surroundings, ports: ports, socket: socket, executor: executor, log: log,
             fixedLevel: arguments.logLevel != nil, notifier: .systemd)
         let failure = await agent.serve()
         await transport.close()
-        try? await inside.shutdownGracefully()
+        await executor.stop()
         try? await outside.shutdownGracefully()
         if let failure { throw StartRefusal(.internalError, "\(failure)") }
     }

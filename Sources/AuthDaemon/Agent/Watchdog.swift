@@ -1,22 +1,29 @@
-package import NIOCore
 import ServiceLifecycle
 
-/// Shows the service manager that the loop of the clients turns: it is the loop that speaks, at half the time that is allowed.
-package struct Watchdog: Service {
-    private let loop: any EventLoop
+/// Shows the service manager that the thread of the sockets works: that thread sends the sign of life, at half the time that is
+/// allowed.
+package actor Watchdog: Service {
+    private let executor: SocketExecutor
     private let interval: Duration
     private let notifier: ServiceNotifier
+    private var next: TimerID?
 
-    package init(loop: any EventLoop, interval: Duration, notifier: ServiceNotifier) {
-        self.loop = loop
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe executor.asUnownedSerialExecutor() }
+
+    package init(executor: SocketExecutor, interval: Duration, notifier: ServiceNotifier) {
+        self.executor = executor
         self.interval = interval
         self.notifier = notifier
     }
 
     package func run() async throws {
-        let half = TimeAmount(interval / 2)
-        let task = loop.scheduleRepeatedTask(initialDelay: .zero, delay: half) { [notifier] _ in notifier.alive() }
-        defer { task.cancel() }
+        beat()
         try? await gracefulShutdown()
+        if let next { executor.cancel(next) }
+    }
+
+    private func beat() {
+        notifier.alive()
+        next = executor.schedule(in: interval / 2) { self.assumeIsolated { $0.beat() } }
     }
 }

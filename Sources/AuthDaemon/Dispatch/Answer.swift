@@ -8,7 +8,7 @@ enum Answer {
     /// From memory, where the result is kept as JSON text.
     case rendered([UInt8])
     /// By work that waits for something, within a limit.
-    case later(within: Duration, Job.Work)
+    case later(within: Duration, RequestTask.Work)
     /// By a stream that lives until its task ends.
     case open(StreamOpening)
     /// By a stream of this connection.

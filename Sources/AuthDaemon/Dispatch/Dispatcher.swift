@@ -198,7 +198,7 @@ package struct Dispatcher: Sendable {
         afterStart(asked) { () async throws(AgentError) in .text(try await work()) }
     }
 
-    private func afterStart(_ asked: Duration?, _ work: @escaping Job.Work) -> Answer {
+    private func afterStart(_ asked: Duration?, _ work: @escaping RequestTask.Work) -> Answer {
         let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
         guard isStarting else { return .later(within: limit, work) }
         return .later(within: limit) { [board = table.board] () async throws(AgentError) in

@@ -1,38 +1,19 @@
 package import AuthWire
-package import NIOCore
+import Synchronization
 
-/// Takes events from any thread to everyone who follows them; the followers live on the loop.
+/// Takes events from any thread to the clients that follow them.
 package final class EventOutlet: Sendable {
-    private let loop: any EventLoop
-    private let followers: NIOLoopBoundBox<[ObjectIdentifier: Connection]?>
+    private let listener = Mutex<Listener?>(nil)
 
-    package init(loop: any EventLoop) {
-        self.loop = loop
-        followers = .makeEmptyBox(eventLoop: loop)
-    }
+    package init() {}
 
-    /// Does not wait: the event goes out when the loop comes to it.
+    /// Does not wait: the event is sent when the thread of the sockets comes to it, or dropped while nothing listens.
     package func publish(_ event: AgentEvent) {
-        loop.execute { self.send(event) }
+        listener.withLock { $0 }?.perform { $0.send(event) }
     }
 
-    func follow(_ connection: Connection) {
-        followers.value = followers.value ?? [:]
-        followers.value?[ObjectIdentifier(connection)] = connection
-    }
-
-    func unfollow(_ connection: Connection) {
-        followers.value?[ObjectIdentifier(connection)] = nil
-    }
-
-    /// Serialized once for all.
-    private func send(_ event: AgentEvent) {
-        guard let connections = followers.value else { return }
-        var line: [UInt8]?
-        for connection in connections.values where connection.subscriptions.wants(event) {
-            let bytes = line ?? RPCReply.notification(event).serialized()
-            line = bytes
-            connection.send(event: bytes)
-        }
+    /// - Parameter listener: `nil` when it ends.
+    func connect(to listener: Listener?) {
+        self.listener.withLock { $0 = listener }
     }
 }

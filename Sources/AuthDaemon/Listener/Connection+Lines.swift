@@ -27,7 +27,7 @@ extension Connection {
 
     func takeLinesNextTurn() {
         isDeferred = true
-        socket.loop.assumeIsolated().execute { [weak self] in
+        socket.executor.performNext { [weak self] in
             guard let self else { return }
             isDeferred = false
             takeLines()
@@ -48,14 +48,14 @@ extension Connection {
     /// - Parameter beginning: what the time is counted from, in words.
     func startLineDeadline(_ beginning: String) {
         let limit = reception.limits.lineTime
-        lineDeadline = socket.loop.schedule(in: limit) { [weak self] in
+        lineDeadline = socket.executor.schedule(in: limit) { [weak self] in
             self?.refuse(AgentError(.timeout, "No whole line came within \(limit) \(beginning)."))
         }
     }
 
     func stopLineDeadline() {
         guard let deadline = lineDeadline else { return }
-        socket.loop.cancel(deadline)
+        socket.executor.cancel(deadline)
         lineDeadline = nil
     }
 

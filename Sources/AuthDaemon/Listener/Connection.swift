@@ -5,9 +5,10 @@ import NIOCore
 
 /// One client: its lines in, its answers out, in the order in which they are ready.
 ///
-/// It lives on the loop. Invariants: at most `limits.requestsPerConnection` jobs run; no line is taken while more
-/// than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed elsewhere; after `phase` has left
-/// `.open` no line is taken at all. What is kept for the client is counted (``count()``) before the loop does anything else.
+/// Only the thread of the sockets uses it. Invariants: at most `limits.requestsPerConnection` requests are in progress; no line is
+/// taken while more than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed elsewhere; after
+/// `phase` has left `.open` no line is taken at all. What is kept for the client is counted (``count()``) before the thread does
+/// anything else.
 final class Connection: SocketUser {
     enum Phase {
         case open
@@ -25,6 +26,8 @@ final class Connection: SocketUser {
     /// Of a turn, in bytes of lines: what a request costs besides its bytes, and what a plain one costs in all.
     static let (requestShare, plainShare) = (64, 8)
 
+    /// No other connection of the registry ever has it.
+    let number: Int
     let peer: PeerCredentials
     private(set) var subscriptions: Subscriptions
     let socket: ClientSocket
@@ -34,7 +37,9 @@ final class Connection: SocketUser {
     var desk: AnswerDesk
     /// By the client's names for them.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
-    private var jobs: AsyncStream<Job>.Continuation?
+    private var requests: AsyncStream<RequestTask>.Continuation?
+    /// Of requests in progress, by ticket.
+    private var deadlines: [Int: TimerID] = [:]
     var outgoing = ByteBuffer()
     /// Runs while a line is incomplete, before the first one from the beginning.
     var lineDeadline: TimerID?
@@ -55,6 +60,7 @@ final class Connection: SocketUser {
     private var lingers = false
 
     init(peer: PeerCredentials, socket: ClientSocket, reception: Reception) {
+        number = reception.nextNumber()
         self.peer = peer
         self.socket = socket
         self.reception = reception
@@ -101,8 +107,8 @@ final class Connection: SocketUser {
         }
         phase = .closed
         release()
-        jobs?.finish()
-        jobs = nil
+        requests?.finish()
+        requests = nil
         if lingers { reception.lingerEnded() }
         lingers = false
         reception.leave(self)
@@ -137,11 +143,14 @@ final class Connection: SocketUser {
 
     // MARK: Work that waits
 
-    private func begin(_ work: @escaping Job.Work, within limit: Duration, for place: AnswerDesk.Place) {
+    private func begin(_ work: @escaping RequestTask.Work, within limit: Duration, for place: AnswerDesk.Place) {
         do throws(AgentError) {
             let ticket = try takeTicket(for: place)
             reception.counters.began()
-            (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .once(within: limit, work)))
+            let late = OneShot<Void>()
+            deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(()) }
+            (requests ?? openTasks()).yield(
+                RequestTask(ticket: ticket, kind: .once(within: limit, late: late, work)))
         } catch {
             deliver(.failure(error), to: place)
         }
@@ -167,19 +176,18 @@ final class Connection: SocketUser {
 
     /// A call with a stream beside it, which counts as under way until the stream has ended.
     private func open(_ opening: StreamOpening, for place: AnswerDesk.Place) {
-        let loop = socket.loop
         do throws(AgentError) {
+            guard let listener = reception.listener else { throw .stopping }
             guard streams[opening.name] == nil else { throw .streamNameTaken }
             guard streams.count < reception.limits.streamsPerConnection else {
                 throw .tooManyStreams(reception.limits.streamsPerConnection)
             }
             let ticket = try takeTicket(for: place)
-            let here = NIOLoopBound(self, eventLoop: loop)
             let stream: APIStream?
             do throws(AgentError) {
-                stream = try opening.make { result in
+                stream = try opening.make { [number] result in
                     let answer = result.map { Payload.text($0.rendered) }
-                    loop.execute { here.value.answered(ticket, answer) }
+                    listener.perform { $0.answered(ticket, of: number, answer) }
                 }
             } catch {
                 _ = desk.takePlace(of: ticket)
@@ -189,33 +197,28 @@ final class Connection: SocketUser {
             guard let stream else { return }
             reception.counters.began()
             streams[opening.name] = (ticket, stream)
-            (jobs ?? openCrew()).yield(Job(ticket: ticket, kind: .stream { await opening.run(stream) }))
+            (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
         } catch {
             deliver(.failure(error), to: place)
         }
     }
 
-    private func openCrew() -> AsyncStream<Job>.Continuation {
-        let (stream, continuation) = AsyncStream<Job>.makeStream()
-        jobs = continuation
-        let loop = socket.loop
-        let here = NIOLoopBound(self, eventLoop: loop)
-        reception.start(
-            Crew(
-                jobs: stream, loop: loop,
-                answer: { ticket, result in loop.execute { here.value.answered(ticket, result) } },
-                ended: { ticket in loop.execute { here.value.ended(ticket) } }))
+    private func openTasks() -> AsyncStream<RequestTask>.Continuation {
+        let (stream, continuation) = AsyncStream<RequestTask>.makeStream()
+        requests = continuation
+        reception.start(ConnectionTasks(number: number, requests: stream), of: self)
         return continuation
     }
 
-    private func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
+    func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
         guard phase == .open || phase == .finishing, let place = desk.takePlace(of: ticket) else { return }
         deliver(result, to: place)
         flush()
     }
 
-    private func ended(_ ticket: Int) {
+    func ended(_ ticket: Int) {
         reception.counters.ended()
+        if let deadline = deadlines.removeValue(forKey: ticket) { socket.executor.cancel(deadline) }
         giveBack(ticket)
         if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }
         endIfDone()
@@ -263,12 +266,12 @@ final class Connection: SocketUser {
         guard socket.isOpen else { return }
         let unsentBytes = socket.waiting + desk.heldBytes
         if unsentBytes != unsent.bytes {
-            let former = unsent.change(to: unsentBytes, at: socket.loop.instant)
+            let former = unsent.change(to: unsentBytes, at: socket.executor.now)
             reception.unsentChanged(of: self, by: unsentBytes - former)
         }
         let unreadBytes = framer.storedBytes + (longLine?.count ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
-            let former = unread.change(to: unreadBytes, at: socket.loop.instant)
+            let former = unread.change(to: unreadBytes, at: socket.executor.now)
             reception.unreadChanged(of: self, by: unreadBytes - former)
         }
     }
@@ -278,13 +281,13 @@ final class Connection: SocketUser {
         stopLineDeadline()
         framer = LineFramer(limit: reception.limits.lineBytes)
         longLine = nil
-        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.loop.instant))
+        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.executor.now))
     }
 
     private func release() {
         releaseUnread()
         desk = AnswerDesk(limit: 0, batchBytes: 0)
-        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.loop.instant))
+        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.executor.now))
     }
 
     /// The client does not read its answers.
@@ -348,6 +351,6 @@ final class Connection: SocketUser {
         lingers = true
         socket.setReading(true)
         socket.endOutputWhenSent()
-        socket.loop.schedule(in: reception.limits.linger) { [weak self] in self?.close() }
+        socket.executor.schedule(in: reception.limits.linger) { [weak self] in self?.close() }
     }
 }

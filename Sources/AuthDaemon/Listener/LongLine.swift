@@ -7,10 +7,6 @@ package struct LongLine: Sendable {
     let bytes: [UInt8]
     /// How many it may hold.
     let values: Int
-    /// Called once.
-    let parsed: @Sendable (Result<JSON, JSONError>) -> Void
-
-    func parse(by parse: Parse) async { parsed(await parse(bytes, values)) }
 
     package static let parseJSON: Parse = { line, values in
         Result { () throws(JSONError) in try JSON(parsing: line, values: values) }

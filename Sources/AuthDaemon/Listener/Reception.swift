@@ -1,53 +1,92 @@
 import AuthCore
 import AuthWire
 import Logging
-import NIOCore
 
-/// Everyone who is connected. It lives on the loop and is touched nowhere else.
-package final class Reception {
+/// The clients that are connected, and what all of them share. It belongs to the ``Listener``: only the thread of the sockets uses
+/// it, and the connections.
+final class Reception {
     let dispatcher: Dispatcher
     let limits: ConnectionLimits
     let counters: AgentCounters
     let clock: any SystemClock
     let logger: Logger
     private let policy: CurrentPeerPolicy
-    private let outlet: EventOutlet
     private let board: StateBoard
-    private let newCrews: AsyncStream<Crew>.Continuation
-    private var connections: [ObjectIdentifier: Connection] = [:]
+    private let newTasks: AsyncStream<ConnectionTasks>.Continuation
+    private var door: Door?
+    private var lastNumber = 0
+    /// By number.
+    private var connections: [Int: Connection] = [:]
+    /// Those whose tasks have not ended, by number; they may be closed.
+    private var working: [Int: Connection] = [:]
+    /// Those that have subscribed to something, by number.
+    private var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
     private var lingering = 0
     private var unsent: HeldBytes
     private var unread: HeldBytes
     private var longLines = TurnQueue<Connection>()
-    private var isParsing = false
+    /// A line of it is parsed now.
+    private var parsing: Connection?
     private var longRequestsPerProcess: [Int32: Int] = [:]
     private var longRequestsInAll = 0
-    private let loop: SocketLoop
+    private let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var ended: [Ending: RefusalLog] = [:]
-    private var whenEmpty: [EventLoopPromise<Void>] = []
+    private var whenEmpty: [() -> Void] = []
+    /// While it runs.
+    var listener: Listener?
     private(set) var isStopping = false
 
     init(
-        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy, outlet: EventOutlet,
+        dispatcher: Dispatcher, board: StateBoard, policy: CurrentPeerPolicy,
         limits: ConnectionLimits, counters: AgentCounters, clock: any SystemClock, logger: Logger,
-        loop: SocketLoop, newCrews: AsyncStream<Crew>.Continuation, newLines: AsyncStream<LongLine>.Continuation
+        executor: SocketExecutor, newTasks: AsyncStream<ConnectionTasks>.Continuation,
+        newLines: AsyncStream<LongLine>.Continuation
     ) {
         self.dispatcher = dispatcher
         self.board = board
         self.policy = policy
-        self.outlet = outlet
         self.limits = limits
         self.counters = counters
         self.clock = clock
         self.logger = logger
-        self.loop = loop
-        self.newCrews = newCrews
+        self.executor = executor
+        self.newTasks = newTasks
         self.newLines = newLines
         unsent = HeldBytes(limits.unsent)
         unread = HeldBytes(limits.lines)
+    }
+
+    // MARK: Clients
+
+    /// Serves whoever connects to this listening socket.
+    func listen(at descriptor: CInt) throws(SystemFailure) {
+        door = try Door(descriptor, on: executor, logger: logger) { [weak self] client in self?.accept(client) }
+    }
+
+    func stopListening() {
+        door?.close()
+        door = nil
+    }
+
+    private func accept(_ descriptor: CInt) {
+        // A peer whose uid is unknown is refused.
+        let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
+        let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
+        let connection = Connection(peer: peer, socket: socket, reception: self)
+        do throws(SystemFailure) {
+            try socket.open(for: connection)
+            connection.begin()
+        } catch {
+            logger.error("A client is not served: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
+        }
+    }
+
+    func nextNumber() -> Int {
+        lastNumber += 1
+        return lastNumber
     }
 
     /// Takes a connection in.
@@ -77,20 +116,20 @@ package final class Reception {
         }
         perProcess[peer.processID] = open + 1
         perUser[peer.userID] = ofUser + 1
-        connections[ObjectIdentifier(connection)] = connection
+        connections[connection.number] = connection
         counters.opened()
     }
 
     func leave(_ connection: Connection) {
         unfollow(connection)
-        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        guard connections.removeValue(forKey: connection.number) != nil else { return }
         counters.closed()
         let open = perProcess[connection.peer.processID, default: 1]
         perProcess[connection.peer.processID] = open > 1 ? open - 1 : nil
         let ofUser = perUser[connection.peer.userID, default: 1]
         perUser[connection.peer.userID] = ofUser > 1 ? ofUser - 1 : nil
         guard connections.isEmpty else { return }
-        for promise in whenEmpty { promise.succeed() }
+        for call in whenEmpty { call() }
         whenEmpty = []
     }
 
@@ -122,7 +161,7 @@ package final class Reception {
     }
 
     private func worst(_ excess: HeldBytes.Excess, _ held: KeyPath<Connection, HeldSince>) -> [Connection] {
-        let now = loop.instant
+        let now = executor.now
         let holders = connections.values.filter { connection in
             connection[keyPath: held].bytes > 0 && excess.user ?? connection.peer.userID == connection.peer.userID
         }
@@ -144,22 +183,19 @@ package final class Reception {
     }
 
     private func parseNext() {
-        guard !isParsing else { return }
+        guard parsing == nil else { return }
         while let connection = longLines.next() {
             guard let line = connection.takeLongLine() else { continue }
-            isParsing = true
-            let here = NIOLoopBound((reception: self, connection: connection), eventLoop: loop)
-            newLines.yield(
-                LongLine(bytes: line, values: limits.lineValues) { [loop] result in
-                    loop.execute { here.value.reception.parsed(result, of: here.value.connection) }
-                })
+            parsing = connection
+            newLines.yield(LongLine(bytes: line, values: limits.lineValues))
             return
         }
     }
 
-    private func parsed(_ result: Result<JSON, JSONError>, of connection: Connection) {
-        isParsing = false
-        connection.parsed(result)
+    func parsed(_ result: Result<JSON, JSONError>) {
+        let connection = parsing
+        parsing = nil
+        connection?.parsed(result)
         parseNext()
     }
 
@@ -183,11 +219,36 @@ package final class Reception {
 
     // MARK: Work
 
-    func start(_ crew: Crew) { newCrews.yield(crew) }
+    func start(_ tasks: ConnectionTasks, of connection: Connection) {
+        working[connection.number] = connection
+        newTasks.yield(tasks)
+    }
 
-    func follow(_ connection: Connection) { outlet.follow(connection) }
+    func answered(_ ticket: Int, of number: Int, _ result: Result<Payload, AgentError>) {
+        connections[number]?.answered(ticket, result)
+    }
 
-    func unfollow(_ connection: Connection) { outlet.unfollow(connection) }
+    func ended(_ ticket: Int, of number: Int) { working[number]?.ended(ticket) }
+
+    func tasksEnded(of number: Int) { working[number] = nil }
+
+    // MARK: Events
+
+    func follow(_ connection: Connection) { followers[connection.number] = connection }
+
+    func unfollow(_ connection: Connection) { followers[connection.number] = nil }
+
+    /// Serialized once for all who follow it.
+    func send(_ event: AgentEvent) {
+        var line: [UInt8]?
+        for connection in followers.values where connection.subscriptions.wants(event) {
+            let bytes = line ?? RPCReply.notification(event).serialized()
+            line = bytes
+            connection.send(event: bytes)
+        }
+    }
+
+    // MARK: Memory
 
     /// What memory has for the most usual of requests.
     func liveToken(_ session: SessionName?) -> LiveToken? {
@@ -202,17 +263,18 @@ package final class Reception {
 
     // MARK: The end
 
-    /// No new request is taken; each connection ends when it has its answers. `empty` succeeds after the last.
-    func stop(empty: EventLoopPromise<Void>) {
+    /// No new request is taken; each connection ends when it has its answers. `whenEmpty` is called after the last.
+    func stop(whenEmpty: @escaping () -> Void) {
         isStopping = true
-        if connections.isEmpty { return empty.succeed() }
-        whenEmpty.append(empty)
+        if connections.isEmpty { return whenEmpty() }
+        self.whenEmpty.append(whenEmpty)
         for connection in Array(connections.values) { connection.finish() }
     }
 
     /// Ends every connection, with its answers or without.
     func closeAll() {
         for connection in Array(connections.values) { connection.close() }
+        working = [:]
         for ending in Ending.allCases { logCount(ending) }
     }
 }
@@ -241,16 +303,16 @@ extension Reception {
     }
 
     private func isLogged(_ ending: Ending) -> Bool {
-        switch ended[ending, default: RefusalLog()].refused(at: loop.instant) {
+        switch ended[ending, default: RefusalLog()].refused(at: executor.now) {
         case .log: return true
         case .count(let due):
-            if let due { loop.schedule(at: due) { [weak self] in self?.logCount(ending) } }
+            if let due { executor.schedule(at: due) { [weak self] in self?.logCount(ending) } }
             return false
         }
     }
 
     private func logCount(_ ending: Ending) {
-        let count = ended[ending, default: RefusalLog()].taken(at: loop.instant)
+        let count = ended[ending, default: RefusalLog()].taken(at: executor.now)
         guard count > 0 else { return }
         switch ending {
         case .refused: logger.info("\(count) more connections were ended within a minute.")

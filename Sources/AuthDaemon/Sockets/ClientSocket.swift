@@ -4,7 +4,7 @@ import NIOCore
 
 /// Whoever is served at a socket.
 protocol SocketUser: AnyObject {
-    /// The bytes are the loop's: what is to be kept is copied.
+    /// The bytes are the executor's: what is to be kept is copied.
     func received(_ bytes: ByteBuffer)
     /// Nothing more will come; answers may still go out.
     func inputEnded()
@@ -18,13 +18,13 @@ protocol SocketUser: AnyObject {
 }
 
 /// Our end of one client's connection: hands over what comes, sends what it is given, and keeps what the client does not
-/// take yet. It lives on the loop.
+/// take yet. Only the executor's thread uses it.
 final class ClientSocket: Watcher {
     private enum End {
         case output, all
     }
 
-    let loop: SocketLoop
+    let executor: SocketExecutor
     private let descriptor: CInt
     /// Of unsent bytes: above the upper one there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
@@ -37,9 +37,9 @@ final class ClientSocket: Watcher {
     private(set) var isOpen = true
 
     /// Takes the descriptor, which does not block, over.
-    init(_ descriptor: CInt, on loop: SocketLoop, marks: ClosedRange<Int>) {
+    init(_ descriptor: CInt, on executor: SocketExecutor, marks: ClosedRange<Int>) {
         self.descriptor = descriptor
-        self.loop = loop
+        self.executor = executor
         self.marks = marks
     }
 
@@ -49,7 +49,7 @@ final class ClientSocket: Watcher {
     func open(for user: any SocketUser) throws(SystemFailure) {
         self.user = user
         do throws(SystemFailure) {
-            try loop.watch(descriptor, for: .input, self)
+            try executor.watch(descriptor, for: .input, self)
         } catch {
             isOpen = false
             self.user = nil
@@ -67,7 +67,7 @@ final class ClientSocket: Watcher {
     }
 
     private func read() {
-        let count = loop.read(descriptor) { user?.received($0) }
+        let count = executor.read(descriptor) { user?.received($0) }
         guard count <= 0, isOpen else { return }
         if count == 0 {
             hasInput = false
@@ -89,7 +89,7 @@ final class ClientSocket: Watcher {
         guard isOpen else { return }
         var wanted: Readiness = isReading && hasInput ? .input : []
         if unsent.readableBytes > 0 { wanted.insert(.output) }
-        loop.change(descriptor, to: wanted)
+        executor.change(descriptor, to: wanted)
     }
 
     // MARK: Out
@@ -166,11 +166,11 @@ final class ClientSocket: Watcher {
     func close(_ failure: SystemFailure? = nil) {
         guard isOpen else { return }
         isOpen = false
-        loop.unwatch(descriptor)
+        executor.unwatch(descriptor)
         Glibc.close(descriptor)
         unsent = ByteBuffer()
         // Later: whoever closes it is in the middle of something.
-        loop.assumeIsolated().execute { [self] in
+        executor.performNext { [self] in
             user?.closed(failure)
             user = nil
         }

@@ -1,7 +1,6 @@
 import CSystemd
 import Glibc
 import Logging
-import NIOCore
 
 /// The listening socket: takes clients in, and rests for a moment when the system has no room for another one.
 final class Door: Watcher {
@@ -9,7 +8,7 @@ final class Door: Watcher {
     static let mostAtOnce = 16
     private static let rest = Duration.milliseconds(100)
 
-    private let loop: SocketLoop
+    private let executor: SocketExecutor
     private let descriptor: CInt
     private let logger: Logger
     private let welcome: (CInt) -> Void
@@ -18,16 +17,16 @@ final class Door: Watcher {
 
     /// - Parameter welcome: takes the descriptor of a client over.
     init(
-        _ descriptor: CInt, on loop: SocketLoop, logger: Logger, welcome: @escaping (CInt) -> Void
+        _ descriptor: CInt, on executor: SocketExecutor, logger: Logger, welcome: @escaping (CInt) -> Void
     ) throws(SystemFailure) {
         self.descriptor = descriptor
-        self.loop = loop
+        self.executor = executor
         self.logger = logger
         self.welcome = welcome
         guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
             throw SystemFailure("listen without blocking")
         }
-        try loop.watch(descriptor, for: .input, self)
+        try executor.watch(descriptor, for: .input, self)
     }
 
     func ready(for readiness: Readiness) {
@@ -35,7 +34,7 @@ final class Door: Watcher {
             let client = authd_accept(descriptor)
             if client >= 0 {
                 // Behind what those who have just left still have to be told.
-                loop.assumeIsolated().execute { [welcome] in welcome(client) }
+                executor.performNext { [welcome] in welcome(client) }
                 continue
             }
             switch errno {
@@ -52,17 +51,17 @@ final class Door: Watcher {
     private func pause(_ failure: SystemFailure) {
         if !isShort { logger.error("Clients wait: \(failure).") }
         isShort = true
-        loop.change(descriptor, to: [])
-        loop.schedule(in: Self.rest) { [weak self] in
+        executor.change(descriptor, to: [])
+        executor.schedule(in: Self.rest) { [weak self] in
             guard let self, isOpen else { return }
-            loop.change(descriptor, to: .input)
+            executor.change(descriptor, to: .input)
         }
     }
 
     func close() {
         guard isOpen else { return }
         isOpen = false
-        loop.unwatch(descriptor)
+        executor.unwatch(descriptor)
         Glibc.close(descriptor)
     }
 

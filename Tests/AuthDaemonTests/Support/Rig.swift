@@ -3,9 +3,9 @@ import AuthDaemon
 import AuthOutbox
 import AuthSealedFile
 import AuthWire
+import Dispatch
 import Foundation
 import Logging
-import NIOCore
 import ServiceLifecycle
 import TestSupport
 
@@ -18,22 +18,29 @@ struct Rig: Sendable {
     let table: SessionTable
     let counters: AgentCounters
     let outlet: EventOutlet
-    let loop: SocketLoop
+    let executor: SocketExecutor
     let time: ManualTime?
     let stop: @Sendable () async -> Void
 
     func dial() throws -> RawClient { try RawClient(path) }
 
-    /// Lets time pass on the loop; what is due by then is done before anything that a client asks from now on.
+    /// Lets time pass for the connections; what is due by then is done before anything that a client asks from now on.
     func pass(_ amount: Duration) {
         time?.pass(amount)
-        // The loop looks at the time when it has work.
-        loop.execute {}
+        // The executor looks at the time when it has work.
+        executor.perform {}
+    }
+
+    /// Returns when the thread of the sockets has done what it was given before.
+    func turn() {
+        let done = DispatchSemaphore(value: 0)
+        executor.perform { done.signal() }
+        done.wait()
     }
 
     /// Serves until `body` returns; then the agent has ended, whatever `body` left behind.
     /// - Parameters:
-    ///   - time: of the loop; without it, the system's.
+    ///   - time: of the connections; without it, the system's.
     ///   - parse: does so with long lines.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
@@ -43,11 +50,11 @@ struct Rig: Sendable {
     ) async throws {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
-        let loop = if let time { try SocketLoop(time: { time.now }) } else { try SocketLoop() }
+        let executor = if let time { try SocketExecutor(time: { time.now }) } else { try SocketExecutor() }
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
-        let outlet = EventOutlet(loop: loop)
+        let outlet = EventOutlet()
         let table = SessionTable(
             store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
             seed: 1, publish: outlet.publish)
@@ -57,8 +64,8 @@ struct Rig: Sendable {
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
         let api = APIDesk(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
-        let listener = try await Listener(
-            socket: socket, loop: loop,
+        let listener = Listener(
+            socket: socket, executor: executor,
             dispatcher: Dispatcher(
                 table: table, desk: LoginDesk(table: table), api: api,
                 outbox: OutboxDesk(
@@ -78,7 +85,7 @@ struct Rig: Sendable {
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = Rig(
-            path: socket.path, table: table, counters: counters, outlet: outlet, loop: loop, time: time,
+            path: socket.path, table: table, counters: counters, outlet: outlet, executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await table.run() }
@@ -96,7 +103,7 @@ struct Rig: Sendable {
                 if case .failure(let error) = result, !(error is CancellationError) { throw error }
             }
         }
-        try await loop.shutdownGracefully()
+        await executor.stop()
     }
 
     private static func record(at now: WallTime) throws -> SessionRecord {

@@ -1,0 +1,267 @@
+import CSystemd
+import Glibc
+import NIOCore
+import Synchronization
+
+/// The thread that serves all clients: the executor of the actors that own their connections, with epoll(7) and timers
+/// (Docs/decisions/socket-server.md).
+///
+/// Invariant: all work runs on this thread, one piece after the other, in the order in which it was given. After ``stop()`` the
+/// thread that gives work runs it, still one piece at a time: so every task that waits for an actor of this executor goes on.
+// @unchecked Sendable: `poller`, `timers`, `isEnding` and `input` are touched only by the thread in `owner`, `inbox` is behind its
+// mutex, and the rest is Sendable by itself.
+package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
+    // @unchecked Sendable: a block runs on the thread. What it captures that is not Sendable comes from there too, as
+    // performNext(_:) requires.
+    private enum Work: @unchecked Sendable {
+        case job(UnownedJob)
+        case block(() -> Void)
+    }
+
+    private struct Inbox {
+        var work: [Work] = []
+        var phase = Phase.open
+        var whenStopped: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private enum Phase {
+        case open, stopping, stopped
+    }
+
+    /// What is read from a client in one piece.
+    private static let maxInput = 64 << 10
+
+    private let bell: Bell
+    private let time: @Sendable () -> SuspendingClock.Instant
+    private var poller: Poller
+    private var timers = TimerQueue()
+    private var isEnding = false
+    private let inbox = Mutex(Inbox())
+    /// The thread that runs the work now; 0 for none.
+    private let owner = Atomic<pthread_t>(0)
+    private var lastTimer: UInt64 = 0
+    /// All sockets read into it in turn, and leave nothing in it.
+    private var input = ByteBuffer()
+
+    /// - Parameter time: the clock of the timers. A test may give another one; it is read when there is work.
+    package init(
+        time: @escaping @Sendable () -> SuspendingClock.Instant = { SuspendingClock.now }
+    ) throws(SystemFailure) {
+        self.time = time
+        bell = try Bell()
+        poller = try Poller()
+        try poller.watch(bell.descriptor, for: .input, bell)
+        var made = pthread_t()
+        let failure = unsafe pthread_create(
+            &made, nil,
+            { executor in
+                // The thread keeps its executor until it ends.
+                if let executor = unsafe executor {
+                    unsafe Unmanaged<SocketExecutor>.fromOpaque(executor).takeRetainedValue().run()
+                }
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        guard failure == 0 else {
+            unsafe Unmanaged.passUnretained(self).release()
+            throw SystemFailure("start a thread", number: failure)
+        }
+        pthread_detach(made)
+    }
+
+    // MARK: Work
+
+    /// Runs `block` on this thread, after what was given before. Any thread may call it.
+    package func perform(_ block: @escaping @Sendable () -> Void) { give(.block(block)) }
+
+    /// The same for what is not Sendable. Only this thread may call it.
+    func performNext(_ block: @escaping () -> Void) {
+        assertOwned()
+        give(.block(block))
+    }
+
+    package func enqueue(_ job: consuming ExecutorJob) { give(.job(UnownedJob(job))) }
+
+    package func checkIsolated() { precondition(isOwned, "a client's connection was about to be used off its thread") }
+
+    package func isIsolatingCurrentContext() -> Bool? { isOwned }
+
+    /// Runs what it was given, closes the sockets, drops the timers, and ends the thread.
+    package func stop() async {
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            let isStopped = inbox.withLock { inbox in
+                guard inbox.phase != .stopped else { return true }
+                inbox.phase = .stopping
+                inbox.whenStopped.append(continuation)
+                return false
+            }
+            if isStopped { continuation.resume() } else { bell.ring() }
+        }
+    }
+
+    private var isOwned: Bool { owner.load(ordering: .relaxed) == pthread_self() }
+
+    private func assertOwned() { assert(isOwned, "off the thread of the sockets") }
+
+    private func give(_ work: Work) {
+        let (isFirst, isStopped) = inbox.withLock { inbox in
+            inbox.work.append(work)
+            return (inbox.work.count == 1, inbox.phase == .stopped)
+        }
+        if isStopped { return runLeftWork() }
+        if isFirst, !isOwned { bell.ring() }
+    }
+
+    private func run(_ work: Work) {
+        switch work {
+        case .job(let job): unsafe job.runSynchronously(on: asUnownedSerialExecutor())
+        case .block(let block): block()
+        }
+    }
+
+    // MARK: The thread
+
+    private func run() {
+        owner.store(pthread_self(), ordering: .relaxed)
+        unsafe authd_name_thread("sockets")
+        while turn() {}
+        owner.store(0, ordering: .releasing)
+        runLeftWork()
+        let waiting = inbox.withLock { inbox in
+            defer { inbox.whenStopped = [] }
+            return inbox.whenStopped
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    /// Runs what was given after the last turn, on the thread that gave it.
+    private func runLeftWork() {
+        // The runtime holds an executor only through the actors on it, and the last of them may end here.
+        let own = unsafe Unmanaged.passRetained(self)
+        defer { unsafe own.release() }
+        // If another thread is at it, the work is left there: that thread looks again when it has let go.
+        while hasWork,
+            owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .acquiringAndReleasing).exchanged
+        {
+            let work = inbox.withLock { inbox in
+                defer { inbox.work = [] }
+                return inbox.work
+            }
+            for piece in work { run(piece) }
+            owner.store(0, ordering: .releasing)
+        }
+    }
+
+    /// - Returns: whether there is another one.
+    private func turn() -> Bool {
+        let (work, phase) = inbox.withLock { inbox in
+            defer { inbox.work = [] }
+            return (inbox.work, inbox.phase)
+        }
+        for piece in work { run(piece) }
+        guard phase == .open else { return end() }
+        let hasRun = runDueTimers() || !work.isEmpty
+        // What others give from now on rings the bell; only what has just run may have given more without.
+        let ready = poller.wait(milliseconds: hasRun && hasWork ? 0 : untilNextTimer())
+        for index in 0..<ready {
+            if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
+        }
+        return true
+    }
+
+    /// Ends what is left, until that gives no more work.
+    private func end() -> Bool {
+        isEnding = true
+        timers = TimerQueue()
+        for watcher in poller.watchers { watcher.loopEnds() }
+        return inbox.withLock { inbox in
+            guard inbox.work.isEmpty else { return true }
+            inbox.phase = .stopped
+            return false
+        }
+    }
+
+    private var hasWork: Bool { inbox.withLock { !$0.work.isEmpty } }
+
+    private func runDueTimers() -> Bool {
+        guard timers.next != nil else { return false }
+        let now = now
+        var hasRun = false
+        while let work = timers.popDue(at: now) {
+            work()
+            hasRun = true
+        }
+        return hasRun
+    }
+
+    /// In whole milliseconds, rounded up; -1 if there is no timer.
+    private func untilNextTimer() -> CInt {
+        guard let next = timers.next else { return -1 }
+        let left = min(max(next - now, .zero), Self.longestWait).components
+        return CInt(left.seconds * 1000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+    }
+
+    /// epoll_wait(2) takes its milliseconds as an int. A later timer is waited for again.
+    private static let longestWait = Duration.seconds(1_000_000)
+
+    // MARK: Timers
+
+    /// By the clock of the timers.
+    var now: SuspendingClock.Instant { time() }
+
+    /// Runs `work` on this thread at that time, or never if the executor stops first. Only this thread may call it.
+    @discardableResult
+    func schedule(at deadline: SuspendingClock.Instant, _ work: @escaping () -> Void) -> TimerID {
+        assertOwned()
+        lastTimer += 1
+        let id = TimerID(deadline: deadline, number: lastTimer)
+        if !isEnding { timers.add(id, work) }
+        return id
+    }
+
+    @discardableResult
+    func schedule(in delay: Duration, _ work: @escaping () -> Void) -> TimerID { schedule(at: now + delay, work) }
+
+    /// Only this thread may call it.
+    func cancel(_ timer: TimerID) {
+        assertOwned()
+        timers.remove(timer)
+    }
+
+    // MARK: Sockets
+
+    func watch(_ descriptor: CInt, for readiness: Readiness, _ watcher: any Watcher) throws(SystemFailure) {
+        assertOwned()
+        try poller.watch(descriptor, for: readiness, watcher)
+    }
+
+    func change(_ descriptor: CInt, to readiness: Readiness) {
+        assertOwned()
+        poller.change(descriptor, to: readiness)
+    }
+
+    func unwatch(_ descriptor: CInt) {
+        assertOwned()
+        poller.unwatch(descriptor)
+    }
+
+    /// Hands over what there is to read, and wipes it.
+    ///
+    /// - Returns: how many bytes there were, 0 at the end of the input, and -1 with errno set.
+    func read(_ descriptor: CInt, _ body: (ByteBuffer) -> Void) -> Int {
+        assertOwned()
+        var count = 0
+        unsafe input.writeWithUnsafeMutableBytes(minimumWritableBytes: Self.maxInput) { room in
+            repeat {
+                count = unsafe recv(descriptor, room.baseAddress, Self.maxInput, 0)
+            } while count < 0 && errno == EINTR
+            return max(0, count)
+        }
+        guard count > 0 else { return count }
+        body(input)
+        input.clear()
+        unsafe input.withUnsafeMutableWritableBytes { room in
+            if let start = room.baseAddress { unsafe explicit_bzero(start, count) }
+        }
+        return count
+    }
+}

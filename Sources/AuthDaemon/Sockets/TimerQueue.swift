@@ -1,0 +1,47 @@
+/// Names a timer of the ``SocketExecutor``.
+struct TimerID {
+    fileprivate let deadline: SuspendingClock.Instant
+    /// Of two with the same deadline the one with the lower number is first.
+    fileprivate let number: UInt64
+
+    init(deadline: SuspendingClock.Instant, number: UInt64) {
+        self.deadline = deadline
+        self.number = number
+    }
+
+    fileprivate static func > (one: TimerID, other: TimerID) -> Bool {
+        (one.deadline, one.number) > (other.deadline, other.number)
+    }
+}
+
+/// The timers of the executor, sorted: the next one is the last of the list.
+struct TimerQueue {
+    private var timers: [(id: TimerID, work: () -> Void)] = []
+
+    var next: SuspendingClock.Instant? { timers.last?.id.deadline }
+
+    mutating func add(_ id: TimerID, _ work: @escaping () -> Void) {
+        timers.insert((id, work), at: index(of: id))
+    }
+
+    mutating func remove(_ id: TimerID) {
+        let position = index(of: id)
+        if position < timers.count, timers[position].id.number == id.number { timers.remove(at: position) }
+    }
+
+    mutating func popDue(at now: SuspendingClock.Instant) -> (() -> Void)? {
+        guard let timer = timers.last, timer.id.deadline <= now else { return nil }
+        timers.removeLast()
+        return timer.work
+    }
+
+    /// Of the first timer that is not after it.
+    private func index(of id: TimerID) -> Int {
+        var (low, high) = (0, timers.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if timers[middle].id > id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

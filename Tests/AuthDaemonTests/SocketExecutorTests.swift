@@ -1,0 +1,176 @@
+import Synchronization
+import Testing
+
+@testable import AuthDaemon
+
+@Suite("The thread that serves clients", .timeLimit(.minutes(1)))
+struct SocketExecutorTests {
+    /// Has what it does done on the executor.
+    private actor Guest {
+        private let executor: SocketExecutor
+        private(set) var count = 0
+
+        nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+        init(on executor: SocketExecutor) {
+            self.executor = executor
+        }
+
+        var isOnThread: Bool { executor.isIsolatingCurrentContext() == true }
+
+        func add() { count += 1 }
+
+        func schedule(after milliseconds: [Int], _ work: @escaping @Sendable (Int) -> Void) -> [TimerID] {
+            milliseconds.enumerated().map { index, milliseconds in
+                executor.schedule(in: .milliseconds(milliseconds)) { work(index) }
+            }
+        }
+
+        func cancel(_ timer: TimerID) { executor.cancel(timer) }
+
+        func repeated(_ count: Int, _ end: @escaping @Sendable () -> Void) {
+            if count == 0 {
+                end()
+            } else {
+                executor.performNext { self.assumeIsolated { $0.repeated(count - 1, end) } }
+            }
+        }
+    }
+
+    private final class Done: Sendable {
+        private let numbers = Mutex<[Int: [Int]]>([:])
+
+        var all: [Int: [Int]] { numbers.withLock { $0 } }
+
+        func add(_ number: Int, by giver: Int = 0) { numbers.withLock { $0[giver, default: []].append(number) } }
+    }
+
+    @Test("what many threads give it is all done, on one thread, and what one of them gives in its order")
+    func order() async throws {
+        let executor = try SocketExecutor()
+        let done = Done()
+        await withTaskGroup(of: Void.self) { group in
+            for giver in 0..<8 {
+                group.addTask {
+                    for number in 0..<500 {
+                        executor.perform {
+                            if executor.isIsolatingCurrentContext() == true { done.add(number, by: giver) }
+                        }
+                    }
+                }
+            }
+        }
+        await executor.stop()
+        #expect(done.all.count == 8 && done.all.values.allSatisfy { $0 == Array(0..<500) })
+        #expect(executor.isIsolatingCurrentContext() == false)
+    }
+
+    @Test("an actor of it runs on its thread, and calls from many tasks do not meet")
+    func actors() async throws {
+        let executor = try SocketExecutor()
+        let guest = Guest(on: executor)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 { group.addTask { await guest.add() } }
+        }
+        #expect(await guest.count == 200)
+        #expect(await guest.isOnThread)
+        executor.perform { guest.assumeIsolated { $0.add() } }
+        #expect(await guest.count == 201)
+        await executor.stop()
+    }
+
+    @Test("what it gives itself is done without anybody waking it")
+    func own() async throws {
+        let executor = try SocketExecutor()
+        let guest = Guest(on: executor)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            executor.perform { guest.assumeIsolated { $0.repeated(1000) { continuation.resume() } } }
+        }
+        await executor.stop()
+    }
+
+    @Test("what is to be done later is done in the order of its time, and what was cancelled is not")
+    func later() async throws {
+        let time = ManualTime()
+        let executor = try SocketExecutor(time: { time.now })
+        let guest = Guest(on: executor)
+        let done = Done()
+        let timers = await guest.schedule(after: [30, 10, 20, 10, 40]) { done.add($0) }
+        await guest.cancel(timers[2])
+        time.pass(.milliseconds(10) - .nanoseconds(1))
+        // The second one is given after a turn that looked at the time.
+        for _ in 1...2 { await guest.add() }
+        #expect(done.all[0] == nil)
+        time.pass(.milliseconds(20))
+        for _ in 1...2 { await guest.add() }
+        #expect(done.all[0] == [1, 3])
+        time.pass(.milliseconds(10) + .nanoseconds(1))
+        for _ in 1...2 { await guest.add() }
+        #expect(done.all[0] == [1, 3, 0, 4])
+        await executor.stop()
+    }
+
+    @Test("a timer wakes the thread by itself")
+    func alone() async throws {
+        let executor = try SocketExecutor()
+        let guest = Guest(on: executor)
+        await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+            executor.perform { guest.assumeIsolated { _ = $0.schedule(after: [1]) { _ in continuation.resume() } } }
+        }
+        await executor.stop()
+    }
+
+    @Test("at its end what was given is done, and timers are dropped; each call of stop returns after that")
+    func end() async throws {
+        let executor = try SocketExecutor()
+        let guest = Guest(on: executor)
+        let done = Done()
+        _ = await guest.schedule(after: [3_600_000]) { _ in done.add(1) }
+        executor.perform { executor.perform { done.add(2) } }
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 1...2 { group.addTask { await executor.stop() } }
+        }
+        #expect(done.all[0] == [2])
+        await executor.stop()
+    }
+
+    private final class Together: Sendable {
+        private let count = Atomic<Int>(0)
+
+        /// Does it, if nobody else is here.
+        func alone(_ work: () -> Void) {
+            if count.add(1, ordering: .sequentiallyConsistent).oldValue == 0 { work() }
+            count.subtract(1, ordering: .sequentiallyConsistent)
+        }
+    }
+
+    @Test("after its end what is given is done once, one piece at a time, actors answer, and timers are not started")
+    func afterTheEnd() async throws {
+        let executor = try SocketExecutor()
+        let guest = Guest(on: executor)
+        await executor.stop()
+        #expect(await guest.isOnThread)
+
+        let done = Done()
+        _ = await guest.schedule(after: [0]) { _ in done.add(0, by: 8) }
+        let together = Together()
+        await withTaskGroup(of: Void.self) { group in
+            for giver in 0..<8 {
+                group.addTask {
+                    for number in 0..<200 {
+                        executor.perform {
+                            together.alone {
+                                if executor.isIsolatingCurrentContext() == true { done.add(number, by: giver) }
+                            }
+                        }
+                        await guest.add()
+                    }
+                }
+            }
+        }
+        // Whoever gives the last piece either does it, or leaves it to a thread that is still at work.
+        #expect(await guest.count == 1600)
+        #expect(done.all.count == 8 && done.all.values.allSatisfy { $0 == Array(0..<200) })
+        #expect(executor.isIsolatingCurrentContext() == false)
+    }
+}
