@@ -24,7 +24,7 @@ package final class SessionTable: Sendable {
     let clock: any SystemClock
     /// Every request to a provider goes through it.
     package let transport: any HTTPTransport
-    private let network: NetworkKeeper
+    private let network: NetworkMonitor
     let workshop = Workshop()
     private let alarms: Alarms<SessionName>
     let entries: Mutex<Entries>
@@ -51,13 +51,13 @@ package final class SessionTable: Sendable {
     ) {
         self.store = store
         self.clock = clock
-        self.network = NetworkKeeper(watch: network, sleep: sleep, transport: transport, clock: clock)
+        self.network = NetworkMonitor(watch: network, sleep: sleep, transport: transport, clock: clock)
         self.transport = GuardedTransport(transport, network: self.network)
         self.catalog = CurrentCatalog(catalog)
         provider = ProviderCalls(
             catalog: self.catalog, transport: self.transport,
             signer: ProofSigner(
-                cryptography: cryptography, clock: clock, skew: { [keeper = self.network] in await keeper.skew(of: $0) }
+                cryptography: cryptography, clock: clock, skew: { [network = self.network] in await network.skew(of: $0) }
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         alarms = Alarms(clock: clock)
@@ -129,10 +129,10 @@ package final class SessionTable: Sendable {
 
     private func followNetwork() async {
         await network.run(
-            NetworkKeeper.Reactions(
+            NetworkMonitor.Reactions(
                 publish: { [board] in board.put(network: $0, providers: $1) },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
-                tell: { for session in self.sessions { await self.tellNetwork(session) } },
+                notifySessions: { for session in self.sessions { await self.tellNetwork(session) } },
                 prepareForSleep: { await self.drain() },
                 clockSet: { for session in self.sessions { await session.handle(.clockSet) } }))
     }

@@ -5,9 +5,9 @@ internal import AuthWire
 /// Every call that carries credentials goes through here: nothing is sent where somebody else answers.
 package struct GuardedTransport: HTTPTransport {
     private let transport: any HTTPTransport
-    private let network: NetworkKeeper
+    private let network: NetworkMonitor
 
-    package init(_ transport: any HTTPTransport, network: NetworkKeeper) {
+    package init(_ transport: any HTTPTransport, network: NetworkMonitor) {
         self.transport = transport
         self.network = network
     }
@@ -17,18 +17,18 @@ package struct GuardedTransport: HTTPTransport {
         let round: Int
         switch try await network.clearance(for: origin) {
         case .go(let number): round = number
-        case .no(.portal): throw .portal
-        case .no, .wait: throw .offline(reason: "no link leads out of it")
+        case .blocked(.portal): throw .portal
+        case .blocked: throw .offline(reason: "no link leads out of it")
         }
         do throws(TransportError) {
             let sent = network.clock.now()
             var reply = try await transport.send(request)
             let word = Reachability(reply, from: origin)
-            await network.heard(word, from: origin, round: round)
+            await network.callEnded(word, at: origin, round: round)
             if word.isReached { reply.skew = await network.skew(of: reply, from: origin, sent: sent) }
             return reply
         } catch {
-            if let word = Reachability(error) { await network.heard(word, from: origin, round: round) }
+            if let word = Reachability(error) { await network.callEnded(word, at: origin, round: round) }
             throw error
         }
     }

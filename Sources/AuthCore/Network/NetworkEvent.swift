@@ -2,31 +2,40 @@ package import AuthWire
 
 /// What happens to the network, or is learnt of it.
 package enum NetworkEvent: Sendable {
+    /// Somebody follows what it decides from now on.
+    case began
     case reading(NetworkReading)
-    /// The origins of all sessions.
-    case inUse(Set<ProviderOrigin>)
-    /// A call wants to go there.
-    case wanted(ProviderOrigin)
-    /// What came of a probe.
+    /// The providers that sessions are at now, each with its places.
+    case inUse([String: Set<Probe>])
+    /// A call is to be sent there. It gets its reply when a probe has ended, if one is needed: after ``Probe/limit`` at most.
+    case clearanceRequested(CallerID, ProviderOrigin)
+    case callerGone(CallerID)
+    /// A probe has ended.
     case probed(ProviderOrigin, round: Int, Reachability)
-    /// What came of a real call that was sent in that round.
-    case heard(ProviderOrigin, round: Int, Reachability)
+    /// A real call that was sent in that round has ended.
+    case callEnded(ProviderOrigin, round: Int, Reachability)
+    /// The clock of that place is so far from ours.
+    case skewMeasured(ProviderOrigin, ClockSkew)
+    /// The sessions know the state of their places.
+    case sessionsNotified
     case goingToSleep
     case resumed
+    case clockSet
     case wake
 }
 
-/// What is to be done about it.
 package enum NetworkAction: Sendable, Equatable {
     /// Later requests begin on new connections; abandoned, those under way end now.
     case dropConnections(abandoning: Bool)
-    case probe(ProviderOrigin, round: Int)
+    case probe(Probe, round: Int)
     /// What others see has changed.
-    case publish(NetworkPicture)
-    /// Of some origin it has changed whether calls may go there.
-    case tell
-    /// The next deadline; it replaces the one before. `nil`: none.
-    case wakeAt(BootInstant?)
+    ///
+    /// - Parameter providers: by provider, `reachable` or the kind of the error.
+    case publish(NetworkState, providers: [String: String])
+    /// The providers whose clocks are so far from ours that users are notified.
+    case publishSkews([String: Duration])
+    /// The state of some place has changed: each session is to get that of its own. ``NetworkEvent/sessionsNotified`` follows.
+    case notifySessions
 }
 
 /// What is known of the network.
@@ -47,11 +56,9 @@ package struct NetworkNews: Sendable, Equatable {
     }
 }
 
-/// Whether a call may go to an origin now.
+/// Whether a call may go to a place now.
 package enum Clearance: Sendable, Equatable {
-    /// - Parameter round: to be told with what comes of it.
+    /// - Parameter round: goes into ``NetworkEvent/callEnded(_:round:_:)``.
     case go(round: Int)
-    /// It is being probed.
-    case wait
-    case no(NetworkState)
+    case blocked(NetworkState)
 }

@@ -9,7 +9,7 @@ package import AuthWire
 /// 2. Nothing but probes goes to an origin while somebody else answers in its stead.
 /// 3. While nothing leads out of the machine nothing is sent and nothing is waited for.
 /// 4. What was learnt in an earlier round says nothing of this one.
-package struct NetworkMachine: Sendable {
+package struct NetworkMachine: Machine {
     /// An origin, and what was heard of it in this round.
     struct Known {
         var word: Reachability?
@@ -26,36 +26,55 @@ package struct NetworkMachine: Sendable {
     private var isGoingToSleep = false
     /// After a resume: until then an origin that is not reached is waited for.
     private var wakingUntil: BootInstant?
-    private var inUse: Set<ProviderOrigin> = []
+    private var inUse: Set<ProviderOrigin> { Set(probes.keys) }
+    private var providers: [String: Set<ProviderOrigin>] = [:]
+    private var probes: [ProviderOrigin: Probe] = [:]
+    private var waiting: [(caller: CallerID, origin: ProviderOrigin)] = []
+    private var skews: [ProviderOrigin: ClockSkew] = [:]
     private var published: NetworkPicture?
-    private var told: [ProviderOrigin: NetworkState] = [:]
-    private var wake: BootInstant?
+    private var publishedProviders: [String: String] = [:]
+    private var publishedSkews: [String: Duration] = [:]
+    private var notified: [ProviderOrigin: NetworkState] = [:]
+    /// The sessions are being notified.
+    private var isNotifying = false
+    private var isNotifyingAgain = false
+    /// Of what this machine knows: grows with each event.
+    private var version: UInt64 = 1
 
     package init() {}
 
-    package mutating func handle(_ event: NetworkEvent, at now: Moment) -> [NetworkAction] {
-        var actions: [NetworkAction] = []
+    package static let wake = NetworkEvent.wake
+    package static func callerGone(_ caller: CallerID) -> NetworkEvent { .callerGone(caller) }
+
+    package mutating func handle(_ event: NetworkEvent, in turn: inout Turn<NetworkAction, Clearance>) {
+        version += 1
         switch event {
-        case .reading(let new): take(new, &actions)
-        case .inUse(let all): use(all)
-        case .wanted(let origin): add(origin)
+        case .began: (published, publishedSkews) = (nil, [:])
+        case .reading(let new): take(new, &turn)
+        case .inUse(let providers): use(providers)
+        case .clearanceRequested(let caller, let origin): waiting.append((caller, origin))
+        case .callerGone(let caller): waiting.removeAll { $0.caller == caller }
         case .probed(let origin, let round, let word):
             guard round == self.round else { break }
             origins[origin]?.isProbing = false
             origins[origin]?.word = word
-        case .heard(let origin, let round, let word):
+        case .callEnded(let origin, let round, let word):
             guard round == self.round else { break }
-            heard(origin, word, now)
+            callEnded(origin, word, turn.now)
+        case .skewMeasured(let origin, let skew): skews[origin] = skew
+        case .sessionsNotified:
+            isNotifying = isNotifyingAgain
+            isNotifyingAgain = false
+            if isNotifying { turn.act(.notifySessions) }
         case .goingToSleep: isGoingToSleep = true
         case .resumed:
             isGoingToSleep = false
-            wakingUntil = now.boot + ProbePolicy.wakingTime
-            actions.append(.dropConnections(abandoning: false))
+            wakingUntil = turn.now.boot + ProbePolicy.wakingTime
+            turn.act(.dropConnections(abandoning: false))
             beginRound()
-        case .wake: break
+        case .clockSet, .wake: break
         }
-        settle(now, &actions)
-        return actions
+        settle(&turn)
     }
 
     // MARK: What is asked of it
@@ -78,14 +97,21 @@ package struct NetworkMachine: Sendable {
         }
     }
 
-    package func clearance(for origin: ProviderOrigin) -> Clearance {
-        if origin.isLoopback { return .go(round: round) }
-        guard reading.reach != .nothing else { return .no(.offline) }
-        guard let known = origins[origin], known.word != nil else { return .wait }
-        return state(of: origin) == .portal ? .no(.portal) : .go(round: round)
+    /// The same with the version of this knowledge; without an origin, the network as a whole.
+    package func news(of origin: ProviderOrigin?) -> NetworkNews {
+        NetworkNews(state: origin.map(state) ?? picture.state, version: version)
     }
 
-    func isProbing(_ origin: ProviderOrigin) -> Bool { origins[origin]?.isProbing == true }
+    /// `nil`: nothing is known of that place yet.
+    package func clearance(for origin: ProviderOrigin) -> Clearance? {
+        if origin.isLoopback { return .go(round: round) }
+        guard reading.reach != .nothing else { return .blocked(.offline) }
+        guard let known = origins[origin], known.word != nil else { return nil }
+        return state(of: origin) == .portal ? .blocked(.portal) : .go(round: round)
+    }
+
+    /// How far the clock of that place is ahead of ours; zero if nothing is known of it.
+    package func skew(of origin: ProviderOrigin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
 
     package var picture: NetworkPicture {
         NetworkPicture(state: state, origins: origins.compactMapValues(word))
@@ -127,12 +153,12 @@ package struct NetworkMachine: Sendable {
 
     // MARK: What happens
 
-    private mutating func take(_ new: NetworkReading, _ actions: inout [NetworkAction]) {
+    private mutating func take(_ new: NetworkReading, _ turn: inout Turn<NetworkAction, Clearance>) {
         let old = reading
         guard new != old else { return }
         reading = new
         if old.generation >= 0, new.generation != old.generation {
-            actions.append(.dropConnections(abandoning: new.move != old.move))
+            turn.act(.dropConnections(abandoning: new.move != old.move))
         }
         beginRound()
     }
@@ -142,8 +168,12 @@ package struct NetworkMachine: Sendable {
         for origin in origins.keys { origins[origin] = inUse.contains(origin) ? Known() : nil }
     }
 
-    private mutating func use(_ all: Set<ProviderOrigin>) {
-        inUse = all
+    private mutating func use(_ all: [String: Set<Probe>]) {
+        providers = all.mapValues { Set($0.map(\.origin)) }
+        probes = [:]
+        for probe in all.values.joined() { probes[probe.origin] = probe }
+        skews = skews.filter { probes[$0.key] != nil }
+        let all = inUse
         for origin in all { add(origin) }
         for origin in origins.keys where !all.contains(origin) && origins[origin]?.isProbing == false {
             origins[origin] = nil
@@ -154,7 +184,7 @@ package struct NetworkMachine: Sendable {
         if origins[origin] == nil { origins[origin] = Known() }
     }
 
-    private mutating func heard(_ origin: ProviderOrigin, _ word: Reachability, _ now: Moment) {
+    private mutating func callEnded(_ origin: ProviderOrigin, _ word: Reachability, _ now: Moment) {
         guard let known = origins[origin] else { return }
         guard word.looksIntercepted, known.word?.isReached == true else {
             origins[origin]?.word = word
@@ -168,8 +198,10 @@ package struct NetworkMachine: Sendable {
 
     // MARK: What follows
 
-    private mutating func settle(_ now: Moment, _ actions: inout [NetworkAction]) {
+    private mutating func settle(_ turn: inout Turn<NetworkAction, Clearance>) {
+        let now = turn.now
         if let end = wakingUntil, end <= now.boot || isAllReached { wakingUntil = nil }
+        for (_, origin) in waiting { add(origin) }
         for origin in origins.keys.sorted(by: { $0.text < $1.text }) {
             plan(origin, now)
             guard let next = origins[origin]?.nextProbe, next <= now.boot, mayProbe(origin) else { continue }
@@ -177,13 +209,22 @@ package struct NetworkMachine: Sendable {
             origins[origin]?.isProbing = true
             origins[origin]?.tries += 1
             origins[origin]?.lastProbe = now.boot
-            actions.append(.probe(origin, round: round))
+            turn.act(.probe(probes[origin] ?? Probe(origin), round: round))
         }
-        publish(&actions)
-        let next = nextWake
-        if next != wake {
-            wake = next
-            actions.append(.wakeAt(next))
+        publish(&turn)
+        answerCallers(&turn)
+        turn.wakeUp = nextWake
+    }
+
+    private mutating func answerCallers(_ turn: inout Turn<NetworkAction, Clearance>) {
+        let callers = waiting
+        waiting = []
+        for (caller, origin) in callers {
+            if let clearance = clearance(for: origin) {
+                turn.reply(clearance, to: caller)
+            } else {
+                waiting.append((caller, origin))
+            }
         }
     }
 
@@ -222,16 +263,41 @@ package struct NetworkMachine: Sendable {
         return isWhole ? nil : .limited
     }
 
-    private mutating func publish(_ actions: inout [NetworkAction]) {
+    private mutating func publish(_ turn: inout Turn<NetworkAction, Clearance>) {
         let picture = picture
-        if picture != published {
+        let words = words(picture)
+        if picture != published || words != publishedProviders {
             published = picture
-            actions.append(.publish(picture))
+            publishedProviders = words
+            turn.act(.publish(picture.state, providers: words))
+        }
+        let skews = skewsToReport(turn.now)
+        if skews != publishedSkews {
+            publishedSkews = skews
+            turn.act(.publishSkews(skews))
         }
         let states = Dictionary(uniqueKeysWithValues: inUse.map { ($0, state(of: $0)) })
-        if states != told {
-            told = states
-            actions.append(.tell)
+        guard states != notified else { return }
+        notified = states
+        guard !isNotifying else {
+            isNotifyingAgain = true
+            return
+        }
+        isNotifying = true
+        turn.act(.notifySessions)
+    }
+
+    /// A provider at several places is as well reached as the worst of them.
+    private func words(_ picture: NetworkPicture) -> [String: String] {
+        providers.compactMapValues { origins in
+            let words = origins.compactMap { picture.origins[$0] }
+            return words.sorted().first { $0 != NetworkStatus.reachable } ?? words.first
+        }
+    }
+
+    private func skewsToReport(_ now: Moment) -> [String: Duration] {
+        providers.compactMapValues { origins in
+            origins.compactMap { skews[$0]?.worthTelling(at: now) }.max { abs($0.seconds) < abs($1.seconds) }
         }
     }
 

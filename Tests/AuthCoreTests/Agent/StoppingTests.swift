@@ -140,12 +140,14 @@ struct SessionNewsTests {
         }
     }
 
-    @Test("each word that the network gives is newer than the ones before")
-    func versions() async {
-        let keeper = NetworkKeeper(
+    @Test("news of the network have a higher version after each event")
+    func versions() async throws {
+        let monitor = NetworkMonitor(
             watch: StillNetwork(), sleep: NeverSleeps(), transport: ExampleProvider.numbering(), clock: ManualClock())
-        let origin = ProviderOrigin(of: "https://provider.example")
-        let (first, second) = (await keeper.news(of: origin), await keeper.news(of: nil))
+        let origin = try #require(ProviderOrigin(of: "https://provider.example"))
+        let first = await monitor.news(of: origin)
+        await monitor.use(["example": [Probe(origin)]])
+        let second = await monitor.news(of: nil)
         #expect(first.version < second.version)
     }
 
@@ -203,24 +205,25 @@ struct ClearanceTests {
             guard await hold.pass() else { throw .cancelled }
             return ExampleProvider.json(200, "{}")
         }
-        let keeper = NetworkKeeper(
+        let monitor = NetworkMonitor(
             watch: StillNetwork(), sleep: NeverSleeps(), transport: transport, clock: ManualClock())
         let origin = try #require(ProviderOrigin(of: "https://provider.example"))
         let run = Task {
-            await keeper.run(
-                NetworkKeeper.Reactions(
-                    publish: { _, _ in }, publishSkews: { _ in }, tell: {}, prepareForSleep: {}, clockSet: {}))
+            await monitor.run(
+                NetworkMonitor.Reactions(
+                    publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
+            )
         }
-        // Once there are reactions a call waits for the probe.
-        let probed = Task { try await keeper.clearance(for: origin) }
+        // A call waits for the probe.
+        let probed = Task { try await monitor.clearance(for: origin) }
         await hold.isReached()
-        let gone = Task { try await keeper.clearance(for: origin) }
+        let gone = Task { try await monitor.clearance(for: origin) }
         gone.cancel()
         await #expect(throws: TransportError.cancelled) { _ = try await gone.value }
         run.cancel()
         await run.value
         _ = await probed.result
-        await #expect(throws: TransportError.cancelled) { _ = try await keeper.clearance(for: origin) }
+        await #expect(throws: TransportError.cancelled) { _ = try await monitor.clearance(for: origin) }
     }
 }
 

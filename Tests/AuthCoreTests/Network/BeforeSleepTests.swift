@@ -33,7 +33,7 @@ struct BeforeSleepTests {
             sleep.prepare()
             await store.isAskedInVain()
             #expect(!sleep.isReleased)
-            example.clock.advance(NetworkKeeper.longestHold)
+            example.clock.advance(NetworkMonitor.longestHold)
             _ = await sleep.released {}
             #expect(try table.status(nil).unsaved)
         }

@@ -11,12 +11,16 @@ struct NetworkBench {
     private(set) var machine = NetworkMachine()
     private(set) var elapsed = Duration.zero
     private(set) var actions: [NetworkAction] = []
+    /// What was published last.
     private(set) var picture: NetworkPicture?
+    private(set) var wakeAt: BootInstant?
+    private(set) var replies: [CallerID: Clearance] = [:]
 
     /// A machine that is online, with providers there that have not been heard of.
     init(_ origins: ProviderOrigin..., reach: NetworkReading.Reach = .everywhere, monitor: NetworkState = .online) {
         send(.reading(NetworkReading(reach: reach, monitor: monitor)))
-        send(.inUse(Set(origins)))
+        // Each at a provider of its own.
+        send(.inUse(Dictionary(uniqueKeysWithValues: origins.map { ($0.text, [Probe($0)]) })))
     }
 
     static func origin(_ url: String) -> ProviderOrigin {
@@ -25,10 +29,16 @@ struct NetworkBench {
     }
 
     mutating func send(_ event: NetworkEvent) {
-        let now = ManualClock.moment(elapsed)
-        let new = machine.handle(event, at: now)
-        actions += new
-        for case .publish(let picture) in new { self.picture = picture }
+        let turn = machine.handle(event, at: ManualClock.moment(elapsed))
+        actions += turn.actions
+        for (caller, reply) in turn.replies { replies[caller] = reply }
+        wakeAt = turn.wakeUp
+        for case .publish(let state, let words) in turn.actions { picture = Self.picture(state, words) }
+    }
+
+    private static func picture(_ state: NetworkState, _ words: [String: String]) -> NetworkPicture {
+        let known = words.map { (origin($0.key), $0.value) }
+        return NetworkPicture(state: state, origins: Dictionary(uniqueKeysWithValues: known))
     }
 
     /// Another network: other addresses, another gateway.
@@ -62,21 +72,14 @@ struct NetworkBench {
 
     mutating func forgetActions() { actions = [] }
 
-    var wakeAt: BootInstant? {
-        var last: BootInstant?
-        for case .wakeAt(let deadline) in actions { last = deadline }
-        return last
-    }
-
     /// The rounds in which an origin was probed.
     func probes(of origin: ProviderOrigin) -> [Int] {
-        actions.compactMap { if case .probe(origin, let round) = $0 { round } else { nil } }
+        actions.compactMap { action in
+            if case .probe(let probe, let round) = action, probe.origin == origin { round } else { nil }
+        }
     }
 
     var drops: [Bool] {
         actions.compactMap { if case .dropConnections(let abandoning) = $0 { abandoning } else { nil } }
     }
 }
-
-/// So that an action can be looked for by its origin.
-private func ~= (pattern: ProviderOrigin, value: ProviderOrigin) -> Bool { pattern == value }
