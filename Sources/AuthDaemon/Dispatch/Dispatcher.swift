@@ -1,209 +1,160 @@
 package import AuthCore
 import AuthWire
 
-/// Says how each request is answered. It answers from memory what memory knows, without a task or an actor's turn.
+/// Answers each request. What memory knows is answered from memory, without a task or an actor's turn.
 package struct Dispatcher: Sendable {
-    private let table: SessionTable
-    private let desk: LoginDesk
-    private let api: APIDesk
-    private let outbox: OutboxDesk
-    private let store: StoreDesk
-    private let services: AgentServices
-    private let limits: ConnectionLimits
+    private var methods: MethodTable
 
     package init(
         table: SessionTable, desk: LoginDesk, api: APIDesk, outbox: OutboxDesk, store: StoreDesk,
-        services: AgentServices,
-        limits: ConnectionLimits = ConnectionLimits()
+        services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
     ) {
-        self.table = table
-        self.desk = desk
-        self.api = api
-        self.outbox = outbox
-        self.store = store
-        self.services = services
-        self.limits = limits
+        methods = MethodTable(wait: RequestWait(board: table.board, limits: limits))
+        addAgent(table, services)
+        addProviders(table, desk, services)
+        addSignIns(desk)
+        addSessions(table)
+        addTokens(table)
+        addCalls(api, outbox, longest: limits.longestAnswer)
+        addStore(store)
     }
 
-    func answer(_ request: RPCRequest) -> Answer {
-        do throws(AgentError) {
-            let read = try AgentRequest(method: request.method, params: request.params)
-            try ParamNames.check(read.method, request.params)
-            return try answer(read)
-        } catch {
-            return .now(.failure(error))
-        }
-    }
+    func answer(_ request: RPCRequest) -> Answer { methods.answer(request) }
 
-    private func answer(_ request: AgentRequest) throws(AgentError) -> Answer {
-        switch request {
-        case .tokenGet(let params):
-            if let token = table.liveToken(params) { return .rendered(token.json) }
-            return later(params.timeout) { () async throws(AgentError) in try await table.token(params).json }
-        case .agentPing: return memory(services.pong.json)
-        case .agentInfo: return memory(services.info(store: table.board.store).json)
-        case .agentStats: return memory(services.stats(board: table.board).json)
-        case .rpcDiscover: return .rendered(Discovery.text)
-        case .networkStatus: return memory(table.board.network.json)
-        case .sessionList:
-            return try known { () throws(AgentError) in SessionList(sessions: try table.list()).json }
-        case .sessionStatus(let params):
-            return try known { () throws(AgentError) in try table.status(params.session).json }
-        case .providerList: return memory(ProviderList(providers: table.catalog.profiles.list.map(\.summary)).json)
-        case .providerShow(let params):
-            guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
-            return memory(profile.detail.json)
-
-        case .eventsSubscribe(let params): return .subscribe(params)
-        case .eventsUnsubscribe(let params): return .unsubscribe(params)
-
-        case .tokenReject(let params):
-            return later { () async throws(AgentError) in try await table.reject(params).json }
-        case .tokenProof(let params):
-            return later { () async throws(AgentError) in try await table.proof(params).json }
-        case .sessionUse(let params):
-            return later { () async throws(AgentError) in try await table.use(params).json }
-        case .sessionRefresh(let params):
-            return later { () async throws(AgentError) in try await table.refresh(params).json }
-        case .sessionValidate(let params):
-            return later { () async throws(AgentError) in try await table.validate(params).json }
-        case .sessionLogout(let params):
-            return later { () async throws(AgentError) in try await table.logout(params).json }
-        case .sessionWait(let params):
-            return later(params.timeout) { () async throws(AgentError) in try await table.wait(params).json }
-        case .userGet(let params):
-            return later { () async throws(AgentError) in try await table.user(params).json }
-        case .loginStart(let params):
-            return later { () async throws(AgentError) in try await desk.start(params).json }
-        case .loginAnswer(let params):
-            return later { () async throws(AgentError) in try await desk.answer(params).json }
-        case .loginWait(let params):
-            return later { () async throws(AgentError) in try await desk.wait(params).json }
-        case .loginCancel(let params):
-            return later { () async throws(AgentError) in try await desk.cancel(params).json }
-        case .loginResend(let params):
-            return later { () async throws(AgentError) in try await desk.resend(params).json }
-        case .loginRedirect(let params):
-            return later { () async throws(AgentError) in
-                try await desk.redirect(params)
-                return .object([:])
-            }
-        case .passwordSet(let params):
-            return later { () async throws(AgentError) in try await desk.start(.set, params).json }
-        case .passwordChange(let params):
-            return later { () async throws(AgentError) in try await desk.start(.change, params).json }
-        case .passwordRequestReset(let params):
-            return later { () async throws(AgentError) in try await desk.start(.requestReset, params).json }
-        case .passwordReset(let params):
-            return later { () async throws(AgentError) in try await desk.start(.reset, params).json }
-        case .userUpdate(let params):
-            return later { () async throws(AgentError) in try await table.updateUser(params).json }
-        case .apiRequest(let params) where params.queue:
-            return laterText(params.timeout) { () async throws(AgentError) in
-                try await outbox.post(.request(params)).rendered
-            }
-        case .apiCall(let params) where params.queue:
-            return laterText(params.timeout) { () async throws(AgentError) in
-                try await outbox.post(.call(params)).rendered
-            }
-        case .apiRequest(let params) where params.streams:
-            return .open(
-                StreamOpening(
-                    name: params.stream ?? "",
-                    make: { tell throws(AgentError) in try api.stream(for: params, tell: tell) },
-                    run: { await api.carry(params, by: $0) }))
-        case .apiCall(let params) where params.streams:
-            return .open(
-                StreamOpening(
-                    name: params.stream ?? "",
-                    make: { tell throws(AgentError) in try api.stream(for: params, tell: tell) },
-                    run: { await api.carry(params, by: $0) }))
-        case .apiWrite(let params):
-            return .onStream(params.stream) { stream in
-                .later(within: limits.longestAnswer) { () async throws(AgentError) in
-                    .value(try await stream.write(params).json)
-                }
-            }
-        case .apiRead(let params):
-            return .onStream(params.stream) { stream in
-                .later(within: limits.longestAnswer) { () async throws(AgentError) in
-                    .value(try await stream.read().json)
-                }
-            }
-        case .apiClose(let params):
-            return .onStream(params.stream) { stream in
-                stream.close(.streamClosed)
-                return .now(.success(.object([:])))
-            }
-        case .apiRequest(let params):
-            return laterText(params.timeout) { () async throws(AgentError) in try await api.request(params).rendered }
-        case .apiCall(let params):
-            return laterText(params.timeout) { () async throws(AgentError) in try await api.call(params).rendered }
-        case .providerCheck(let params):
-            return later { () async throws(AgentError) in try await services.checkProfile(params).json }
-        case .providerForget(let params):
-            return later { () async throws(AgentError) in try await desk.forgetProvider(params).json }
-        case .agentReload(let params):
-            return later { () async throws(AgentError) in try await services.reload(params).json }
-
-        case .outboxList(let params):
-            return later { () async throws(AgentError) in try await outbox.list(params).json }
-        case .outboxFlush(let params):
-            return later { () async throws(AgentError) in try await outbox.flush(params).json }
-        case .outboxDrop(let params):
-            return later { () async throws(AgentError) in try await outbox.drop(params).json }
-
-        case .agentUnlock(let params):
-            return later { () async throws(AgentError) in try await store.unlock(params).json }
-        case .storeRekey(let params):
-            return later { () async throws(AgentError) in try await store.rekey(params).json }
-
-        case .storeMigrate(let params):
-            return later { () async throws(AgentError) in try await store.migrate(params).json }
-        case .sessionExport(let params):
-            return later { () async throws(AgentError) in try await store.export(params).json }
-        case .sessionImport(let params):
-            return later { () async throws(AgentError) in try await store.take(params).json }
-        case .sessionTrust(let params):
-            return later { () async throws(AgentError) in try await table.trust(params).json }
-
-        case .agentLock:
+    private mutating func addAgent(_ table: SessionTable, _ services: AgentServices) {
+        methods.now(AgentPing.self) { _ in services.pong }
+        methods.now(AgentInfoGet.self) { _ in services.info(store: table.board.store) }
+        methods.now(AgentStatsGet.self) { _ in services.stats(board: table.board) }
+        methods.on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
+        methods.now(NetworkStatusGet.self) { _ in table.board.network }
+        methods.later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
+        methods.on(AgentLock.self) { _ throws(AgentError) in
             throw AgentError(
                 .unsupported,
-                "\(request.method.rawValue) is not in this version (\(Release.version)); rpc.discover tells what is.")
+                "\(AgentLock.name) is not in this version (\(Release.version)); rpc.discover lists what is.")
+        }
+        methods.on(EventsSubscribe.self) { .subscribe($0.params) }
+        methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
+    }
+
+    private mutating func addProviders(_ table: SessionTable, _ desk: LoginDesk, _ services: AgentServices) {
+        methods.now(ProviderListGet.self) { _ in ProviderList(providers: table.catalog.profiles.list.map(\.summary)) }
+        methods.now(ProviderShow.self) { call throws(AgentError) in
+            let name = call.params.provider
+            guard let profile = table.catalog.profiles[name] else { throw .unknownProvider(name) }
+            return profile.detail
+        }
+        methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
+        methods.later(ProviderForget.self) { call async throws(AgentError) in
+            try await desk.forgetProvider(call.params)
         }
     }
 
-    private func memory(_ json: JSON) -> Answer { .now(.success(json)) }
-
-    /// From memory, unless the store has not been asked yet: then what is not in memory may still be there.
-    private func known(_ read: @escaping @Sendable () throws(AgentError) -> JSON) throws(AgentError) -> Answer {
-        guard isStarting else { return memory(try read()) }
-        return later { () async throws(AgentError) in try read() }
-    }
-
-    private var isStarting: Bool { table.board.store.state == .starting }
-
-    /// - Parameter asked: the caller's own patience.
-    private func later(
-        _ asked: Duration? = nil, _ work: @escaping @Sendable () async throws(AgentError) -> JSON
-    ) -> Answer {
-        afterStart(asked) { () async throws(AgentError) in .value(try await work()) }
-    }
-
-    /// The same for a result that may be large, and is JSON text already.
-    private func laterText(
-        _ asked: Duration?, _ work: @escaping @Sendable () async throws(AgentError) -> [UInt8]
-    ) -> Answer {
-        afterStart(asked) { () async throws(AgentError) in .text(try await work()) }
-    }
-
-    private func afterStart(_ asked: Duration?, _ work: @escaping RequestTask.Work) -> Answer {
-        let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
-        guard isStarting else { return .later(within: limit, work) }
-        return .later(within: limit) { [board = table.board] () async throws(AgentError) in
-            for await _ in board.changes() where board.store.state != .starting { break }
-            return try await work()
+    private mutating func addSignIns(_ desk: LoginDesk) {
+        methods.later(LoginStart.self) { call async throws(AgentError) in try await desk.start(call) }
+        methods.later(LoginAnswer.self) { call async throws(AgentError) in try await desk.answer(call) }
+        methods.later(LoginWait.self) { call async throws(AgentError) in try await desk.wait(call.params) }
+        methods.later(LoginCancel.self) { call async throws(AgentError) in try await desk.cancel(call.params) }
+        methods.later(LoginResend.self) { call async throws(AgentError) in try await desk.resend(call.params) }
+        methods.later(LoginRedirect.self) { call async throws(AgentError) in
+            try await desk.redirect(call)
+            return Nothing()
         }
+        methods.later(PasswordSet.self) { call async throws(AgentError) in try await desk.start(.set, call.params) }
+        methods.later(PasswordChange.self) { call async throws(AgentError) in
+            try await desk.start(.change, call.params)
+        }
+        methods.later(PasswordRequestReset.self) { call async throws(AgentError) in
+            try await desk.start(.requestReset, call.params)
+        }
+        methods.later(PasswordReset.self) { call async throws(AgentError) in try await desk.start(.reset, call.params) }
+    }
+
+    private mutating func addSessions(_ table: SessionTable) {
+        methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try table.list()) }
+        methods.known(SessionStatusGet.self) { call throws(AgentError) in try table.status(call.params.session) }
+        methods.later(SessionUse.self) { call async throws(AgentError) in try await table.use(call) }
+        methods.later(SessionRefresh.self) { call async throws(AgentError) in try await table.refresh(call.params) }
+        methods.later(SessionValidate.self) { call async throws(AgentError) in try await table.validate(call.params) }
+        methods.later(SessionLogout.self) { call async throws(AgentError) in try await table.logout(call) }
+        methods.later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
+            try await table.wait(call)
+        }
+        methods.later(SessionTrust.self) { call async throws(AgentError) in try await table.trust(call) }
+        methods.later(UserGet.self) { call async throws(AgentError) in try await table.user(call) }
+        methods.later(UserUpdate.self) { call async throws(AgentError) in try await table.updateUser(call) }
+    }
+
+    private mutating func addTokens(_ table: SessionTable) {
+        methods.on(TokenGet.self) { [wait = methods.wait] call in
+            if let token = table.liveToken(call) { return .rendered(token.json) }
+            return wait.value(within: call.timeout) { () async throws(AgentError) in try await table.token(call).json }
+        }
+        methods.later(TokenReject.self) { call async throws(AgentError) in try await table.reject(call) }
+        methods.later(TokenProof.self) { call async throws(AgentError) in try await table.proof(call) }
+    }
+
+    private mutating func addCalls(_ api: APIDesk, _ outbox: OutboxDesk, longest: Duration) {
+        methods.on(APIRequest.self) { [wait = methods.wait] call in
+            if call.queue {
+                return wait.text(within: call.timeout) { () async throws(AgentError) in
+                    try await outbox.post(.request(call)).rendered
+                }
+            }
+            guard call.streams else {
+                return wait.text(within: call.timeout) { () async throws(AgentError) in
+                    try await api.request(call).rendered
+                }
+            }
+            return .open(
+                StreamOpening(
+                    name: call.stream ?? "",
+                    make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) },
+                    run: { await api.carry(call, by: $0) }))
+        }
+        methods.on(APICall.self) { [wait = methods.wait] call in
+            if call.queue {
+                return wait.text(within: call.timeout) { () async throws(AgentError) in
+                    try await outbox.post(.call(call)).rendered
+                }
+            }
+            guard call.streams else {
+                return wait.text(within: call.timeout) { () async throws(AgentError) in
+                    try await api.call(call).rendered
+                }
+            }
+            return .open(
+                StreamOpening(
+                    name: call.stream ?? "",
+                    make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) },
+                    run: { await api.carry(call, by: $0) }))
+        }
+        methods.on(APIWrite.self) { call in
+            .onStream(call.stream) { stream in
+                .later(within: longest) { () async throws(AgentError) in .value(try await stream.write(call).json) }
+            }
+        }
+        methods.on(APIRead.self) { call in
+            .onStream(call.params.stream) { stream in
+                .later(within: longest) { () async throws(AgentError) in .value(try await stream.read().json) }
+            }
+        }
+        methods.on(APIClose.self) { call in
+            .onStream(call.params.stream) { stream in
+                stream.close(.streamClosed)
+                return .now(.success(Nothing().json))
+            }
+        }
+        methods.later(OutboxListGet.self) { call async throws(AgentError) in try await outbox.list(call.params) }
+        methods.later(OutboxFlush.self) { call async throws(AgentError) in try await outbox.flush(call.params) }
+        methods.later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
+    }
+
+    private mutating func addStore(_ store: StoreDesk) {
+        methods.later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
+        methods.later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
+        methods.later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }
+        methods.later(SessionExport.self) { call async throws(AgentError) in try await store.export(call) }
+        methods.later(SessionImport.self) { call async throws(AgentError) in try await store.take(call) }
     }
 }

@@ -41,21 +41,22 @@ extension WireObject {
         return describer.list
     }
 
-    /// - Parameter params: absent, or an object. An empty array is the same as absent.
-    /// - Throws: JSON-RPC's -32602, which names the key and what was expected.
-    public init(params: JSON?) throws(AgentError) {
-        switch params {
-        case nil, .array([]): try self.init(JSONObject(), from: .params)
-        case .object(let object): try self.init(object, from: .params)
-        case .array: throw .invalidParams("params: expected an object with names, found an array of positions.")
-        case let other?: throw .invalidParams("params: expected an object, found \(other.kindInWords).")
-        }
-    }
-
     init(_ object: JSONObject, from source: ObjectDecoder.Source) throws(AgentError) {
         var decoder = ObjectDecoder(object, from: source)
         self.init(blank: Blank())
         try members(&decoder)
         try validate()
+    }
+}
+
+extension JSONObject {
+    /// - Parameter params: absent, or an object. An empty array is the same as absent.
+    init(params: JSON?) throws(AgentError) {
+        switch params {
+        case nil, .array([]): self.init()
+        case .object(let object): self = object
+        case .array: throw .invalidParams("params: expected an object with names, found an array of positions.")
+        case let other?: throw .invalidParams("params: expected an object, found \(other.kindInWords).")
+        }
     }
 }

@@ -44,6 +44,17 @@ extension AgentMethod {
 
     /// Whether the params or the result hold secrets.
     package var holdsSecrets: Bool { sendsSecrets || Self.secrecy != .none }
+
+    /// - Parameter params: absent, or an object. An empty array is the same as absent.
+    /// - Throws: JSON-RPC's -32602, which names the key and what was expected.
+    public init(params: JSON?) throws(AgentError) {
+        let object = try JSONObject(params: params)
+        var decoder = ObjectDecoder(object, from: .params)
+        self.init(blank: Blank())
+        try members(&decoder)
+        try validate()
+        if Self.isStrict, decoder.knownKeys < object.count { try ParamNames.check(object, of: Self.self) }
+    }
 }
 
 /// A method without params.

@@ -1,0 +1,89 @@
+import AuthCore
+import AuthWire
+
+/// How each method is answered: one handler for each, registered by its type.
+struct MethodTable: Sendable {
+    private typealias Handler = @Sendable (JSON?) throws(AgentError) -> Answer
+
+    let wait: RequestWait
+    private var handlers: [String: Handler] = [:]
+
+    init(wait: RequestWait) {
+        self.wait = wait
+    }
+
+    func answer(_ request: RPCRequest) -> Answer {
+        do throws(AgentError) {
+            guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
+            return try handler(request.params)
+        } catch {
+            return .now(.failure(error))
+        }
+    }
+
+    /// Answers in any way.
+    mutating func on<Method: AgentMethod>(
+        _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> Answer
+    ) {
+        handlers[Method.name] = { params throws(AgentError) in try answer(try Method(params: params)) }
+    }
+
+    /// Answers from memory.
+    mutating func now<Method: AgentMethod>(
+        _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { request throws(AgentError) in .now(.success(try result(request).json)) }
+    }
+
+    /// Answers from memory, unless the store has not been asked yet: what is not in memory may still be there.
+    mutating func known<Method: AgentMethod>(
+        _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { [wait] request throws(AgentError) in
+            guard wait.isStarting else { return .now(.success(try result(request).json)) }
+            return wait.value { () async throws(AgentError) in try result(request).json }
+        }
+    }
+
+    /// Answers when `work` has ended.
+    /// - Parameter limit: the caller's own time limit.
+    mutating func later<Method: AgentMethod>(
+        _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
+        _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
+    ) {
+        on(Method.self) { [wait] request in
+            wait.value(within: limit(request)) { () async throws(AgentError) in try await work(request).json }
+        }
+    }
+}
+
+/// How long a request may wait. None begins before the store has been asked once.
+struct RequestWait: Sendable {
+    let board: StateBoard
+    let limits: ConnectionLimits
+
+    var isStarting: Bool { board.store.state == .starting }
+
+    /// - Parameter asked: the caller's own time limit.
+    func value(
+        within asked: Duration? = nil, _ work: @escaping @Sendable () async throws(AgentError) -> JSON
+    ) -> Answer {
+        answer(within: asked) { () async throws(AgentError) in .value(try await work()) }
+    }
+
+    /// The same for a result that may be large, and is JSON text already.
+    func text(
+        within asked: Duration?, _ work: @escaping @Sendable () async throws(AgentError) -> [UInt8]
+    ) -> Answer {
+        answer(within: asked) { () async throws(AgentError) in .text(try await work()) }
+    }
+
+    private func answer(within asked: Duration?, _ work: @escaping Job.Work) -> Answer {
+        let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
+        guard isStarting else { return .later(within: limit, work) }
+        return .later(within: limit) { [board] () async throws(AgentError) in
+            for await _ in board.changes() where board.store.state != .starting { break }
+            return try await work()
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// Refuses keys in params that look mistyped, for the methods in which a mistyped `session` would mean the default session:
+/// a wrong token, a wrong sign-out; and for `store.rekey`, in which a mistyped `passphrase` would keep the former one.
+///
+/// A key of another method is ignored as everywhere, so that a client may send the same params to several methods.
+enum ParamNames {
+    private static let all = Set(AgentMethods.all.flatMap { $0.memberList.map(\.name) })
+
+    static func check(_ params: JSONObject, of method: (some AgentMethod).Type) throws(AgentError) {
+        let known = method.memberList.map(\.name)
+        for key in params.keys where !known.contains(key) {
+            let meant = known.sorted().first { Likeness.isOneSlip(from: key, to: $0) }
+            guard meant != nil || !all.contains(key) else { continue }
+            throw .invalidParams(
+                "params: \(method.name) has no key '\(key.quotable)'"
+                    + (meant.map { "; did you mean '\($0)'?" } ?? ": \(known.sorted().joined(separator: ", "))."))
+        }
+    }
+}
