@@ -1,4 +1,4 @@
-import AuthWire
+package import AuthWire
 
 /// From what a caller asks to an order.
 extension APIOrder {
@@ -6,7 +6,7 @@ extension APIOrder {
     private static let longestPath = 8 << 10
 
     /// A request of the caller's own.
-    init(
+    package init(
         _ params: APIRequestParams, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
     ) throws(AgentError) {
         guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
@@ -33,7 +33,7 @@ extension APIOrder {
     }
 
     /// An endpoint of the profile.
-    init(
+    package init(
         _ params: APICallParams, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
         boundary: String
     ) throws(AgentError) {

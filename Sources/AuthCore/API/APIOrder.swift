@@ -1,7 +1,7 @@
-import AuthWire
+package import AuthWire
 
 /// One call as it was asked for, settled before anything is sent; only the token is missing.
-struct APIOrder: Sendable {
+package struct APIOrder: Sendable {
     /// In place of the body that the template makes.
     struct Content: Sendable {
         /// All of it, or what stands before the part that is streamed.
@@ -11,30 +11,30 @@ struct APIOrder: Sendable {
         var after: [UInt8]?
     }
 
-    let profile: ProviderProfile
+    package let profile: ProviderProfile
     let environment: ProviderEnvironment
     /// Between the parts of a multipart body, if there are any.
     let boundary: String
     /// Without its bearer.
-    var template: RequestTemplate
+    package var template: RequestTemplate
     /// In place of the template's path and query.
     var url: String?
     var content: Content?
-    var bearer = true
+    package var bearer = true
     /// The only sign-in whose token it may be sent with, and the error for any other; `nil`: the session's present one.
-    var signIn: (id: SignInID, otherwise: AgentError)?
+    package var signIn: (id: SignInID, otherwise: AgentError)?
     /// By name, what the template's places are filled with besides what the session knows.
     var given = JSONObject()
     var endpoint: Endpoint?
 
-    var cache = CacheMode.standard
-    var retry = true
-    var waits = false
+    package var cache = CacheMode.standard
+    package var retry = true
+    package var waits = false
     var timeout: Duration?
 
     /// - Returns: the request, and what stands after the part of its body that is streamed; `nil`: nothing is streamed.
     /// - Throws: ``ErrorKind/validation`` if a value is not allowed in its place.
-    func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
+    package func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
         var values = TemplateValues(record)
         for argument in endpoint?.arguments ?? [] {
             if let value = given[argument.name] {
@@ -57,7 +57,7 @@ struct APIOrder: Sendable {
     }
 
     /// Whether a token stands somewhere else than in a bearer's header.
-    var namesTokens: Bool {
+    package var namesTokens: Bool {
         let names =
             template.placeholders + profile.headers.flatMap(\.value.placeholders)
             + (endpoint?.arguments.flatMap { $0.fallback?.placeholders ?? [] } ?? [])
@@ -65,25 +65,25 @@ struct APIOrder: Sendable {
     }
 
     /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
-    func reader(sentAt: WallTime?) -> AnswerReader {
+    package func reader(sentAt: WallTime?) -> AnswerReader {
         AnswerReader(
             profile: profile, sentAt: sentAt, takesPages: takesPages, hadToken: bearer,
             needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }
 
     /// Whether a page for people is what was asked for.
-    var takesPages: Bool {
+    package var takesPages: Bool {
         template.headers.contains { header in
             header.name.lowercased() == "accept" && header.value.literals.contains { $0.contains("html") }
         }
     }
 
-    var mayRepeat: Bool {
+    package var mayRepeat: Bool {
         retry && RequestTemplate.mayRepeat(method: template.method, headers: template.headers.map(\.name))
     }
 
     /// Whether the answer may come from, and go to, what is kept: not where the caller keeps answers of its own.
-    var isRead: Bool {
+    package var isRead: Bool {
         template.method == "GET"
             && !template.headers.contains { Self.ownConditions.contains($0.name.lowercased()) }
     }
@@ -93,7 +93,7 @@ struct APIOrder: Sendable {
     ]
 
     /// What the profile says about a call of this method to this path, by whichever name it was made.
-    func rules(for method: String, path: String) -> Endpoint? {
+    package func rules(for method: String, path: String) -> Endpoint? {
         if let endpoint, endpoint.request.method == method { return endpoint }
         // A path that is written out goes before one with places: /users/search before /users/{id}.
         return profile.endpoints.filter { $0.request.method == method }
@@ -102,10 +102,10 @@ struct APIOrder: Sendable {
     }
 
     /// How long the profile wants the answer of a GET to this path to be fresh.
-    func freshFor(path: String) -> Duration? { rules(for: "GET", path: path)?.cache ?? profile.api.cache }
+    package func freshFor(path: String) -> Duration? { rules(for: "GET", path: path)?.cache ?? profile.api.cache }
 
     /// The paths whose answers are out of date after this call.
-    func outdated(path: String) -> [PathPattern] {
+    package func outdated(path: String) -> [PathPattern] {
         let names = rules(for: template.method, path: path)?.clears ?? []
         return profile.endpoints.filter { names.contains($0.name) }.map(pattern)
     }

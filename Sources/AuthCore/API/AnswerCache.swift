@@ -1,20 +1,20 @@
-import AuthWire
+package import AuthWire
 
 /// Answers to GETs of all sessions, in memory, the least recently used ones leaving first.
 ///
 /// Invariant: `cost` is the sum of what is kept, and at most `limit`; `newest` and `oldest` are the ends of one chain
 /// through all places.
-struct AnswerCache {
-    struct Key: Hashable, Sendable {
-        let session: SessionName
+package struct AnswerCache: Sendable {
+    package struct Key: Hashable, Sendable {
+        package let session: SessionName
         /// Of the sign-in: what one account was answered is never shown to the next.
         let signIn: SignInID
         /// Absolute, without its query.
-        let path: String
+        package let path: String
         let query: String
 
         /// The answer's method is always GET.
-        init(_ record: SessionRecord, url: String) {
+        package init(_ record: SessionRecord, url: String) {
             session = record.session
             signIn = record.signIn
             let halves = url.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
@@ -43,7 +43,7 @@ struct AnswerCache {
     private(set) var cost = 0
 
     /// - Parameter limit: in bytes; 0 keeps nothing.
-    init(limit: Int) {
+    package init(limit: Int) {
         self.limit = limit
     }
 
@@ -51,7 +51,7 @@ struct AnswerCache {
 
     /// The answer kept for it, which counts as used; the newest where several would do (RFC 9111 §4.1): one from before the
     /// provider named what it varies by answers everybody.
-    mutating func find(_ key: Key, for request: HTTPRequest) -> KeptAnswer? {
+    package mutating func find(_ key: Key, for request: HTTPRequest) -> KeptAnswer? {
         guard let found = places[key]?.answers.last(where: { $0.answers(request) }) else { return nil }
         detach(key)
         attach(key)
@@ -59,7 +59,7 @@ struct AnswerCache {
     }
 
     /// In place of the one that answers the same request.
-    mutating func put(_ answer: KeptAnswer, at key: Key) {
+    package mutating func put(_ answer: KeptAnswer, at key: Key) {
         var answers = places[key]?.answers ?? []
         remove(key)
         answers.removeAll { $0.depends == answer.depends }
@@ -73,7 +73,7 @@ struct AnswerCache {
         while cost > limit, let oldest { remove(oldest) }
     }
 
-    mutating func removeAll(where isGone: (Key) -> Bool) {
+    package mutating func removeAll(where isGone: (Key) -> Bool) {
         for key in places.keys.filter(isGone) { remove(key) }
     }
 

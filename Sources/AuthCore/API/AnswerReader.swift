@@ -1,7 +1,7 @@
-import AuthWire
+package import AuthWire
 
 /// What a provider's answer to a call is to the caller.
-struct AnswerReader {
+package struct AnswerReader: Sendable {
     let profile: ProviderProfile
     let sentAt: WallTime?
     /// Whether the caller asked for a page for people.
@@ -12,7 +12,7 @@ struct AnswerReader {
     /// thirty times its size.
     var needsValues = true
 
-    func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
+    package func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
         let errors = ErrorReader(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
         // 304 answers only those who asked whether what they have still holds.
@@ -57,7 +57,7 @@ struct AnswerReader {
     private static func isPage(_ reply: HTTPReply) -> Bool { mediaType(reply)?.contains("html") ?? false }
 
     /// Whether the beginning of an answer is none of a page for people, or one was asked for.
-    static func isNoPage(_ head: HTTPReply, asked: Bool) -> Bool {
+    package static func isNoPage(_ head: HTTPReply, asked: Bool) -> Bool {
         if asked { return true }
         if case .page = ReplyBody(head) { return false }
         return true
@@ -76,14 +76,14 @@ struct AnswerReader {
         }
     }
 
-    static func headers(_ reply: HTTPReply) -> [String: String] {
+    package static func headers(_ reply: HTTPReply) -> [String: String] {
         Dictionary(reply.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
     }
 }
 
 extension ProviderFailure {
     /// The provider itself did not accept the token; a page from in between says no such thing.
-    var rejectsToken: Bool {
+    package var rejectsToken: Bool {
         if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorReader.rejectedToken { return true }
         return error.cause == TokenChallenge.invalidToken && (400..<500).contains(error.httpStatus ?? 0)
     }

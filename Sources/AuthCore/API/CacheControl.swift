@@ -1,13 +1,13 @@
 /// What an answer says about keeping it (RFC 9111 §5.2).
-struct CacheControl: Equatable {
-    var noStore = false
+package struct CacheControl: Sendable, Equatable {
+    package var noStore = false
     /// Not to be used without asking.
-    var noCache = false
+    package var noCache = false
     /// Not to be used once it is stale, not even without a network.
-    var mustRevalidate = false
-    var maxAge: Duration?
+    package var mustRevalidate = false
+    package var maxAge: Duration?
 
-    init(_ reply: HTTPReply) {
+    package init(_ reply: HTTPReply) {
         for field in reply.headers where field.name.lowercased() == "cache-control" {
             for directive in Self.directives(field.value) { take(directive.name, directive.value) }
         }
@@ -25,7 +25,7 @@ struct CacheControl: Equatable {
     }
 
     /// A number too large to be one is the largest (§1.2.2).
-    static func seconds(_ text: String) -> Duration? {
+    package static func seconds(_ text: String) -> Duration? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return .seconds(min(Int(text) ?? Int.max, 1 << 31))
     }

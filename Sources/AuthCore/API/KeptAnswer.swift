@@ -1,6 +1,6 @@
 /// An answer to a GET that is kept, and what is known of its age (RFC 9111 §4.2).
-struct KeptAnswer: Sendable {
-    private(set) var reply: HTTPReply
+package struct KeptAnswer: Sendable {
+    package private(set) var reply: HTTPReply
     /// The request's fields that the answer depends on (`Vary`), names in lower case, absent ones empty.
     let depends: [String: String]
     /// When it was received; its age grows from here, time asleep included.
@@ -13,7 +13,9 @@ struct KeptAnswer: Sendable {
     ///   - freshFor: the profile's word, which goes before the answer's own.
     ///   - sentAt: when its request was sent: what it took counts as age.
     /// - Returns: `nil` for an answer that is not to be kept.
-    init?(_ reply: HTTPReply, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
+    package init?(
+        _ reply: HTTPReply, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment
+    ) {
         control = CacheControl(reply)
         guard reply.status == 200, !control.noStore, freshFor != .zero, let names = Self.varyNames(reply) else {
             return nil
@@ -25,19 +27,19 @@ struct KeptAnswer: Sendable {
     }
 
     /// §4.2.3. `Date` does not enter: it says as much about the provider's clock as about the answer's age.
-    func age(at now: BootInstant) -> Duration { max(.zero, ageThen + (now - receivedAt)) }
+    package func age(at now: BootInstant) -> Duration { max(.zero, ageThen + (now - receivedAt)) }
 
-    func isFresh(at now: BootInstant) -> Bool { age(at: now) < lifetime }
+    package func isFresh(at now: BootInstant) -> Bool { age(at: now) < lifetime }
 
     /// Whether it may stand in while the provider is out of reach (§4.2.4).
-    var mayBeStale: Bool { !control.mustRevalidate && !control.noCache }
+    package var mayBeStale: Bool { !control.mustRevalidate && !control.noCache }
 
     func answers(_ request: HTTPRequest) -> Bool {
         depends == Self.values(of: Array(depends.keys), in: request)
     }
 
     /// Asks the provider whether it still holds (RFC 9110 §13.1); none where it gave nothing to ask by.
-    var validators: [HTTPField] {
+    package var validators: [HTTPField] {
         var fields: [HTTPField] = []
         if let tag = reply.header("ETag") { fields.append(HTTPField("If-None-Match", tag)) }
         if let date = reply.header("Last-Modified") { fields.append(HTTPField("If-Modified-Since", date)) }
@@ -45,7 +47,7 @@ struct KeptAnswer: Sendable {
     }
 
     /// The provider said that it still holds: its fields are the newer ones (RFC 9111 §3.2, §4.3.4).
-    mutating func confirmed(by answer: HTTPReply, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
+    package mutating func confirmed(by answer: HTTPReply, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
         let told = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
         reply = HTTPReply(
             status: reply.status,

@@ -1,7 +1,7 @@
 import AuthWire
 
 /// A `multipart/form-data` body (RFC 7578), in the order of its parts.
-struct MultipartBody {
+package struct MultipartBody: Sendable {
     struct Part {
         var name: String
         var fileName: String?
@@ -20,7 +20,7 @@ struct MultipartBody {
     let boundary: String
 
     /// Of the system's random bytes: whoever chooses a part's content cannot guess it.
-    static func newBoundary() -> String { "authd-" + Base64URL.random() }
+    package static func newBoundary() -> String { "authd-" + Base64URL.random() }
 
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 

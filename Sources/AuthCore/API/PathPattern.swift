@@ -1,5 +1,5 @@
 /// The paths that an endpoint's template can come to.
-struct PathPattern {
+package struct PathPattern: Sendable {
     /// Stands for any value; no path can hold it.
     private static let wild = "\u{0}"
 
@@ -13,7 +13,7 @@ struct PathPattern {
     }
 
     /// - Parameter path: absolute, without its query.
-    func matches(_ path: String) -> Bool {
+    package func matches(_ path: String) -> Bool {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         return parts.count == segments.count
             && zip(segments, parts).allSatisfy { segment, part in

@@ -1,20 +1,22 @@
-internal import AuthWire
+package import AuthWire
 
 /// Decides which session is meant if a request names none.
 ///
 /// Invariant: if the default session goes away and several are left, none of them takes its place unless the settings
 /// name it.
-struct DefaultSession {
-    private(set) var name: SessionName?
+package struct DefaultSession: Sendable {
+    package private(set) var name: SessionName?
     /// From the settings.
-    var preferred: SessionName?
+    package var preferred: SessionName?
     /// Sessions are being loaded: any that is still missing may be the default, so it stays as it was.
-    var isHeld = false
+    package var isHeld = false
     /// The marks that the remaining sessions had when the default session went away. They no longer count.
     private var void: [SessionName: WallTime] = [:]
 
+    package init() {}
+
     /// Called after each change of the sessions or of the settings.
-    mutating func update(_ snapshots: [SessionName: SessionSnapshot]) {
+    package mutating func update(_ snapshots: [SessionName: SessionSnapshot]) {
         if let name, snapshots[name] == nil {
             void = snapshots.compactMapValues(\.defaultSince)
             self.name = nil
@@ -23,7 +25,7 @@ struct DefaultSession {
     }
 
     /// The default session after `session` has gone.
-    func after(_ session: SessionName, leaves snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
+    package func after(_ session: SessionName, leaves snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
         var left = snapshots
         left[session] = nil
         return chosen(among: left, void: session == name ? left.compactMapValues(\.defaultSince) : void)

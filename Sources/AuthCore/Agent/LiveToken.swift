@@ -27,7 +27,7 @@ package struct LiveToken: Sendable {
     }
 
     /// The same, for an answer at that time.
-    func asked(at now: BootInstant) -> LiveToken {
+    package func asked(at now: BootInstant) -> LiveToken {
         var token = self
         token.askedAt = now
         return token

@@ -17,12 +17,12 @@ package struct UnfinishedMove: Sendable, Equatable {
             self.number = number
         }
 
-        init(_ record: SessionRecord) {
+        package init(_ record: SessionRecord) {
             self.init(session: record.session, signIn: record.signIn, number: record.version.number)
         }
 
         /// Nobody has signed in to it, renewed it or changed it since.
-        func isStill(_ record: SessionRecord) -> Bool {
+        package func isStill(_ record: SessionRecord) -> Bool {
             record.signIn == signIn && record.version.number <= number
         }
     }

@@ -29,7 +29,7 @@ package struct ClockSkew: Sendable, Equatable {
     }
 
     /// In whole seconds; `nil` where it is too little to be told.
-    func worthTelling(at now: Moment) -> Duration? {
+    package func worthTelling(at now: Moment) -> Duration? {
         let seconds = value(at: now).seconds
         return abs(seconds) >= Self.worthTelling.seconds ? .seconds(Int(seconds)) : nil
     }

@@ -22,7 +22,7 @@ package struct ProviderOrigin: Sendable, Hashable {
 
 extension ProviderOrigin {
     /// Of those that are addresses of providers.
-    static func all(of urls: [String]) -> Set<ProviderOrigin> { Set(urls.compactMap(ProviderOrigin.init(of:))) }
+    package static func all(of urls: [String]) -> Set<ProviderOrigin> { Set(urls.compactMap(ProviderOrigin.init(of:))) }
 }
 
 extension String {

@@ -19,7 +19,7 @@ package enum Reachability: Sendable, Equatable {
         }
     }
 
-    var isReached: Bool {
+    package var isReached: Bool {
         if case .reached = self { true } else { false }
     }
 }

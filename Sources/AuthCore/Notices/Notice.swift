@@ -29,7 +29,7 @@ package struct Notice: Sendable, Hashable {
 }
 
 extension Notice {
-    static func signIn(_ status: SessionStatus) -> Notice {
+    package static func signIn(_ status: SessionStatus) -> Notice {
         let command = "authc login \(status.provider) -s \(status.session)"
         if status.cause == AgentError.originChangedCause {
             return Notice(
@@ -46,7 +46,7 @@ extension Notice {
     }
 
     /// - Parameter wait: how long it has not been renewed.
-    static func stale(_ status: SessionStatus, after wait: Duration) -> Notice {
+    package static func stale(_ status: SessionStatus, after wait: Duration) -> Notice {
         let command = "authc refresh -s \(status.session)"
         let minutes = Int(wait.seconds) / 60
         return Notice(
@@ -56,14 +56,14 @@ extension Notice {
             command: command, action: "Try now")
     }
 
-    static let keyring = Notice(
+    package static let keyring = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your keyring is locked",
         message: "A program waits for a session that is kept in it. Unlock it, and all goes on by itself.",
         command: nil,
         action: "Unlock")
 
     /// Who has the passphrase gives it to `authc`, never to the desktop.
-    static let sealed = Notice(
+    package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
         message: "A program waits for a session that a passphrase has sealed. In a terminal: authc unlock",
         command: "authc unlock", action: "Unlock")

@@ -68,7 +68,7 @@ package struct AuthorizationAttempt: Sendable {
     }
 
     /// The server has the request by this name now (RFC 9126 §4).
-    mutating func pushed(as name: String) {
+    package mutating func pushed(as name: String) {
         url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
     }
 

@@ -5,6 +5,11 @@ package struct ProofDemand: Sendable {
     package let key: Secret
     /// The access token that the request shows; `nil`: it asks for one.
     package let accessToken: Secret?
+
+    package init(key: Secret, accessToken: Secret?) {
+        self.key = key
+        self.accessToken = accessToken
+    }
 }
 
 /// One proof, for one request (RFC 9449 §4.2).

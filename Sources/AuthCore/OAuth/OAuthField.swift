@@ -4,7 +4,7 @@ package import AuthWire
 package enum OAuthField {
     package static let clientSecret = "client_secret"
     package static let clientKey = "client_key"
-    static let refreshToken = "refresh_token"
+    package static let refreshToken = "refresh_token"
     /// Where the browser came to in the end.
     package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
 }

@@ -1,38 +1,51 @@
-import AuthWire
+package import AuthWire
 
 /// Builds what is sent to an authorization server: forms, as RFC 6749 has them, and never a secret in an address.
 package struct OAuthRequests {
-    let profile: ProviderProfile
-    let oauth: OAuthProfile
-    let server: OAuthServer
-    let client: OAuthClient
+    package let profile: ProviderProfile
+    package let oauth: OAuthProfile
+    package let server: OAuthServer
+    package let client: OAuthClient
     /// `nil`: nothing can be signed.
-    let cryptography: (any Cryptography)?
+    package let cryptography: (any Cryptography)?
     /// By the server's clock, as far as that is known.
-    let now: WallTime
+    package let now: WallTime
     /// Some servers look for the client's name in the form even if it authenticates with `basic`.
-    var namesClientInForm = false
+    package var namesClientInForm = false
+
+    package init(
+        profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, client: OAuthClient,
+        cryptography: (any Cryptography)?, now: WallTime, namesClientInForm: Bool = false
+    ) {
+        self.profile = profile
+        self.oauth = oauth
+        self.server = server
+        self.client = client
+        self.cryptography = cryptography
+        self.now = now
+        self.namesClientInForm = namesClientInForm
+    }
 
     /// RFC 8628 §3.1.
-    func deviceAuthorization() throws(AgentError) -> HTTPRequest {
+    package func deviceAuthorization() throws(AgentError) -> HTTPRequest {
         try post(server.endpoints.deviceAuthorization, "the device grant", scoped(oauth.parameters + resource))
     }
 
     /// RFC 8628 §3.4.
-    func deviceToken(_ device: DeviceAuthorization) throws(AgentError) -> HTTPRequest {
+    package func deviceToken(_ device: DeviceAuthorization) throws(AgentError) -> HTTPRequest {
         try token(
             "urn:ietf:params:oauth:grant-type:device_code", [FormField("device_code", device.code.reveal())] + resource)
     }
 
     /// RFC 9126 §2.1.
-    func pushed(_ attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
+    package func pushed(_ attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
         // The client's name is in it already where it has nothing else to be known by.
         let fields = attempt.request.filter { oauth.clientAuthentication == .basic || $0.name != "client_id" }
         return try post(server.endpoints.pushedAuthorization, "pushed requests", fields)
     }
 
     /// RFC 6749 §4.1.3, RFC 7636 §4.5.
-    func code(_ code: Secret, of attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
+    package func code(_ code: Secret, of attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
         try token(
             "authorization_code",
             [
@@ -43,7 +56,7 @@ package struct OAuthRequests {
 
     /// RFC 6749 §6. Without `scope`: what was granted stays.
     /// - Parameter scopes: requested back for the session itself, where an earlier refresh asked for fewer.
-    func refresh(
+    package func refresh(
         _ refreshToken: Secret, for aim: TokenAim? = nil, scopes: [String] = []
     ) throws(AgentError) -> HTTPRequest {
         let back = aim == nil && !scopes.isEmpty ? [FormField("scope", scopes.joined(separator: " "))] : []
@@ -51,13 +64,13 @@ package struct OAuthRequests {
     }
 
     /// RFC 6749 §4.4.
-    func clientCredentials(for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
+    package func clientCredentials(for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
         let fields = try aimed(aim)
         return try token("client_credentials", fields.contains { $0.name == "scope" } ? fields : scoped(fields))
     }
 
     /// RFC 8693 §2.1.
-    func exchange(_ accessToken: Secret, for aim: TokenAim) throws(AgentError) -> HTTPRequest {
+    package func exchange(_ accessToken: Secret, for aim: TokenAim) throws(AgentError) -> HTTPRequest {
         let kind = "urn:ietf:params:oauth:token-type:access_token"
         return try token(
             "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -68,7 +81,7 @@ package struct OAuthRequests {
     }
 
     /// RFC 7009 §2.1.
-    func revocation(of token: Secret, _ kind: String) throws(AgentError) -> HTTPRequest {
+    package func revocation(of token: Secret, _ kind: String) throws(AgentError) -> HTTPRequest {
         var request = try post(
             server.endpoints.revocation, "revocation",
             [FormField("token", token.reveal()), FormField("token_type_hint", kind)])
@@ -78,14 +91,14 @@ package struct OAuthRequests {
     }
 
     /// RFC 7662 §2.1.
-    func introspection(of token: Secret) throws(AgentError) -> HTTPRequest {
+    package func introspection(of token: Secret) throws(AgentError) -> HTTPRequest {
         try post(
             server.endpoints.introspection, "introspection",
             [FormField("token", token.reveal()), FormField("token_type_hint", "access_token")])
     }
 
     /// OpenID Connect Core 1.0 §5.3.
-    func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
+    package func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
         guard let url = server.endpoints.userInfo else { throw offers("user info") }
         var request = HTTPRequest(
             method: "GET", url: url,

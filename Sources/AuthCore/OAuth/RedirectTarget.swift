@@ -39,7 +39,7 @@ package enum RedirectTarget: Sendable, Equatable {
     }
 
     /// A page at whichever port is free.
-    var isAtAnyPort: Bool {
+    package var isAtAnyPort: Bool {
         if case .loopback(let redirect) = self { redirect.port == nil } else { false }
     }
 

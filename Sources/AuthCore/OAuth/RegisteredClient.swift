@@ -16,7 +16,7 @@ package struct RegisteredClient: Sendable, Equatable {
         package let authentication: ClientAuthentication
         package let bindsTokens: Bool
 
-        init(_ oauth: OAuthProfile) {
+        package init(_ oauth: OAuthProfile) {
             redirectURI = oauth.redirect.uri
             scopes = oauth.scopes
             authentication = oauth.clientAuthentication

@@ -2,24 +2,31 @@ import AuthWire
 
 /// Reads an answer of the token endpoint (RFC 6749 §5), as the RFC has it and as providers really send it: a form
 /// instead of JSON, an error inside a success, a lifetime as text, a kind of token in lower case or none at all.
-struct TokenAnswer {
-    let profile: ProviderProfile
-    let purpose: ErrorReader.Purpose
-    let sentAt: WallTime
+package struct TokenAnswer: Sendable {
+    package let profile: ProviderProfile
+    package let purpose: ErrorReader.Purpose
+    package let sentAt: WallTime
     /// The tokens that were asked for are bound to a key.
-    var isBound = false
+    package var isBound = false
 
     static let map = ReplyMap(
         accessToken: known("/access_token"), tokenType: known("/token_type"), refreshToken: known("/refresh_token"),
         expiresIn: known("/expires_in"))
-    static let errors = ErrorMap(
+    package static let errors = ErrorMap(
         message: [known("/error_description"), known("/error")].compactMap(\.self), code: known("/error"))
     /// The only word that ends a session (RFC 6749 §5.2): every other one is the client's or the server's own trouble.
     static let finalCode = "invalid_grant"
 
+    package init(profile: ProviderProfile, purpose: ErrorReader.Purpose, sentAt: WallTime, isBound: Bool = false) {
+        self.profile = profile
+        self.purpose = purpose
+        self.sentAt = sentAt
+        self.isBound = isBound
+    }
+
     /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal; the provider's own
     ///   word for what went wrong is the error's `cause`.
-    func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
+    package func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
         let reader = GrantReader(
             errors: ErrorReader(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
             needsToken: true)

@@ -1,7 +1,7 @@
 import AuthWire
 
 /// What a response says about the access token of its request (RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1).
-struct TokenChallenge: Equatable {
+package struct TokenChallenge: Sendable, Equatable {
     /// As `invalid_token`.
     var error: String?
     var description: String?
@@ -9,7 +9,7 @@ struct TokenChallenge: Equatable {
     var resourceMetadata: String?
 
     /// The only word of RFC 6750 §3.1 that a new token helps against.
-    static let invalidToken = "invalid_token"
+    package static let invalidToken = "invalid_token"
     /// Servers send a few hundred bytes.
     private static let longest = 8 << 10
 

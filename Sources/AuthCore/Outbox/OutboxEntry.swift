@@ -82,14 +82,14 @@ package enum OutboxRequest: Sendable, Equatable {
         }
     }
 
-    var streams: Bool {
+    package var streams: Bool {
         switch self {
         case .request(let params): params.streams
         case .call(let params): params.streams
         }
     }
 
-    var ownKey: String? {
+    package var ownKey: String? {
         guard case .request(let params) = self else { return nil }
         return params.headers.first { $0.key.lowercased() == OutboxEntry.keyHeader }?.value
     }
@@ -97,5 +97,5 @@ package enum OutboxRequest: Sendable, Equatable {
 
 extension OutboxEntry {
     /// draft-ietf-httpapi-idempotency-key-header §2, in lower case.
-    static let keyHeader = "idempotency-key"
+    package static let keyHeader = "idempotency-key"
 }

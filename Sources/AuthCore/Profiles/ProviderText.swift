@@ -2,7 +2,7 @@ import AuthWire
 
 /// A provider's own words, made harmless to show: bounded, on one line, without control characters or marks that turn
 /// the direction of what follows.
-enum ProviderText {
+package enum ProviderText {
     /// Of one message, in Unicode scalars: several sentences, and no page.
     static let longest = 500
 
@@ -10,7 +10,7 @@ enum ProviderText {
     static let mostDetails = 32
 
     /// `nil` when nothing visible is left.
-    static func clean(_ text: String) -> String? {
+    package static func clean(_ text: String) -> String? {
         var cleaned = ""
         var count = 0
         var gap = false

@@ -16,7 +16,7 @@ package struct RecordVersion: Sendable, Equatable {
     }
 
     /// Whether the tokens are those of the other version, or newer ones.
-    func hasTokens(of other: RecordVersion) -> Bool {
+    package func hasTokens(of other: RecordVersion) -> Bool {
         (generation, corrections) >= (other.generation, other.corrections)
     }
 
@@ -50,32 +50,32 @@ extension SessionRecord {
     }
 
     /// Of two records of one sign-in, whether this one has the newer tokens.
-    func hasNewerTokens(than other: SessionRecord) -> Bool {
+    package func hasNewerTokens(than other: SessionRecord) -> Bool {
         let (mine, theirs) = ((generation, corrections), (other.generation, other.corrections))
         return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
     }
 
     /// Makes both parts newer than those of the other record, whatever sign-in it has.
-    mutating func raise(above other: SessionRecord) {
+    package mutating func raise(above other: SessionRecord) {
         raiseTokens(above: other)
         revision = max(revision, other.revision + 1)
     }
 
     /// Makes the tokens newer than those of the other record.
-    mutating func raiseTokens(above other: SessionRecord) {
+    package mutating func raiseTokens(above other: SessionRecord) {
         generation = max(generation, other.generation + 1)
         // So that ``RecordVersion/number`` grows, too.
         corrections = max(corrections, other.corrections)
     }
 
-    mutating func takeTokens(from other: SessionRecord) {
+    package mutating func takeTokens(from other: SessionRecord) {
         tokens = other.tokens
         generation = other.generation
         corrections = other.corrections
     }
 
     /// All that users change.
-    mutating func takeRest(from other: SessionRecord) {
+    package mutating func takeRest(from other: SessionRecord) {
         user = other.user
         rawUser = other.rawUser
         userReceivedAt = other.userReceivedAt
@@ -94,7 +94,7 @@ extension SessionRecord {
         return mine == self
     }
 
-    func hasSameRest(as other: SessionRecord) -> Bool {
+    package func hasSameRest(as other: SessionRecord) -> Bool {
         var mine = self
         mine.takeRest(from: other)
         return mine == self

@@ -43,7 +43,7 @@ extension AgentError {
     /// - Parameters:
     ///   - places: where the session's token belongs.
     ///   - others: sessions whose token belongs to `origin`, in words.
-    static func otherOrigin(
+    package static func otherOrigin(
         _ origin: Origin, _ session: SessionName, _ places: [Origin], _ others: [String]
     ) -> AgentError {
         let own = places.isEmpty ? "no known place" : places.map(\.text).joined(separator: ", ")
@@ -66,7 +66,7 @@ extension AgentError {
         cause: "portal")
 
     /// The cause of an error for a call whose token was refused, renewed and refused again.
-    static let tokenRefusal = "token_refused"
+    package static let tokenRefusal = "token_refused"
 
     package static let unknownLogin = AgentError(
         .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
@@ -92,7 +92,7 @@ extension AgentError {
     static let keyringWaiting = "keyring_waiting"
 
     /// What a session's status names as the cause.
-    var statusCause: String? { cause == Self.keyringWaiting ? cause : kind?.rawValue }
+    package var statusCause: String? { cause == Self.keyringWaiting ? cause : kind?.rawValue }
 
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
@@ -151,7 +151,7 @@ extension AgentError {
 
 extension AgentError {
     /// Signed out, and the store has not let go of it yet.
-    static func notRemoved(_ error: AgentError) -> AgentError {
+    package static func notRemoved(_ error: AgentError) -> AgentError {
         var told = error
         told.message =
             "You are signed out here, but the session is still in the store; authd removes it as soon as it can. "
@@ -162,7 +162,7 @@ extension AgentError {
 
 extension AgentError {
     /// The sign-out could not be noted for the next start either.
-    func mayComeBack(because error: StoreError) -> AgentError {
+    package func mayComeBack(because error: StoreError) -> AgentError {
         var told = self
         told.message +=
             " The sign-out could not be noted on the disk: if authd is started again before that, the session "

@@ -1,4 +1,4 @@
-internal import AuthWire
+package import AuthWire
 
 /// What can be told of a session at a moment.
 extension SessionMachine {
@@ -58,7 +58,7 @@ extension SessionMachine {
     }
 
     /// How long a token that is given out is still valid; `nil`: its end is not known.
-    func validity(of result: TokenResult, at now: Moment) -> Duration? {
+    package func validity(of result: TokenResult, at now: Moment) -> Duration? {
         let token = Secret(result.accessToken)
         if token == record.tokens.accessToken { return end.map { max(.zero, $0 - now.boot) } }
         if let aimed = aimed.values.first(where: { $0.accessToken == token }) {

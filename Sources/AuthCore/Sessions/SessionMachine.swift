@@ -28,7 +28,7 @@ package struct SessionMachine: Sendable {
     var means: RenewalMeans
     var canRenew: Bool { means != .none }
     var obtained: BootInstant
-    var end: BootInstant?
+    package internal(set) var end: BootInstant?
     var life: Duration?
     /// When the token in use was read, where its dates come from the store and were not measured in this run: then they are
     /// the truth, and deadlines follow them, but it is older than this.

@@ -68,6 +68,11 @@ package struct TokenOrigins: Sendable, Equatable {
 package struct OriginChange: Sendable, Equatable {
     package let former: [String]
     package let new: [String]
+
+    package init(former: [String], new: [String]) {
+        self.former = former
+        self.new = new
+    }
 }
 
 /// The one check that every request with a session's tokens or credentials passes.
@@ -97,9 +102,11 @@ package struct OriginGuard: Sendable {
 }
 
 extension AgentError {
-    static let originChangedCause = "origin_changed"
+    package static let originChangedCause = "origin_changed"
 
-    static func originChanged(_ session: SessionName, _ provider: String, _ change: OriginChange) -> AgentError {
+    package static func originChanged(
+        _ session: SessionName, _ provider: String, _ change: OriginChange
+    ) -> AgentError {
         AgentError(
             .signInRequired,
             "The profile \(provider) now names \(change.new.joined(separator: ", ")) for session \(session), which was "
@@ -108,7 +115,7 @@ extension AgentError {
             cause: originChangedCause)
     }
 
-    var isOriginChange: Bool { cause == Self.originChangedCause && kind == .signInRequired }
+    package var isOriginChange: Bool { cause == Self.originChangedCause && kind == .signInRequired }
 }
 
 extension TokenOrigins {

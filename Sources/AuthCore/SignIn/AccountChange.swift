@@ -1,7 +1,7 @@
-import AuthWire
+package import AuthWire
 
 /// A sign-in that would give a session to another account: the user is asked first.
-struct AccountChange: Sendable {
+package struct AccountChange: Sendable {
     /// Both accounts, in words.
     let message: String
 
@@ -11,7 +11,7 @@ struct AccountChange: Sendable {
 
     /// By what was given, before anything is sent: an address, or another environment.
     /// - Returns: `nil` if nothing shows that the accounts are different.
-    init?(from former: SessionStatus?, given login: Login) {
+    package init?(from former: SessionStatus?, given login: Login) {
         var user = UserSummary()
         let field = login.method.fields.first { $0.kind == FieldKind.email }
         user.email = field.flatMap { login.fields[$0.name]?.reveal() }
@@ -20,7 +20,7 @@ struct AccountChange: Sendable {
 
     /// By what the provider says of the user who has signed in.
     /// - Returns: as ``init(from:given:)``.
-    init?(from former: SessionStatus?, to user: UserSummary?, _ login: Login) {
+    package init?(from former: SessionStatus?, to user: UserSummary?, _ login: Login) {
         guard let former, former.state != .signedOut else { return nil }
         if let environment = former.environment, environment != login.environment {
             message =

@@ -40,6 +40,12 @@ package struct Login: Sendable {
         package var scheme: String?
         /// Of a certificate that no browser knows.
         package var fingerprint: String?
+
+        package init(url: String, scheme: String? = nil, fingerprint: String? = nil) {
+            self.url = url
+            self.scheme = scheme
+            self.fingerprint = fingerprint
+        }
     }
 
     package struct Question: Sendable {
@@ -70,9 +76,9 @@ package struct Login: Sendable {
     /// The session may be given to another account: the user said so, beforehand or when asked.
     package private(set) var mayReplaceAccount: Bool
     /// What the user is being asked to agree to.
-    private(set) var accountChange: AccountChange?
+    package private(set) var accountChange: AccountChange?
     /// Tokens of another account than the session's. They are used if the user agrees, else revoked.
-    private(set) var held: (grant: Grant, sentAt: Moment)?
+    package private(set) var held: (grant: Grant, sentAt: Moment)?
     /// What the person should know besides, at the end.
     package let note: String?
     package internal(set) var fields: [String: Secret] = [:]
@@ -89,9 +95,9 @@ package struct Login: Sendable {
     /// What an authorization server gave.
     package private(set) var grant: Grant?
     /// What that is bound to, where the profile wants it bound.
-    var proofKey: Secret?
+    package var proofKey: Secret?
     /// What the authorization server has registered us as, where it does that itself.
-    var registration: RegisteredClient?
+    package var registration: RegisteredClient?
     package private(set) var lastTouched: BootInstant
     /// How often the provider refused what the person was sent.
     private var refusals = 0
@@ -153,10 +159,10 @@ package struct Login: Sendable {
     package var authority: ProviderProfile { plainAuthority.known(as: registration) }
 
     /// The same as its profile says it, whoever we are registered as.
-    var plainAuthority: ProviderProfile { proof?.profile ?? profile }
+    package var plainAuthority: ProviderProfile { proof?.profile ?? profile }
 
     /// Whether the user was sent to a browser from which they have not come back.
-    var isInBrowser: Bool {
+    package var isInBrowser: Bool {
         if case .away(.browser, _) = stage { true } else { attempt != nil }
     }
 
@@ -209,12 +215,13 @@ package struct Login: Sendable {
     }
 
     /// What was held is a session's from here on.
-    mutating func useHeld() { held = nil }
+    package mutating func useHeld() { held = nil }
 
     /// Asks whether the session may be given to another account.
     /// - Parameter held: what the provider has already given for it.
-    mutating func ask(about change: AccountChange, holding held: (grant: Grant, sentAt: Moment)? = nil, at now: Moment)
-    {
+    package mutating func ask(
+        about change: AccountChange, holding held: (grant: Grant, sentAt: Moment)? = nil, at now: Moment
+    ) {
         lastTouched = now.boot
         accountChange = change
         self.held = held

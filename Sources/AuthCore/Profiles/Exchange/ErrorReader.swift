@@ -1,9 +1,9 @@
 import AuthWire
 
 /// What an answer that is no success means.
-struct ErrorReader {
+package struct ErrorReader: Sendable {
     /// What was asked. It decides what a no says about the session.
-    enum Purpose {
+    package enum Purpose: Sendable {
         case signIn, renewal, validation, user, account, call
         /// A call that has no access token.
         case openCall
@@ -20,13 +20,19 @@ struct ErrorReader {
     /// The cause of an error whose code the profile maps to ``ErrorKind/signInRequired``.
     static let rejectedToken = "token_rejected"
 
-    let profile: ProviderProfile
-    let purpose: Purpose
+    package let profile: ProviderProfile
+    package let purpose: Purpose
     /// `nil`: not known, so that only a `Retry-After` that stands by itself can be read.
-    let sentAt: WallTime?
+    package let sentAt: WallTime?
+
+    package init(profile: ProviderProfile, purpose: Purpose, sentAt: WallTime?) {
+        self.profile = profile
+        self.purpose = purpose
+        self.sentAt = sentAt
+    }
 
     /// For an answer with a status outside of 2xx.
-    func failure(_ reply: HTTPReply, _ body: ReplyBody) -> ProviderFailure {
+    package func failure(_ reply: HTTPReply, _ body: ReplyBody) -> ProviderFailure {
         failure(
             status: reply.status, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt),
             challenge: TokenChallenge(reply))
@@ -50,7 +56,7 @@ struct ErrorReader {
     }
 
     /// An answer that nothing can be made of. It never says anything about the session.
-    func badReply(_ reason: String, cause: String, status: Int) -> ProviderFailure {
+    package func badReply(_ reason: String, cause: String, status: Int) -> ProviderFailure {
         .temporary(
             AgentError(
                 .badReply, "The answer of \(profile.title) makes no sense here: \(reason).", cause: cause,

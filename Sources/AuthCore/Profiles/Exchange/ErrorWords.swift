@@ -1,4 +1,4 @@
-import AuthWire
+package import AuthWire
 
 /// What a provider says about its own error, made harmless to show.
 struct ErrorWords {
@@ -75,5 +75,5 @@ extension AgentError {
     fileprivate static let resourceMetadata = "resource_metadata: "
 
     /// Whether the API said in its response where it describes itself.
-    var namesResource: Bool { details.contains { $0.hasPrefix(Self.resourceMetadata) } }
+    package var namesResource: Bool { details.contains { $0.hasPrefix(Self.resourceMetadata) } }
 }

@@ -1,7 +1,7 @@
-import AuthWire
+package import AuthWire
 
 /// What the body of an answer turned out to be.
-enum ReplyBody {
+package enum ReplyBody: Sendable {
     case empty
     case json(JSON)
     /// Words without JSON around them.
@@ -13,7 +13,7 @@ enum ReplyBody {
     /// Above this nothing is read: the largest answer that the transport lets through.
     private static let longest = 8 << 20
 
-    init(_ reply: HTTPReply) {
+    package init(_ reply: HTTPReply) {
         let bytes = reply.body.starts(with: [0xEF, 0xBB, 0xBF]) ? reply.body.dropFirst(3) : reply.body[...]
         let type = MediaType(reply.header("Content-Type"))
         guard bytes.count <= Self.longest else {
@@ -47,7 +47,7 @@ enum ReplyBody {
     }
 
     /// As a value to look into; `nil` where there is nothing to look into.
-    var json: JSON? {
+    package var json: JSON? {
         switch self {
         case .json(let json): json
         case .text(let text): .string(text)
