@@ -27,9 +27,16 @@ public final class AgentConnection {
         }
     }
 
-    /// The result of `request`; events that arrive meanwhile are kept for `nextEvent`.
-    public func call(_ request: AgentRequest, deadline: Deadline) throws(ClientError) -> JSON {
-        let id = try begin(request, deadline: deadline)
+    /// The result of `method`; events that arrive meanwhile are kept for `nextEvent`.
+    public func call<Method: AgentMethod>(
+        _ method: Method, deadline: Deadline
+    ) throws(ClientError) -> Method.Result {
+        try decoded(result(of: method, deadline: deadline))
+    }
+
+    /// The same as the agent sent it.
+    public func result(of method: some AgentMethod, deadline: Deadline) throws(ClientError) -> JSON {
+        let id = try begin(method, deadline: deadline)
         while let message = try nextMessage(deadline: deadline) {
             switch message {
             case .answer(id, .success(let result)): return result
@@ -56,11 +63,11 @@ public final class AgentConnection {
     /// For a poll(2) that waits for more than the agent.
     package var fileDescriptor: Int32 { socket.descriptor.number }
 
-    /// Sends `request` and gives the number its answer will carry.
-    package func begin(_ request: AgentRequest, deadline: Deadline) throws(ClientError) -> Int64 {
-        if request.sendsSecrets { try socket.requireOwnServer() }
+    /// Sends `method` and returns the number that its answer will have.
+    package func begin(_ method: some AgentMethod, deadline: Deadline) throws(ClientError) -> Int64 {
+        if method.sendsSecrets { try socket.requireOwnServer() }
         lastID += 1
-        var rest = try Message.line(id: lastID, request)[...]
+        var rest = try Message.line(id: lastID, method)[...]
         while true {
             rest = try rest.dropFirst(socket.send(rest))
             if rest.isEmpty { return lastID }

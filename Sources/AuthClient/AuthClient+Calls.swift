@@ -8,8 +8,7 @@ extension AuthClient {
         session: SessionName? = nil, origin: String? = nil, minValid: Duration? = nil,
         timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> TokenResult {
-        let params = TokenGetParams(session: session, minValid: minValid, origin: origin)
-        return try await read(.tokenGet(params), timeout, TokenResult.init)
+        try await call(TokenGet(session: session, minValid: minValid, origin: origin), timeout: timeout)
     }
 
     /// Tells the agent that a backend answered 401 to `accessToken`, so that it renews it if it is still the one.
@@ -17,8 +16,7 @@ extension AuthClient {
     public func reject(
         accessToken: String, session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> SessionStatus {
-        let params = TokenRejectParams(session: session, accessToken: accessToken)
-        return try await read(.tokenReject(params), timeout, SessionStatus.init)
+        try await call(TokenReject(session: session, accessToken: accessToken), timeout: timeout)
     }
 
     /// A proof for one request that the program sends by itself, where the session's tokens are bound to a key: the value
@@ -30,38 +28,30 @@ extension AuthClient {
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, session: SessionName? = nil,
         timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> ProofResult {
-        let params = TokenProofParams(
-            session: session, method: method, url: url, nonce: nonce, accessToken: accessToken)
-        return try await read(.tokenProof(params), timeout, ProofResult.init)
+        try await call(
+            TokenProof(session: session, method: method, url: url, nonce: nonce, accessToken: accessToken),
+            timeout: timeout)
     }
 
     public func status(
         session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> SessionStatus {
-        try await read(.sessionStatus(SessionParams(session: session)), timeout, SessionStatus.init)
+        try await call(SessionStatusGet(SessionParams(session: session)), timeout: timeout)
     }
 
     public func sessions(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> [SessionStatus] {
-        try await read(.sessionList, timeout, SessionList.init).sessions
+        try await call(SessionListGet(), timeout: timeout).sessions
     }
 
     public func info(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> AgentInfo {
-        try await read(.agentInfo, timeout, AgentInfo.init)
-    }
-
-    private func read<Value>(
-        _ request: AgentRequest, _ timeout: Duration, _ make: (JSON) throws(AgentError) -> Value
-    ) async throws(ClientError) -> Value {
-        try decoded(await call(request, timeout: timeout), make)
+        try await call(AgentInfoGet(), timeout: timeout)
     }
 }
 
 /// A result as its type, or `badReply` naming what of it is not as agreed.
-package func decoded<Value>(
-    _ json: JSON, _ make: (JSON) throws(AgentError) -> Value
-) throws(ClientError) -> Value {
+package func decoded<Value: WireObject>(_ json: JSON, as _: Value.Type = Value.self) throws(ClientError) -> Value {
     do throws(AgentError) {
-        return try make(json)
+        return try Value(json)
     } catch {
         throw .badReply(error.message)
     }

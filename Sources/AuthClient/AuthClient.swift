@@ -29,11 +29,18 @@ public final class AuthClient: Sendable {
         loop.close()
     }
 
-    /// The result of any request as the agent sent it.
-    public func call(
-        _ request: AgentRequest, timeout: Duration = AuthClient.usualTime
+    /// The result of any method.
+    public func call<Method: AgentMethod>(
+        _ method: Method, timeout: Duration = AuthClient.usualTime
+    ) async throws(ClientError) -> Method.Result {
+        try await decoded(result(of: method, timeout: timeout))
+    }
+
+    /// The same as the agent sent it.
+    public func result(
+        of method: some AgentMethod, timeout: Duration = AuthClient.usualTime
     ) async throws(ClientError) -> JSON {
-        try await loop.call(request, deadline: .after(timeout))
+        try await loop.call(method, deadline: .after(timeout))
     }
 
     /// What happens from here on, beginning with a snapshot; each iteration has a connection of its own.

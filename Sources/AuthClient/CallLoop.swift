@@ -21,14 +21,14 @@ final class CallLoop: Sendable {
         self.path = path
     }
 
-    func call(_ request: AgentRequest, deadline: Deadline) async throws(ClientError) -> JSON {
+    func call(_ method: some AgentMethod, deadline: Deadline) async throws(ClientError) -> JSON {
         let id = state.withLock { $0.calls.nextID() }
-        let line = try Message.line(id: id, request)
+        let line = try Message.line(id: id, method)
         let answer = await withTaskCancellationHandler {
             await withCheckedContinuation { finish in
                 add(
                     CallQueue.Call(
-                        id: id, line: line, sendsSecrets: request.sendsSecrets, deadline: deadline, finish: finish))
+                        id: id, line: line, sendsSecrets: method.sendsSecrets, deadline: deadline, finish: finish))
             }
         } onCancel: {
             cancel(id)

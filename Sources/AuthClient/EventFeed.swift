@@ -122,7 +122,7 @@ final class EventFeed: Sendable {
         _ connection: AgentConnection, wake: Int32, onEvent: () -> Void
     ) throws(ClientError) {
         var deadline = Deadline.after(ClientLimits.subscribeTime)
-        _ = try connection.begin(.eventsSubscribe(subscription), deadline: deadline)
+        _ = try connection.begin(EventsSubscribe(subscription), deadline: deadline)
         while true {
             switch room() {
             case .stopped: return

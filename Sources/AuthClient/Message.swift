@@ -27,9 +27,9 @@ package enum Message {
         }
     }
 
-    /// The line that asks for `request`, with its LF.
-    static func line(id: Int64, _ request: AgentRequest) throws(ClientError) -> [UInt8] {
-        var line = RPCRequest(id: .integer(id), request).json.serialized()
+    /// The line that asks for `method`, with its LF.
+    static func line(id: Int64, _ method: some AgentMethod) throws(ClientError) -> [UInt8] {
+        var line = RPCRequest(id: .integer(id), method).json.serialized()
         guard line.count <= Limits.lineBytes else { throw .tooLong(limit: Limits.lineBytes) }
         line.append(UInt8(ascii: "\n"))
         return line

@@ -27,12 +27,11 @@ struct Agent {
     /// Before a secret is read, sent or received.
     func introduce(watching signals: Signals? = nil) throws(Failure) {
         guard !MemoryGuard.isClosed else { return }
-        let time = timeout ?? Self.usualTime
         do throws(Failure) {
             if let signals {
-                _ = try call(.agentPing, watching: signals) { $0 }
+                _ = try result(of: AgentPing(), watching: signals, until: .after(timeout ?? Self.usualTime))
             } else {
-                _ = try call(.agentPing, within: time) { $0 }
+                _ = try result(of: AgentPing(), within: timeout ?? Self.usualTime)
             }
         } catch {
             // Any answer will do, unless it ends the connection: then it says why.
@@ -41,38 +40,39 @@ struct Agent {
         MemoryGuard.close()
     }
 
-    func call<Value>(
-        _ request: AgentRequest, _ make: (JSON) throws(AgentError) -> Value
-    ) throws(Failure) -> (value: Value, json: JSON) {
-        let time = timeout ?? Self.usualTime
-        return try call(request, within: time, make)
-    }
-
-    func call<Value>(
-        _ request: AgentRequest, within time: Duration, _ make: (JSON) throws(AgentError) -> Value
-    ) throws(Failure) -> (value: Value, json: JSON) {
-        if request.holdsSecrets { try introduce() }
-        do throws(ClientError) {
-            let json = try connection.call(request, deadline: .after(time))
-            return (try decoded(json, make), json)
-        } catch {
-            throw Failure(error, doing: request.method.rawValue, within: time)
-        }
+    func call<Method: AgentMethod>(
+        _ method: Method, within time: Duration? = nil
+    ) throws(Failure) -> (value: Method.Result, json: JSON) {
+        if method.holdsSecrets { try introduce() }
+        let json = try result(of: method, within: time ?? timeout ?? Self.usualTime)
+        return (try decode(json, of: method), json)
     }
 
     /// The same, given up as soon as a signal says so.
-    func call<Value>(
-        _ request: AgentRequest, watching signals: Signals, until deadline: Deadline? = nil,
-        _ make: (JSON) throws(AgentError) -> Value
-    ) throws(Failure) -> Value {
-        if request.holdsSecrets { try introduce(watching: signals) }
-        let time = timeout ?? Self.usualTime
-        let deadline = deadline ?? .after(time)
+    func call<Method: AgentMethod>(
+        _ method: Method, watching signals: Signals, until deadline: Deadline? = nil
+    ) throws(Failure) -> Method.Result {
+        if method.holdsSecrets { try introduce(watching: signals) }
+        let deadline = deadline ?? .after(timeout ?? Self.usualTime)
+        return try decode(result(of: method, watching: signals, until: deadline), of: method)
+    }
+
+    private func result<Method: AgentMethod>(of method: Method, within time: Duration) throws(Failure) -> JSON {
         do throws(ClientError) {
-            let id = try connection.begin(request, deadline: deadline)
+            return try connection.result(of: method, deadline: .after(time))
+        } catch {
+            throw Failure(error, doing: Method.name, within: time)
+        }
+    }
+
+    private func result<Method: AgentMethod>(
+        of method: Method, watching signals: Signals, until deadline: Deadline
+    ) throws(Failure) -> JSON {
+        do throws(ClientError) {
+            let id = try connection.begin(method, deadline: deadline)
             while true {
                 if case .answer(id, let result)? = try connection.nextMessage(deadline: .now) {
-                    return try decoded(try result.mapError(ClientError.agent).get(), make)
+                    return try result.mapError(ClientError.agent).get()
                 }
                 switch signals.wait(for: connection.fileDescriptor, until: deadline) {
                 case .ready: break
@@ -82,7 +82,15 @@ struct Agent {
                 }
             }
         } catch {
-            throw Failure(error, doing: request.method.rawValue, within: time)
+            throw Failure(error, doing: Method.name, within: timeout ?? Self.usualTime)
+        }
+    }
+
+    private func decode<Method: AgentMethod>(_ json: JSON, of _: Method) throws(Failure) -> Method.Result {
+        do throws(ClientError) {
+            return try decoded(json)
+        } catch {
+            throw Failure(error, doing: Method.name, within: timeout ?? Self.usualTime)
         }
     }
 }

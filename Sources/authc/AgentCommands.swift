@@ -4,7 +4,7 @@ import AuthWire
 /// `network`, `reload` and `version`.
 enum AgentCommands {
     static func network(_ options: Options) throws(Failure) -> ExitStatus {
-        let (network, json) = try options.connect().call(.networkStatus, NetworkStatus.init)
+        let (network, json) = try options.connect().call(NetworkStatusGet())
         if options.json {
             try Output.json(json)
             return .done
@@ -19,7 +19,7 @@ enum AgentCommands {
     static func reload(_ options: Options) throws(Failure) -> ExitStatus {
         let agent = try options.connect()
         do throws(Failure) {
-            let (result, json) = try agent.call(.agentReload(ReloadParams()), MessageResult.init)
+            let (result, json) = try agent.call(AgentReload())
             if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "Done.")) }
             return .done
         } catch {
@@ -30,7 +30,7 @@ enum AgentCommands {
 
     /// The agent's version is told where it runs; that it does not is no failure of this command.
     static func version(_ options: Options) throws(Failure) -> ExitStatus {
-        let answer = try? options.connect().call(.agentInfo, AgentInfo.init)
+        let answer = try? options.connect().call(AgentInfoGet())
         if options.json {
             try Output.json(.object(["authc": .string(Release.version), "agent": answer?.json ?? .null]))
             return .done

@@ -7,12 +7,12 @@ enum KnownNames {
     private static let options = Options(timeout: .seconds(1))
 
     static func sessions() -> [String] {
-        let list = try? options.connect().call(.sessionList, SessionList.init).value
+        let list = try? options.connect().call(SessionListGet()).value
         return list?.sessions.map(\.session.text) ?? []
     }
 
     static func providers() -> [String] {
-        let list = try? options.connect().call(.providerList, ProviderList.init).value
+        let list = try? options.connect().call(ProviderListGet()).value
         return list?.providers.map(\.name) ?? []
     }
 
@@ -24,9 +24,9 @@ enum KnownNames {
         // No rule names one: then it is the agent's own choice.
         let session = (try? options.chosenSession()) ?? nil
         guard let agent = try? options.connect(),
-            let status = try? agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value,
+            let status = try? agent.call(SessionStatusGet(SessionParams(session: session))).value,
             let detail = try? agent.call(
-                .providerShow(ProviderParams(provider: status.provider)), ProviderDetail.init
+                ProviderShow(ProviderParams(provider: status.provider))
             ).value
         else { return [] }
         return detail.endpoints.map(\.name)

@@ -4,7 +4,7 @@ import AuthWire
 enum OutboxCommands {
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession())
-        let (list, json) = try options.connect().call(.outboxList(params), OutboxList.init)
+        let (list, json) = try options.connect().call(OutboxListGet(params))
         try show(list, json, options, none: "Nothing waits.")
         return .done
     }
@@ -12,14 +12,14 @@ enum OutboxCommands {
     /// What still waits afterwards is shown; the exit status is that of the first of them.
     static func flush(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession(), id: id)
-        let (list, json) = try options.connect().call(.outboxFlush(params), OutboxList.init)
+        let (list, json) = try options.connect().call(OutboxFlush(params))
         try show(list, json, options, none: "All of it was sent.")
         return list.entries.first.map { $0.error.map(ExitStatus.init) ?? .temporary } ?? .done
     }
 
     static func drop(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession(), id: id)
-        let (list, json) = try options.connect().call(.outboxDrop(params), OutboxList.init)
+        let (list, json) = try options.connect().call(OutboxDrop(params))
         if options.json {
             try Output.json(json)
             return .done

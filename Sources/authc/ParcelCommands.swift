@@ -23,8 +23,8 @@ enum ParcelCommands {
         let agent = try options.connect(beforeSecrets: true)
         var passphrase: String?
         if case .passphrase(let fromInput) = seal { passphrase = try Self.passphrase(options, fromInput, isNew: true) }
-        let params = ExportParams(session: try options.namedSession(), passphrase: passphrase)
-        let (result, json) = try agent.call(.sessionExport(params), ExportResult.init)
+        let params = SessionExport(session: try options.namedSession(), passphrase: passphrase)
+        let (result, json) = try agent.call(params)
         var bytes = result.bytes
         if case .recipients(let recipients, let files) = seal {
             bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: mostBytes)
@@ -47,19 +47,19 @@ enum ParcelCommands {
     static func take(_ options: Options, from path: String, openedBy seal: Seal) throws(Failure) -> ExitStatus {
         let bytes = try read(path)
         let agent = try options.connect(beforeSecrets: true)
-        let params: ImportParams
+        let params: SessionImport
         switch seal {
         case .identities(let files):
-            params = ImportParams(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: mostBytes))
+            params = SessionImport(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: mostBytes))
         case .passphrase, .recipients:
             guard !isAge(bytes) else {
                 throw .usage("\(path) is sealed to a recipient of age", hint: "name the file of yours: --identity FILE")
             }
             var fromInput = false
             if case .passphrase(true) = seal { fromInput = true }
-            params = ImportParams(bytes: bytes, passphrase: try passphrase(options, fromInput, isNew: false))
+            params = SessionImport(bytes: bytes, passphrase: try passphrase(options, fromInput, isNew: false))
         }
-        let (result, json) = try agent.call(.sessionImport(params), ImportResult.init)
+        let (result, json) = try agent.call(params)
         if options.json {
             try Output.json(json)
         } else {
@@ -71,7 +71,7 @@ enum ParcelCommands {
     private static func passphrase(_ options: Options, _ fromInput: Bool, isNew: Bool) throws(Failure) -> String {
         if fromInput { return try Passphrase.fromInput() }
         return try Passphrase.ask(
-            "Passphrase for the export", isNew: isNew, atLeast: ExportParams.shortestPassphrase, options)
+            "Passphrase for the export", isNew: isNew, atLeast: SessionExport.shortestPassphrase, options)
     }
 
     /// By what such a file begins with (age-encryption.org/v1).

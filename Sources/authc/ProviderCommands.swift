@@ -8,7 +8,7 @@ enum ProviderCommands {
     private static let longestProfile = Limits.lineBytes / 2 - 4096
 
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
-        let (list, json) = try options.connect().call(.providerList, ProviderList.init)
+        let (list, json) = try options.connect().call(ProviderListGet())
         if options.json {
             try Output.json(json)
             return .done
@@ -27,7 +27,7 @@ enum ProviderCommands {
 
     static func show(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (detail, json) = try options.connect().call(
-            .providerShow(ProviderParams(provider: name)), ProviderDetail.init)
+            ProviderShow(ProviderParams(provider: name)))
         if options.json {
             try Output.json(json)
             return .done
@@ -58,8 +58,8 @@ enum ProviderCommands {
     /// The agent reads profiles; this sends it the file's text.
     static func check(_ path: String, _ options: Options) throws(Failure) -> ExitStatus {
         let text = try FileText.read(path, atMost: longestProfile)
-        let params = ProviderCheckParams(text: text, file: path)
-        let (check, json) = try options.connect().call(.providerCheck(params), ProviderCheck.init)
+        let params = ProviderCheckRun(text: text, file: path)
+        let (check, json) = try options.connect().call(params)
         if options.json {
             try Output.json(json)
         } else if check.problems.isEmpty {
@@ -72,7 +72,7 @@ enum ProviderCommands {
 
     static func forget(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (result, json) = try options.connect().call(
-            .providerForget(ProviderParams(provider: name)), ProviderForgotten.init)
+            ProviderForget(ProviderParams(provider: name)))
         if options.json {
             try Output.json(json)
             return .done

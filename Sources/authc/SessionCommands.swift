@@ -4,7 +4,7 @@ import AuthWire
 /// `list`, `logout`, `whoami` and `wait`.
 enum SessionCommands {
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
-        let (list, json) = try options.connect().call(.sessionList, SessionList.init)
+        let (list, json) = try options.connect().call(SessionListGet())
         if options.json {
             try Output.json(json)
         } else if list.sessions.isEmpty {
@@ -16,8 +16,8 @@ enum SessionCommands {
     }
 
     static func logout(_ options: Options, revoke: Bool) throws(Failure) -> ExitStatus {
-        let params = LogoutParams(session: try options.chosenSession(), revoke: revoke)
-        let (status, json) = try options.connect().call(.sessionLogout(params), SessionStatus.init)
+        let params = SessionLogout(session: try options.chosenSession(), revoke: revoke)
+        let (status, json) = try options.connect().call(params)
         if options.json {
             try Output.json(json)
         } else {
@@ -34,11 +34,11 @@ enum SessionCommands {
     static func whoami(_ options: Options, fresh: Bool, changes: CallArguments) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
         let fields = try changes.fields()
-        let request: AgentRequest =
+        let agent = try options.connect()
+        let (result, json) =
             fields.isEmpty
-            ? .userGet(UserGetParams(session: session, fresh: fresh))
-            : .userUpdate(UserUpdateParams(session: session, fields: fields))
-        let (result, json) = try options.connect().call(request, UserResult.init)
+            ? try agent.call(UserGet(session: session, fresh: fresh))
+            : try agent.call(UserUpdate(session: session, fields: fields))
         if options.json {
             try Output.json(json)
             return .done
@@ -63,11 +63,11 @@ enum SessionCommands {
     static func wait(_ options: Options, until goal: WaitGoal) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
         let agent = try options.connect()
-        let params = SessionWaitParams(session: session, until: goal, timeout: options.timeout)
+        let params = SessionWait(session: session, until: goal, timeout: options.timeout)
         let time = options.timeout.map { $0 + Agent.grace } ?? Limits.longestDuration
         while true {
             do throws(Failure) {
-                let (status, json) = try agent.call(.sessionWait(params), within: time, SessionStatus.init)
+                let (status, json) = try agent.call(params, within: time)
                 try StatusReport.show(status, json, options)
                 return .done
             } catch {

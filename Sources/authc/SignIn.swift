@@ -78,17 +78,15 @@ struct SignIn {
         Output.note(Visible.line("\(methods[0].label). Other ways, by --method: \(others)"))
     }
 
-    private func ask<Value>(
-        _ request: AgentRequest, _ make: (JSON) throws(AgentError) -> Value
-    ) throws(Failure) -> Value {
-        try agent.call(request, watching: signals, make)
+    private func ask(_ request: some AgentMethod<Step>) throws(Failure) -> Step {
+        try agent.call(request, watching: signals)
     }
 
     /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
     /// - Parameter request: with `true` it ends that one.
-    private func begin(_ questions: Questions, _ request: (Bool) -> AgentRequest) throws(Failure) -> Step {
+    private func begin(_ questions: Questions, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
         do throws(Failure) {
-            return try ask(request(replaces), Step.init)
+            return try ask(request(replaces))
         } catch {
             guard error.agentError?.cause == "sign_in_in_progress" else { throw error }
             guard options.mayAsk else {
@@ -96,17 +94,17 @@ struct SignIn {
                 throw error
             }
             guard try questions.agrees("\(error.message) End it and go on?") else { throw error }
-            return try ask(request(true), Step.init)
+            return try ask(request(true))
         }
     }
 
     private func cancel(_ login: String) {
-        let cancel = AgentRequest.loginCancel(LoginParams(login: login))
-        _ = try? agent.connection.call(cancel, deadline: .after(Self.cancelTime))
+        let cancel = LoginCancel(LoginParams(login: login))
+        _ = try? agent.connection.result(of: cancel, deadline: .after(Self.cancelTime))
     }
 
     private enum Next {
-        case ask(AgentRequest)
+        case ask(any AgentMethod<Step>)
         case wait(until: Deadline)
     }
 
@@ -120,8 +118,8 @@ struct SignIn {
         case .fields:
             switch try questions.answers(to: step) {
             case .fields(let fields):
-                return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
-            case .another: return .ask(.loginResend(LoginParams(login: step.login)))
+                return .ask(LoginAnswer(login: step.login, fields: fields))
+            case .another: return .ask(LoginResend(LoginParams(login: step.login)))
             }
         case .device:
             let address = step.verificationURIComplete ?? step.verificationURI ?? ""
@@ -133,7 +131,7 @@ struct SignIn {
             try openBrowser(step)
             guard step.fields != nil else { break }
             guard case .fields(let fields) = try questions.answers(to: step) else { return nil }
-            return .ask(.loginAnswer(LoginAnswerParams(login: step.login, fields: fields)))
+            return .ask(LoginAnswer(login: step.login, fields: fields))
         }
         let left = step.expiresAt.map { max(.zero, .seconds($0 - WallClock.now)) + Self.grace }
         return .wait(until: .after(left ?? Self.longestWait))
@@ -159,11 +157,11 @@ struct SignIn {
     }
 
     /// Another code may be asked for too soon; then the question stands.
-    private func sent(_ request: AgentRequest, _ step: Step, _ questions: Questions) throws(Failure) -> Step {
+    private func sent(_ request: any AgentMethod<Step>, _ step: Step, _ questions: Questions) throws(Failure) -> Step {
         do throws(Failure) {
-            return try ask(request, Step.init)
+            return try ask(request)
         } catch {
-            guard case .loginResend = request, error.agentError?.kind == .rateLimited else { throw error }
+            guard request is LoginResend, error.agentError?.kind == .rateLimited else { throw error }
             var again = step
             again.message = error.message
             again.error = nil
@@ -177,7 +175,7 @@ struct SignIn {
         let limit = options.timeout.map { Deadline.after($0) } ?? .never
         while true {
             do throws(Failure) {
-                return try agent.call(.loginWait(params), watching: signals, until: min(deadline, limit), Step.init)
+                return try agent.call(LoginWait(params), watching: signals, until: min(deadline, limit))
             } catch {
                 if let timeout = options.timeout, limit.hasPassed, error.kind == ErrorKind.timeout.rawValue {
                     throw Failure(

@@ -22,23 +22,22 @@ enum SignInGoal {
     ///   - replacesAccount: the session may be given to another account.
     func request(
         _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool
-    ) -> AgentRequest {
+    ) -> any AgentMethod<Step> {
         switch self {
         case .signIn(let provider, let environment, let method, let remember):
-            return .loginStart(
-                LoginStartParams(
-                    provider: provider, session: session, environment: environment, method: method, fields: fields,
-                    remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
-                    replacesSignIn: replaces, replaceAccount: replacesAccount))
+            return LoginStart(
+                provider: provider, session: session, environment: environment, method: method, fields: fields,
+                remember: remember, hasBrowser: WebBrowser.isHere || method == Self.browserMethod,
+                replacesSignIn: replaces, replaceAccount: replacesAccount)
         case .password(let verb, let provider, let environment):
             let params = PasswordParams(
                 session: session, provider: provider, environment: environment, fields: fields,
                 replacesSignIn: replaces, replaceAccount: replacesAccount)
             return switch verb {
-            case .set: .passwordSet(params)
-            case .change: .passwordChange(params)
-            case .requestReset: .passwordRequestReset(params)
-            case .reset: .passwordReset(params)
+            case .set: PasswordSet(params)
+            case .change: PasswordChange(params)
+            case .requestReset: PasswordRequestReset(params)
+            case .reset: PasswordReset(params)
             }
         }
     }
@@ -69,10 +68,10 @@ struct SignInAsking {
     let signals: Signals
 
     func provider(_ name: String) throws(Failure) -> ProviderDetail {
-        try agent.call(.providerShow(ProviderParams(provider: name)), watching: signals, ProviderDetail.init)
+        try agent.call(ProviderShow(ProviderParams(provider: name)), watching: signals)
     }
 
     func status(_ session: SessionName?) throws(Failure) -> SessionStatus {
-        try agent.call(.sessionStatus(SessionParams(session: session)), watching: signals, SessionStatus.init)
+        try agent.call(SessionStatusGet(SessionParams(session: session)), watching: signals)
     }
 }

@@ -3,14 +3,15 @@ import AuthWire
 /// The commands that end with a session's status: `status`, `refresh`, `validate`, `use`, `logout`, `wait`.
 enum StatusReport {
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try run(.sessionStatus(SessionParams(session: options.chosenSession())), options)
+        try run(SessionStatusGet(SessionParams(session: options.chosenSession())), options)
     }
 
     /// - Parameter outcome: how the command ends in that state; a command that did what it was told is done.
     static func run(
-        _ request: AgentRequest, _ options: Options, outcome: (SessionState) -> ExitStatus = ExitStatus.init
+        _ request: some AgentMethod<SessionStatus>, _ options: Options,
+        outcome: (SessionState) -> ExitStatus = ExitStatus.init
     ) throws(Failure) -> ExitStatus {
-        let (status, json) = try options.connect().call(request, SessionStatus.init)
+        let (status, json) = try options.connect().call(request)
         try show(status, json, options)
         return outcome(status.state)
     }

@@ -10,8 +10,8 @@ enum StoreCommands {
     static func unlock(_ options: Options, fromInput: Bool) throws(Failure) -> ExitStatus {
         let agent = try options.connect(beforeSecrets: true)
         let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
-            let request = AgentRequest.agentUnlock(UnlockParams(passphrase: passphrase))
-            let (store, json) = try agent.call(request, StoreInfo.init)
+            let request = AgentUnlock(passphrase: passphrase)
+            let (store, json) = try agent.call(request)
             if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
             return json
         }
@@ -22,8 +22,8 @@ enum StoreCommands {
     static func migrate(_ options: Options, to kind: StoreKind, fromInput: Bool) throws(Failure) -> ExitStatus {
         let agent = try options.connect(beforeSecrets: true)
         let json = try open(options, fromInput: fromInput) { passphrase throws(Failure) in
-            let request = AgentRequest.storeMigrate(MigrateParams(to: kind, passphrase: passphrase))
-            let (result, json) = try agent.call(request, MessageResult.init)
+            let request = StoreMigrate(to: kind, passphrase: passphrase)
+            let (result, json) = try agent.call(request)
             if !options.json { Output.note(Visible.lines(result.message ?? "")) }
             return json
         }
@@ -75,14 +75,14 @@ enum StoreCommands {
         let agent = try options.connect(beforeSecrets: true)
         let params =
             switch key {
-            case .sameOutside: RekeyParams()
-            case .passphrase(true): RekeyParams(passphrase: try Passphrase.fromInput())
+            case .sameOutside: StoreRekey()
+            case .passphrase(true): StoreRekey(passphrase: try Passphrase.fromInput())
             case .passphrase(false):
-                RekeyParams(
+                StoreRekey(
                     passphrase: try Passphrase.ask("New passphrase for your sessions", isNew: true, options))
-            case .file(let path): RekeyParams(key: try KeyFile.read(path))
+            case .file(let path): StoreRekey(key: try KeyFile.read(path))
             }
-        let (result, json) = try agent.call(.storeRekey(params), MessageResult.init)
+        let (result, json) = try agent.call(params)
         if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
         return .done
     }

@@ -6,12 +6,12 @@ enum TokenReport {
         _ options: Options, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
         origin: String? = nil
     ) throws(Failure) -> ExitStatus {
-        let params = TokenGetParams(
+        let params = TokenGet(
             session: try options.chosenSession(), minValid: minValid, scopes: scopes, audience: audience,
             timeout: options.timeout, origin: origin)
         let agent = try options.connect()
         let time = options.timeout.map { $0 + Agent.grace } ?? Agent.usualTime
-        let (token, json) = try agent.call(.tokenGet(params), within: time, TokenResult.init)
+        let (token, json) = try agent.call(params, within: time)
         if options.json {
             try Output.json(json)
             return .done

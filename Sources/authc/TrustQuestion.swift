@@ -6,7 +6,7 @@ enum TrustQuestion {
     static func run(_ options: Options, agreed: Bool) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
         let agent = try options.connect()
-        let (found, json) = try agent.call(.sessionTrust(TrustParams(session: session)), TrustResult.init)
+        let (found, json) = try agent.call(SessionTrust(session: session))
         guard !found.origins.isEmpty else {
             if options.json {
                 try Output.json(json)
@@ -25,8 +25,8 @@ enum TrustQuestion {
             guard try agrees(found, options) else { throw .cancelled("nothing was changed") }
         }
         // Of the session that was shown, whatever the default is by now.
-        let params = TrustParams(session: found.status.session, origins: found.origins)
-        let (result, answer) = try agent.call(.sessionTrust(params), TrustResult.init)
+        let params = SessionTrust(session: found.status.session, origins: found.origins)
+        let (result, answer) = try agent.call(params)
         guard !options.json else {
             try Output.json(answer)
             return .done

@@ -71,7 +71,7 @@ struct Watch {
         let connection = try options.connect().connection
         let params = SubscribeParams(topics: topic.map { [$0] }, session: session)
         do throws(ClientError) {
-            _ = try connection.begin(.eventsSubscribe(params), deadline: .after(Self.subscribeTime))
+            _ = try connection.begin(EventsSubscribe(params), deadline: .after(Self.subscribeTime))
         } catch {
             throw Failure(error, doing: "events.subscribe", within: Self.subscribeTime)
         }

@@ -10,7 +10,7 @@ struct AgentConnectionTests {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
-        let result = try connection.call(.tokenGet(TokenGetParams()), deadline: .after(.seconds(10)))
+        let result = try connection.result(of: TokenGet(), deadline: .after(.seconds(10)))
         #expect(result["access_token"] == "t0ken")
     }
 
@@ -20,7 +20,7 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         #expect(throws: ClientError.agent(AgentError(.offline, "There is no network."))) {
-            try connection.call(.tokenGet(TokenGetParams()), deadline: .after(.seconds(10)))
+            try connection.result(of: TokenGet(), deadline: .after(.seconds(10)))
         }
     }
 
@@ -50,9 +50,9 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         #expect(throws: ClientError.timedOut) {
-            try connection.call(.sessionList, deadline: .after(.milliseconds(20)))
+            try connection.result(of: SessionListGet(), deadline: .after(.milliseconds(20)))
         }
-        #expect(try connection.call(.agentPing, deadline: .after(.seconds(10)))["pid"] == 1)
+        #expect(try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))["pid"] == 1)
     }
 
     @Test("half an answer and silence ends at the deadline")
@@ -61,7 +61,7 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         #expect(throws: ClientError.timedOut) {
-            try connection.call(.agentPing, deadline: .after(.milliseconds(20)))
+            try connection.result(of: AgentPing(), deadline: .after(.milliseconds(20)))
         }
     }
 
@@ -74,7 +74,7 @@ struct AgentConnectionTests {
         do {
             let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
             #expect(throws: ClientError.timedOut) {
-                try connection.call(.agentPing, deadline: .after(.milliseconds(20)))
+                try connection.result(of: AgentPing(), deadline: .after(.milliseconds(20)))
             }
         }
     }
@@ -88,12 +88,12 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         #expect(throws: ClientError.closed) {
-            try connection.call(.agentPing, deadline: .after(.seconds(10)))
+            try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
         }
         // Writing to it is no SIGPIPE.
         #expect(throws: ClientError.closed) {
-            _ = try connection.call(.agentPing, deadline: .after(.seconds(10)))
-            _ = try connection.call(.agentPing, deadline: .after(.seconds(10)))
+            _ = try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
+            _ = try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
         }
     }
 
@@ -107,7 +107,7 @@ struct AgentConnectionTests {
         do {
             let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
             #expect(throws: ClientError.tooLong(limit: 12 << 20)) {
-                try connection.call(.agentPing, deadline: .after(.seconds(60)))
+                try connection.result(of: AgentPing(), deadline: .after(.seconds(60)))
             }
         }
     }
@@ -118,7 +118,7 @@ struct AgentConnectionTests {
         let agent = try TestAgent(replies: ["agent.ping": .success(["text": .string(text)])])
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
-        #expect(try connection.call(.agentPing, deadline: .after(.seconds(60)))["text"]?.stringValue == text)
+        #expect(try connection.result(of: AgentPing(), deadline: .after(.seconds(60)))["text"]?.stringValue == text)
     }
 
     @Test("a request over the agent's limit is not sent")
@@ -128,7 +128,7 @@ struct AgentConnectionTests {
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         let text = String(repeating: "x", count: Limits.lineBytes)
         #expect(throws: ClientError.tooLong(limit: Limits.lineBytes)) {
-            try connection.call(.providerCheck(ProviderCheckParams(text: text)), deadline: .after(.seconds(10)))
+            try connection.result(of: ProviderCheckRun(text: text), deadline: .after(.seconds(10)))
         }
         #expect(agent.requests.isEmpty)
     }
@@ -139,7 +139,7 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         let error = #expect(throws: ClientError.self) {
-            try connection.call(.agentPing, deadline: .after(.seconds(10)))
+            try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
         }
         guard case .badReply = error else {
             Issue.record("\(String(describing: error))")
@@ -154,7 +154,7 @@ struct AgentConnectionTests {
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
         #expect(throws: ClientError.agent(refusal)) {
-            try connection.call(.agentPing, deadline: .after(.seconds(10)))
+            try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
         }
     }
 
@@ -166,7 +166,7 @@ struct AgentConnectionTests {
         }
         defer { agent.stop() }
         let connection = try AgentConnection(path: agent.path, deadline: .after(.seconds(10)))
-        _ = try connection.call(.eventsSubscribe(SubscribeParams()), deadline: .after(.seconds(10)))
+        _ = try connection.result(of: EventsSubscribe(SubscribeParams()), deadline: .after(.seconds(10)))
         #expect(try connection.nextEvent(deadline: .now)?.name == "snapshot")
         #expect(try connection.nextEvent(deadline: .after(.milliseconds(5))) == nil)
     }

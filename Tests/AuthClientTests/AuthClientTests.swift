@@ -32,7 +32,7 @@ struct AuthClientTests {
         let client = try AuthClient(socket: agent.path)
         try await withThrowingTaskGroup(of: (Int, JSON).self) { group in
             for number in 0..<100 {
-                group.addTask { (number, try await client.call(.tokenGet(TokenGetParams(audience: "\(number)")))) }
+                group.addTask { (number, try await client.result(of: TokenGet(audience: "\(number)"))) }
             }
             for try await (number, result) in group { #expect(result["access_token"] == .string("\(number)")) }
         }
@@ -58,7 +58,7 @@ struct AuthClientTests {
         defer { agent.stop() }
         let client = try AuthClient(socket: agent.path)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<300 { group.addTask { _ = try await client.call(.agentPing) } }
+            for _ in 0..<300 { group.addTask { _ = try await client.result(of: AgentPing()) } }
             try await group.waitForAll()
         }
         #expect(state.withLock { $0.most } == Limits.requestsPerConnection)
@@ -71,8 +71,10 @@ struct AuthClientTests {
         }
         defer { agent.stop() }
         let client = try AuthClient(socket: agent.path)
-        await #expect(throws: ClientError.timedOut) { try await client.call(.sessionList, timeout: .milliseconds(20)) }
-        #expect(try await client.call(.agentPing)["pid"] == 1)
+        await #expect(throws: ClientError.timedOut) {
+            try await client.result(of: SessionListGet(), timeout: .milliseconds(20))
+        }
+        #expect(try await client.result(of: AgentPing())["pid"] == 1)
     }
 
     @Test("a cancelled task's call ends with it")
@@ -82,7 +84,7 @@ struct AuthClientTests {
         let client = try AuthClient(socket: agent.path)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+                await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
             for await happening in agent.happenings {
                 if case .request = happening { break }
@@ -99,7 +101,7 @@ struct AuthClientTests {
         await withTaskGroup(of: Void.self) { group in
             group.cancelAll()
             group.addTask {
-                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+                await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
         }
         #expect(agent.requests.isEmpty)
@@ -109,14 +111,14 @@ struct AuthClientTests {
     func restart() async throws {
         let first = try TestAgent { peer, _ in peer.end() }
         let client = try AuthClient(socket: first.path)
-        await #expect(throws: ClientError.closed) { try await client.call(.agentPing) }
+        await #expect(throws: ClientError.closed) { try await client.result(of: AgentPing()) }
         first.vanish()
         await #expect(throws: ClientError.noAgent(path: first.path, reason: "no such file")) {
-            try await client.call(.agentPing)
+            try await client.result(of: AgentPing())
         }
         let second = try TestAgent(folder: first.folder, replies: ["agent.ping": .success(["pid": 2])])
         defer { second.stop() }
-        #expect(try await client.call(.agentPing)["pid"] == 2)
+        #expect(try await client.result(of: AgentPing())["pid"] == 2)
     }
 
     @Test("a closed client's calls are cancelled, those under way and those to come")
@@ -126,14 +128,14 @@ struct AuthClientTests {
         let client = try AuthClient(socket: agent.path)
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+                await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
             for await happening in agent.happenings {
                 if case .request = happening { break }
             }
             client.close()
         }
-        await #expect(throws: ClientError.cancelled) { try await client.call(.agentPing) }
+        await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
     }
 
     @Test("a dropped client leaves no connection: the agent sees each one end")
@@ -141,7 +143,7 @@ struct AuthClientTests {
         let agent = try TestAgent(replies: ["agent.ping": .success(["pid": 1])])
         defer { agent.stop() }
         for _ in 0..<50 {
-            _ = try await AuthClient(socket: agent.path).call(.agentPing)
+            _ = try await AuthClient(socket: agent.path).result(of: AgentPing())
         }
         var ended = 0
         for await happening in agent.happenings {
@@ -157,7 +159,7 @@ struct AuthClientTests {
         defer { agent.stop() }
         let client = try AuthClient(socket: agent.path)
         await withTaskGroup(of: Void.self) { group in
-            for _ in 0..<64 { group.addTask { _ = try? await client.call(.agentPing) } }
+            for _ in 0..<64 { group.addTask { _ = try? await client.result(of: AgentPing()) } }
             var seen = 0
             for await happening in agent.happenings {
                 if case .request = happening { seen += 1 }

@@ -99,11 +99,11 @@ struct OtherUsersAgentRootTests {
             try await onThread {
                 let connection = try AgentConnection(path: path, deadline: .after(.seconds(10)))
                 #expect(throws: ClientError.otherUser(userID: 65534)) {
-                    try connection.call(
-                        .loginAnswer(LoginAnswerParams(login: "l", fields: ["password": "hunter2"])),
+                    try connection.result(
+                        of: LoginAnswer(login: "l", fields: ["password": "hunter2"]),
                         deadline: .after(.seconds(10)))
                 }
-                _ = try connection.call(.agentPing, deadline: .after(.seconds(10)))
+                _ = try connection.result(of: AgentPing(), deadline: .after(.seconds(10)))
             }
         }
         #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")
@@ -114,9 +114,9 @@ struct OtherUsersAgentRootTests {
         let received = try await listening { path in
             let client = try AuthClient(socket: path)
             await #expect(throws: ClientError.otherUser(userID: 65534)) {
-                try await client.call(.agentUnlock(UnlockParams(passphrase: "hunter2")))
+                try await client.result(of: AgentUnlock(passphrase: "hunter2"))
             }
-            _ = try await client.call(.agentPing)
+            _ = try await client.result(of: AgentPing())
             client.close()
         }
         #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")

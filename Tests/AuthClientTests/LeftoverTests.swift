@@ -28,7 +28,7 @@ struct LeftoverTests {
     private static func use(_ agent: TestAgent, times: Int) async throws {
         for _ in 0..<times {
             let client = try AuthClient(socket: agent.path)
-            _ = try await client.call(.agentPing)
+            _ = try await client.result(of: AgentPing())
             var events = client.events().makeAsyncIterator()
             _ = try await events.next()
         }

@@ -16,6 +16,10 @@ public struct RPCRequest: Sendable, Equatable {
         self.init(id: id, method: request.method.rawValue, params: request.params)
     }
 
+    public init<Method: AgentMethod>(id: RPCID?, _ method: Method) {
+        self.init(id: id, method: Method.name, params: method.json)
+    }
+
     /// - Throws: ``RPCProblem`` with the request's id where it could be told.
     public init(_ json: JSON) throws(RPCProblem) {
         guard case .object(let object) = json else {

@@ -18,7 +18,7 @@ struct CallCommand {
         let info = try endpointInfo(agent, session)
         try agent.introduce()
         let (args, file) = try arguments.values(for: info, options)
-        var params = APICallParams(
+        var params = APICall(
             session: session, endpoint: endpoint, args: args,
             timeout: options.timeout, cache: calls.cache, retry: calls.retry,
             waitsForConnectivity: calls.waitsForConnectivity, queue: calls.queue)
@@ -26,15 +26,15 @@ struct CallCommand {
             try calls.refuseQueue()
             guard !all else { throw .usage("--all shows items as they come, and has no --output") }
             (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
-            return try calls.transfer(.apiCall(params), file, options, include: include)
+            return try calls.transfer(params, file, options, include: include)
         }
         guard all else {
-            let (response, json) = try agent.call(.apiCall(params), within: options.answerTime, APIResponse.init)
+            let (response, json) = try agent.call(params, within: options.answerTime)
             try AnswerOutput(options: options, include: include).show(response, json)
             return .done
         }
         for _ in 1...Self.mostPages {
-            let (response, _) = try agent.call(.apiCall(params), within: options.answerTime, APIResponse.init)
+            let (response, _) = try agent.call(params, within: options.answerTime)
             guard let next = try show(itemsOf: response) else { return .done }
             for (name, value) in next { params.args[name] = value }
         }
@@ -45,9 +45,9 @@ struct CallCommand {
 
     /// `nil` where there is no such endpoint: the agent's own words for that are better.
     private func endpointInfo(_ agent: Agent, _ session: SessionName?) throws(Failure) -> EndpointInfo? {
-        let status = try agent.call(.sessionStatus(SessionParams(session: session)), SessionStatus.init).value
+        let status = try agent.call(SessionStatusGet(SessionParams(session: session))).value
         let provider = ProviderParams(provider: status.provider)
-        let detail = try agent.call(.providerShow(provider), ProviderDetail.init).value
+        let detail = try agent.call(ProviderShow(provider)).value
         return detail.endpoints.first { $0.name == endpoint }
     }
 

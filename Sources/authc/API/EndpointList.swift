@@ -4,7 +4,7 @@ import AuthWire
 enum EndpointList {
     static func show(_ provider: String, _ options: Options) throws(Failure) -> ExitStatus {
         let params = ProviderParams(provider: provider)
-        let detail = try options.connect().call(.providerShow(params), ProviderDetail.init).value
+        let detail = try options.connect().call(ProviderShow(params)).value
         if options.json {
             try Output.json(.array(detail.endpoints.map(\.json)))
             return .done

@@ -15,7 +15,7 @@ struct RequestCommand {
         if let type = body.type, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
             headers["Content-Type"] = type
         }
-        var params = APIRequestParams(
+        var params = APIRequest(
             session: try options.chosenSession(), method: method, path: path, headers: headers,
             bodyBase64: body.bytes.map(Base64.encode), multipart: body.parts, timeout: options.timeout,
             cache: calls.cache, retry: calls.retry, waitsForConnectivity: calls.waitsForConnectivity,
@@ -24,10 +24,10 @@ struct RequestCommand {
             try calls.refuseQueue()
             (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
             if body.parts == nil { params.bodyStream = body.file?.announced }
-            return try calls.transfer(.apiRequest(params), body.file, options, include: include)
+            return try calls.transfer(params, body.file, options, include: include)
         }
         let (response, json) = try options.connect().call(
-            .apiRequest(params), within: options.answerTime, APIResponse.init)
+            params, within: options.answerTime)
         try AnswerOutput(options: options, include: include).show(response, json)
         return .done
     }
@@ -61,7 +61,7 @@ struct CallOptions {
 
     /// A call with a long body or an answer of any length.
     func transfer(
-        _ request: AgentRequest, _ file: BodyFile?, _ options: Options, include: Bool
+        _ request: some AgentMethod<APIResponse>, _ file: BodyFile?, _ options: Options, include: Bool
     ) throws(Failure) -> ExitStatus {
         var transfer = Transfer(request, options, body: file, output: try output.map(AnswerFile.init))
         let (response, json) = try transfer.run()

@@ -22,7 +22,7 @@ struct Redirect: ParsableCommand {
             try options.prepareForSecrets()
             var text = if let address { address } else { try Self.fromInput() }
             while text.last?.isWhitespace == true { text.removeLast() }
-            _ = try options.connect().call(.loginRedirect(LoginRedirectParams(address: text))) { $0 }
+            _ = try options.connect().call(LoginRedirect(address: text))
             return .done
         }
     }

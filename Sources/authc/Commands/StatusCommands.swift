@@ -31,8 +31,8 @@ struct Use: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
-            let params = SessionUseParams(session: try Options.sessionName(name))
-            return try StatusReport.run(.sessionUse(params), options) { _ in .done }
+            let params = SessionUse(session: try Options.sessionName(name))
+            return try StatusReport.run(params, options) { _ in .done }
         }
     }
 }
@@ -44,7 +44,7 @@ struct Refresh: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
-            try StatusReport.run(.sessionRefresh(SessionParams(session: options.chosenSession())), options)
+            try StatusReport.run(SessionRefresh(SessionParams(session: options.chosenSession())), options)
         }
     }
 }
@@ -56,7 +56,7 @@ struct Validate: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
-            try StatusReport.run(.sessionValidate(SessionParams(session: options.chosenSession())), options)
+            try StatusReport.run(SessionValidate(SessionParams(session: options.chosenSession())), options)
         }
     }
 }

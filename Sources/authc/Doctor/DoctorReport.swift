@@ -28,14 +28,14 @@ struct DoctorReport {
         var subject = Finding.Subject.agent
         do throws(Failure) {
             let agent = try options.connect()
-            let info = try agent.call(.agentInfo, AgentInfo.init).value
+            let info = try agent.call(AgentInfoGet()).value
             findings += [Examination.agent(info), try settings(agent), Examination.store(info.store)]
             subject = .network
-            let network = try agent.call(.networkStatus, NetworkStatus.init).value
+            let network = try agent.call(NetworkStatusGet()).value
             findings.append(Examination.network(network))
             findings += Examination.providers(network) + Examination.clock(network)
             subject = .sessions
-            findings += Examination.sessions(try agent.call(.sessionList, SessionList.init).value.sessions)
+            findings += Examination.sessions(try agent.call(SessionListGet()).value.sessions)
         } catch {
             findings.append(.problem(subject, error))
         }
@@ -44,8 +44,8 @@ struct DoctorReport {
     /// As a start or a reload would find them.
     private func settings(_ agent: Agent) throws(Failure) -> Finding {
         do throws(Failure) {
-            let check = AgentRequest.agentReload(ReloadParams(check: true))
-            return Examination.settings(try agent.call(check, MessageResult.init).value)
+            let check = AgentReload(check: true)
+            return Examination.settings(try agent.call(check).value)
         } catch {
             guard let said = error.agentError, said.kind == .validation else { throw error }
             return Examination.settings(broken: said)

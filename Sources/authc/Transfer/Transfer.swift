@@ -8,7 +8,7 @@ struct Transfer {
     static let stream = "body"
 
     let options: Options
-    let request: AgentRequest
+    let request: any AgentMethod<APIResponse>
     var body: BodyFile?
     var output: AnswerFile?
 
@@ -19,7 +19,7 @@ struct Transfer {
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
 
-    init(_ request: AgentRequest, _ options: Options, body: BodyFile?, output: AnswerFile?) {
+    init(_ request: some AgentMethod<APIResponse>, _ options: Options, body: BodyFile?, output: AnswerFile?) {
         self.request = request
         self.options = options
         self.body = body
@@ -64,10 +64,10 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let response = try told { () throws(ClientError) in try decoded(json, APIResponse.init) }
+        let response = try told { () throws(ClientError) in try decoded(json, as: APIResponse.self) }
         head = (response, json)
         body = nil
-        if response.stream != nil, output != nil { read = try begin(.apiRead(Self.params), connection, deadline) }
+        if response.stream != nil, output != nil { read = try begin(APIRead(Self.params), connection, deadline) }
     }
 
     private mutating func written(
@@ -87,18 +87,18 @@ struct Transfer {
         guard let body else { return }
         progress.moved(to: offset, of: body.announced.size)
         let piece = try body.piece(at: offset)
-        let params = StreamWriteParams(
+        let params = APIWrite(
             stream: Self.stream, offset: offset, bytes: piece.bytes, isLast: piece.isLast)
-        write = try begin(.apiWrite(params), connection, deadline)
+        write = try begin(params, connection, deadline)
     }
 
     private mutating func taken(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let piece = try told { () throws(ClientError) in try decoded(json, StreamPiece.init) }
+        let piece = try told { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
         // Asked for before this one is written: the two take their time together.
-        read = piece.isLast ? nil : try begin(.apiRead(Self.params), connection, deadline)
+        read = piece.isLast ? nil : try begin(APIRead(Self.params), connection, deadline)
         try output?.write(piece.bytes)
         received += piece.bytes.count
         progress.moved(to: received, of: head?.response.size)
@@ -110,7 +110,7 @@ struct Transfer {
     private static let params = StreamParams(stream: stream)
 
     private func begin(
-        _ request: AgentRequest, _ connection: AgentConnection, _ deadline: Deadline
+        _ request: some AgentMethod, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) -> Int64 {
         try told { () throws(ClientError) in try connection.begin(request, deadline: deadline) }
     }
@@ -137,7 +137,7 @@ struct Transfer {
     }
 
     private func failure(_ error: ClientError) -> Failure {
-        Failure(error, doing: request.method.rawValue, within: options.timeout ?? Agent.usualTime)
+        Failure(error, doing: type(of: request).name, within: options.timeout ?? Agent.usualTime)
     }
 
     private static func value(_ result: Result<JSON, AgentError>) throws(Failure) -> JSON {
