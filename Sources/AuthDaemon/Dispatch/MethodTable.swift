@@ -78,7 +78,7 @@ struct RequestWait: Sendable {
         answer(within: asked) { () async throws(AgentError) in .text(try await work()) }
     }
 
-    private func answer(within asked: Duration?, _ work: @escaping Job.Work) -> Answer {
+    private func answer(within asked: Duration?, _ work: @escaping RequestTask.Work) -> Answer {
         let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
         guard isStarting else { return .later(within: limit, work) }
         return .later(within: limit) { [board] () async throws(AgentError) in
