@@ -35,69 +35,44 @@ struct DiscoveryTests {
     /// Of its kind are instants alone, and they keep it.
     private static let probe: JSON = 7.5
 
-    private static let results: [String: Read] = [
-        "message": { json throws(AgentError) in try MessageResult(.object(json)).json },
-        "info": { json throws(AgentError) in try AgentInfo(.object(json)).json },
-        "pong": { json throws(AgentError) in try Pong(.object(json)).json },
-        "stats": { json throws(AgentError) in try AgentStats(.object(json)).json },
-        "store": { json throws(AgentError) in try StoreInfo(.object(json)).json },
-        "providers": { json throws(AgentError) in try ProviderList(.object(json)).json },
-        "provider": { json throws(AgentError) in try ProviderDetail(.object(json)).json },
-        "problems": { json throws(AgentError) in try ProviderCheck(.object(json)).json },
-        "step": { json throws(AgentError) in try Step(.object(json)).json },
-        "sessions": { json throws(AgentError) in try SessionList(.object(json)).json },
-        "status": { json throws(AgentError) in try SessionStatus(.object(json)).json },
-        "token": { json throws(AgentError) in try TokenResult(.object(json)).json },
-        "proof": { json throws(AgentError) in try ProofResult(.object(json)).json },
-        "user": { json throws(AgentError) in try UserResult(.object(json)).json },
-        "response": { json throws(AgentError) in try APIResponse(.object(json)).json },
-        "taken": { json throws(AgentError) in try StreamTaken(.object(json)).json },
-        "piece": { json throws(AgentError) in try StreamPiece(.object(json)).json },
-        "network": { json throws(AgentError) in try NetworkStatus(.object(json)).json },
-        "outbox": { json throws(AgentError) in try OutboxList(.object(json)).json },
-        "parcel": { json throws(AgentError) in try ExportResult(.object(json)).json },
-        "trust": { json throws(AgentError) in try TrustResult(.object(json)).json },
-        "forgotten": { json throws(AgentError) in try ProviderForgotten(.object(json)).json },
-        "imported": { json throws(AgentError) in try ImportResult(.object(json)).json },
-    ]
-
-    /// Without a reader: nothing, and the document itself.
-    private static let unread: Set = ["nothing", "openrpc"]
-
-    @Test("every method is described, by its name")
+    @Test("every method is described, by its name and access class")
     func methods() throws {
-        let methods = try #require(Discovery.document["methods"]?.arrayValue)
-        #expect(methods.compactMap { $0["name"]?.stringValue } == MethodName.allCases.map(\.rawValue))
+        let methods = Discovery.document.methods
+        #expect(methods.compactMap { $0["name"]?.stringValue } == AgentMethods.all.map { $0.name })
+        #expect(methods.compactMap { $0["x-access"]?.stringValue } == AgentMethods.all.map { $0.access.rawValue })
         #expect(methods.allSatisfy { $0["summary"]?.stringValue?.isEmpty == false })
-        for member in ResultAbout.members["openrpc"] ?? [] { #expect(Discovery.document[member.name] != nil) }
     }
 
-    @Test("the params are those that the method reads, with their kinds, and no others", arguments: MethodName.allCases)
-    func params(method: MethodName) throws {
-        let list = try #require(try Self.method(method)["params"]?.arrayValue)
+    private static let names = AgentMethods.all.map { $0.name }
+
+    @Test("the params are those that the method reads, with their kinds, and no others", arguments: names)
+    func params(name: String) throws {
+        let list = try #require(try Self.method(name)["params"]?.arrayValue)
         var described: [String: Described] = [:]
         for param in list {
             described[try #require(param["name"]?.stringValue)] = Described(
                 kind: param["schema"]?["type"]?.stringValue, isRequired: param["required"] == true)
         }
-        try Self.compare(described, method.rawValue) { params throws(AgentError) in
-            let request = try AgentRequest(method: method.rawValue, params: .object(params))
-            return request.params
+        let method = try #require(AgentMethods.named(name))
+        try Self.compare(described, name) { params throws(AgentError) in
+            try method.init(params: .object(params)).json
         }
     }
 
-    @Test("the members of each result are those that its reader reads", arguments: MethodName.allCases)
-    func result(method: MethodName) throws {
-        let result = try #require(try Self.method(method)["result"])
-        let name = try #require(result["name"]?.stringValue)
-        #expect(result["schema"]?["type"] == "object" && ResultAbout.members[name] != nil)
-        guard !Self.unread.contains(name) else { return }
-        let required = result["schema"]?["required"]?.arrayValue?.compactMap(\.stringValue) ?? []
+    @Test("the members of each result are those that its reader reads", arguments: names)
+    func result(name: String) throws {
+        let schema = try #require(try Self.method(name)["result"]?["schema"])
+        #expect(schema["type"] == "object")
+        let required = schema["required"]?.arrayValue?.compactMap(\.stringValue) ?? []
         var described: [String: Described] = [:]
-        for (key, schema) in try #require(result["schema"]?["properties"]?.objectValue) {
+        for (key, schema) in try #require(schema["properties"]?.objectValue) {
             described[key] = Described(kind: schema["type"]?.stringValue, isRequired: required.contains(key))
         }
-        try Self.compare(described, name, try #require(Self.results[name]))
+        try Self.compare(described, name, Self.readResult(of: try #require(AgentMethods.named(name))))
+    }
+
+    private static func readResult<Method: AgentMethod>(of _: Method.Type) -> Read {
+        { members throws(AgentError) in try Method.Result(.object(members)).json }
     }
 
     // MARK: One reader
@@ -120,10 +95,10 @@ struct DiscoveryTests {
     private static func compare(_ described: [String: Described], _ what: String, _ read: Read) throws {
         let required = try required(read)
         #expect(Set(described.filter(\.value.isRequired).keys) == Set(required.keys), "required by \(what)")
-        let names = try names()
-        #expect(names.count > 300)
+        let words = try words()
+        #expect(words.count > 300)
         let base = try read(required)
-        let found = names.union(described.keys).filter { name in
+        let found = words.union(described.keys).filter { name in
             required[name] != nil || Self.reads(name, read, required, base)
         }
         #expect(Set(described.keys) == found, "\(what)")
@@ -176,18 +151,17 @@ struct DiscoveryTests {
         do throws(AgentError) {
             return try read(members) != base
         } catch {
-            // What a method says to a name that it does not know is another thing.
-            return !error.message.hasPrefix("params.\(name)") || error.message.contains(": expected ")
+            // What a strict method says to a name that it does not know is another thing.
+            return error.message.contains("\(name): expected ")
         }
     }
 
-    private static func method(_ method: MethodName) throws -> JSON {
-        let methods = try #require(Discovery.document["methods"]?.arrayValue)
-        return try #require(methods.first { $0["name"]?.stringValue == method.rawValue })
+    private static func method(_ name: String) throws -> JSON {
+        try #require(Discovery.document.methods.first { $0["name"]?.stringValue == name })
     }
 
     /// Every word of the protocol's page: the name of a member is one of them.
-    private static func names() throws -> Set<String> {
+    private static func words() throws -> Set<String> {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 1...3 { folder.deleteLastPathComponent() }
         let page = try String(contentsOf: folder.appendingPathComponent("Docs/protocol.md"), encoding: .utf8)

@@ -4,11 +4,11 @@ import Testing
 
 @Suite("The methods of the protocol")
 struct AgentMethodTests {
-    @Test("every name is listed once")
+    @Test("every name is listed once, and has two parts")
     func names() {
         let names = AgentMethods.all.map { $0.name }
-        #expect(names == MethodName.allCases.map(\.rawValue))
         #expect(Set(names).count == names.count)
+        #expect(names.allSatisfy { $0.wholeMatch(of: /[a-z]+\.[a-z_]+/) != nil })
     }
 
     @Test("a summary is a sentence on one line")

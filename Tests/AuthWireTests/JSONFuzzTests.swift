@@ -60,7 +60,8 @@ struct JSONFuzzTests {
         var random = SplitMix(seed: UInt64(part) + 100)
         for _ in 0..<5_000 {
             switch RPCIncoming(line: mutated(using: &random)) {
-            case .single(.success(let request)): _ = try? AgentRequest(method: request.method, params: request.params)
+            case .single(.success(let request)):
+                _ = try? AgentMethods.named(request.method)?.init(params: request.params)
             case .single(.failure(let problem)): #expect([-32700, -32600].contains(problem.error.code))
             case .batch(let elements): #expect(!elements.isEmpty)
             }

@@ -1,51 +1,51 @@
 import AuthWire
 import Testing
 
+@Suite("The params of each method")
 struct RequestTests {
+    private func read(_ name: String, _ params: JSON?) throws -> any AgentMethod {
+        try #require(AgentMethods.named(name), "\(name)").init(params: params)
+    }
+
     private func error(_ method: String, _ params: JSON?) -> AgentError? {
-        #expect(throws: AgentError.self) { try AgentRequest(method: method, params: params) }
+        #expect(throws: AgentError.self) { try read(method, params) }
     }
 
     @Test("every method is read back from what is written, with every key")
     func roundTrips() throws {
         let requests = try Samples.requests()
-        #expect(requests.map(\.method) == MethodName.allCases)
-        for request in requests {
-            let line = RPCRequest(id: .integer(1), request).json.serialized()
-            let read = try JSON(parsing: line)
-            #expect(try AgentRequest(method: read["method"]?.stringValue ?? "", params: read["params"]) == request)
-        }
+        #expect(requests.map { type(of: $0).name } == AgentMethods.all.map { $0.name })
+        for request in requests { try check(request) }
     }
 
-    @Test("a request for a proof sends a secret if it brings a token, and only then")
-    func proofSecrets() {
-        let url = "https://a.example/"
-        #expect(AgentRequest.tokenProof(TokenProofParams(method: "GET", url: url, accessToken: "t")).sendsSecrets)
-        #expect(!AgentRequest.tokenProof(TokenProofParams(method: "GET", url: url)).sendsSecrets)
+    private func check<Method: AgentMethod>(_ request: Method) throws {
+        let read = try JSON(parsing: RPCRequest(id: .integer(1), request).json.serialized())
+        #expect(read["method"]?.stringValue == Method.name)
+        #expect(try Method(params: read["params"]) == request)
     }
 
-    @Test("every method is read from its required keys alone", arguments: MethodName.allCases)
-    func readsTheLeast(name: MethodName) throws {
-        let required: [MethodName: JSON] = [
-            .providerShow: ["provider": "p"], .providerCheck: ["text": ""], .providerForget: ["provider": "p"],
-            .loginStart: ["provider": "p"],
-            .loginAnswer: ["login": "l", "fields": [:]], .loginWait: ["login": "l"], .loginCancel: ["login": "l"],
-            .loginResend: ["login": "l"], .loginRedirect: ["address": "a:/"],
-            .sessionUse: ["session": "s"], .sessionWait: ["until": "active"],
-            .tokenReject: ["access_token": "t"], .tokenProof: ["method": "GET", "url": "https://a.example/"],
-            .userUpdate: ["fields": [:]], .apiRequest: ["method": "GET", "path": "/"], .apiCall: ["endpoint": "e"],
-            .apiWrite: ["stream": "s", "offset": 0], .apiRead: ["stream": "s"], .apiClose: ["stream": "s"],
-            .storeMigrate: ["to": "sealed-file"], .sessionExport: [:],
-            .sessionImport: ["parcel_base64": ""],
+    @Test("every method is read from its required keys alone", arguments: AgentMethods.all.map { $0.name })
+    func readsTheLeast(name: String) throws {
+        let required: [String: JSON] = [
+            "provider.show": ["provider": "p"], "provider.check": ["text": ""], "provider.forget": ["provider": "p"],
+            "login.start": ["provider": "p"], "login.answer": ["login": "l", "fields": [:]],
+            "login.wait": ["login": "l"], "login.cancel": ["login": "l"], "login.resend": ["login": "l"],
+            "login.redirect": ["address": "a:/"], "session.use": ["session": "s"], "session.wait": ["until": "active"],
+            "token.reject": ["access_token": "t"], "token.proof": ["method": "GET", "url": "https://a.example/"],
+            "user.update": ["fields": [:]], "api.request": ["method": "GET", "path": "/"],
+            "api.call": ["endpoint": "e"], "api.write": ["stream": "s", "offset": 0], "api.read": ["stream": "s"],
+            "api.close": ["stream": "s"], "store.migrate": ["to": "sealed-file"],
+            "session.import": ["parcel_base64": ""],
         ]
         let params = required[name]
-        let request = try AgentRequest(method: name.rawValue, params: params)
-        #expect(request.method == name)
-        #expect(try AgentRequest(method: name.rawValue, params: request.params) == request)
-        for key in params?.objectValue?.keys ?? [] {
+        let request = try read(name, params)
+        #expect(try read(name, request.json).json == request.json)
+        let described = try #require(AgentMethods.named(name)).memberList.filter(\.isRequired).map(\.name)
+        #expect(Set(described) == Set(params?.objectValue?.keys ?? []))
+        for key in described {
             var less = params?.objectValue ?? [:]
             less[key] = nil
-            let missing = error(name.rawValue, .object(less))
+            let missing = error(name, .object(less))
             #expect(missing?.code == -32602)
             #expect(missing?.message.hasPrefix("params.\(key): expected ") == true)
             #expect(missing?.message.hasSuffix("found nothing.") == true)
@@ -54,38 +54,30 @@ struct RequestTests {
 
     @Test("what is left out is what the protocol says")
     func fillsIn() throws {
-        #expect(try AgentRequest(method: "token.get", params: nil) == .tokenGet(TokenGetParams()))
-        #expect(try AgentRequest(method: "session.logout", params: [:]) == .sessionLogout(LogoutParams(revoke: true)))
-        #expect(try AgentRequest(method: "user.get", params: [:]) == .userGet(UserGetParams(fresh: false)))
-        #expect(
-            try AgentRequest(method: "login.start", params: ["provider": "p"])
-                == .loginStart(LoginStartParams(provider: "p", fields: [:], remember: false)))
-        #expect(try AgentRequest(method: "events.subscribe", params: nil) == .eventsSubscribe(SubscribeParams()))
+        #expect(try TokenGet(params: nil) == TokenGet())
+        #expect(try SessionLogout(params: [:]) == SessionLogout(revoke: true))
+        #expect(try UserGet(params: [:]) == UserGet(fresh: false))
+        #expect(try LoginStart(params: ["provider": "p"]) == LoginStart(provider: "p", fields: [:], remember: false))
+        #expect(try EventsSubscribe(params: nil) == EventsSubscribe(SubscribeParams()))
     }
 
     @Test("null is the same as not being there")
     func takesNullAsAbsent() throws {
-        #expect(
-            try AgentRequest(method: "token.get", params: ["session": nil, "min_valid_ms": nil, "scopes": nil])
-                == .tokenGet(TokenGetParams()))
+        #expect(try TokenGet(params: ["session": nil, "min_valid_ms": nil, "scopes": nil]) == TokenGet())
         #expect(error("login.wait", ["login": nil])?.message == "params.login: expected a string, found nothing.")
     }
 
-    @Test("unknown keys are ignored, unknown methods are an error")
-    func handlesTheUnknown() throws {
-        #expect(try AgentRequest(method: "agent.ping", params: ["x": [1], "y": nil]) == .agentPing)
-        #expect(error("agent.explode", nil)?.code == -32601)
-        #expect(error("agent.explode", nil)?.message.contains("agent.explode") == true)
-        for name in ["", "Agent.ping", "agent.ping ", "agent_ping", "event"] {
-            #expect(error(name, nil)?.code == -32601)
-        }
+    @Test("unknown keys are ignored")
+    func ignoresTheUnknown() throws {
+        #expect(try AgentPing(params: ["x": [1], "y": nil]) == AgentPing())
     }
 
     @Test("an unknown method is repeated in one short line, whatever it holds")
     func quotesShortly() {
-        let message = error(String(repeating: "x\n\u{1B}[2J", count: 100_000), nil)?.message ?? ""
-        #expect(message.utf8.count < 300)
-        #expect(message.utf8.allSatisfy { $0 >= 0x20 })
+        let error = AgentError.methodNotFound(String(repeating: "x\n\u{1B}[2J", count: 100_000))
+        #expect(error.code == -32601)
+        #expect(error.message.utf8.count < 300)
+        #expect(error.message.utf8.allSatisfy { $0 >= 0x20 })
     }
 
     @Test("params by position are refused in words")
@@ -93,7 +85,7 @@ struct RequestTests {
         #expect(error("token.get", ["work"])?.message.contains("array of positions") == true)
         #expect(error("agent.ping", [1])?.code == -32602)
         #expect(error("agent.ping", "x")?.code == -32602)
-        #expect(try AgentRequest(method: "agent.ping", params: []) == .agentPing)
+        #expect(try AgentPing(params: []) == AgentPing())
     }
 
     @Test(
@@ -161,20 +153,16 @@ struct RequestTests {
     @Test("two keys that Swift takes for one text do no harm")
     func takesLookalikeKeys() throws {
         let line = #"{"login":"l","fields":{"\u00e9":"1","e\u0301":"2"}}"#
-        let request = try AgentRequest(method: "login.answer", params: try JSON(parsing: line))
-        guard case .loginAnswer(let params) = request else {
-            Issue.record("another request")
-            return
-        }
-        #expect(params.fields.count == 1)
+        let request = try LoginAnswer(params: try JSON(parsing: line))
+        #expect(request.fields.count == 1)
     }
 
     @Test("a whole number of milliseconds may be written in any way JSON has")
     func readsDurations() throws {
         for text in ["1500", "1500.0", "1.5e3"] {
             #expect(
-                try AgentRequest(method: "token.get", params: try JSON(parsing: #"{"min_valid_ms":\#(text)}"#))
-                    == .tokenGet(TokenGetParams(minValid: .milliseconds(1500))))
+                try TokenGet(params: try JSON(parsing: #"{"min_valid_ms":\#(text)}"#))
+                    == TokenGet(minValid: .milliseconds(1500)))
         }
         #expect(Duration.seconds(2).wholeMilliseconds == 2000)
         #expect(Duration.microseconds(1999).wholeMilliseconds == 1)

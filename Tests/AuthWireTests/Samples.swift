@@ -4,7 +4,7 @@ import AuthWire
 enum Samples {
     static let secret = "s3cr3t-that-nobody-sees"
 
-    static func requests() throws -> [AgentRequest] {
+    static func requests() throws -> [any AgentMethod] {
         let session = try SessionName("work")
         let password = PasswordParams(
             session: session, provider: "shop", environment: "test", fields: ["new_password": secret],
@@ -12,57 +12,52 @@ enum Samples {
         let subscription = SubscribeParams(topics: Topic.allCases, session: session)
         let outbox = OutboxParams(session: session, id: "7")
         return [
-            .agentInfo, .agentPing, .agentStats, .agentReload(ReloadParams(check: true)), .agentLock,
-            .agentUnlock(UnlockParams(passphrase: secret)),
-            .rpcDiscover, .providerList,
-            .providerShow(ProviderParams(provider: "shop")),
-            .providerCheck(ProviderCheckParams(text: "client_secret = \"\(secret)\"", file: "shop.toml")),
-            .providerForget(ProviderParams(provider: "shop")),
-            .loginStart(
-                LoginStartParams(
-                    provider: "shop", session: session, environment: "test", method: "password",
-                    fields: ["email": "ada@example.org", "password": secret], remember: true,
-                    replaceAccount: true)),
-            .loginAnswer(LoginAnswerParams(login: "l1", fields: ["code": secret])),
-            .loginWait(LoginParams(login: "l1")), .loginCancel(LoginParams(login: "l1")),
-            .loginResend(LoginParams(login: "l1")),
-            .loginRedirect(LoginRedirectParams(address: "com.example.app:/callback?code=\(secret)")),
-            .sessionList, .sessionStatus(SessionParams(session: session)),
-            .sessionUse(SessionUseParams(session: session)),
-            .sessionRefresh(SessionParams(session: session)), .sessionValidate(SessionParams(session: session)),
-            .sessionLogout(LogoutParams(session: session, revoke: false)),
-            .sessionWait(SessionWaitParams(session: session, until: .signedOut, timeout: .milliseconds(1500))),
-            .passwordSet(password), .passwordChange(password), .passwordRequestReset(password),
-            .passwordReset(password),
-            .tokenGet(
-                TokenGetParams(
-                    session: session, minValid: .seconds(60), scopes: ["a", "b"], audience: "api", purpose: "sync",
-                    timeout: .seconds(5), origin: "https://api.example")),
-            .tokenReject(TokenRejectParams(session: session, accessToken: secret)),
-            .tokenProof(
-                TokenProofParams(
-                    session: session, method: "GET", url: "https://api.example/a", nonce: "n", accessToken: secret)),
-            .userGet(UserGetParams(session: session, fresh: true)),
-            .userUpdate(UserUpdateParams(session: session, fields: ["name": "Ada", "pin": .string(secret)])),
-            .apiRequest(
-                APIRequestParams(
-                    session: session, method: "POST", path: "/items", query: ["page": 2, "tag": ["a", "b"]],
-                    headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: .reload,
-                    retry: false, waitsForConnectivity: true, queue: true)),
-            .apiCall(
-                APICallParams(
-                    session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
-                    stream: "s", answer: .stream, timeout: .seconds(9), cache: .only, retry: false,
-                    waitsForConnectivity: false, queue: true)),
-            .apiWrite(StreamWriteParams(stream: "s", offset: 7, bytes: Array(secret.utf8), isLast: true)),
-            .apiRead(StreamParams(stream: "s")), .apiClose(StreamParams(stream: "s")),
-            .networkStatus, .eventsSubscribe(subscription), .eventsUnsubscribe(subscription),
-            .outboxList(outbox), .outboxFlush(outbox), .outboxDrop(outbox),
-            .storeRekey(RekeyParams(passphrase: secret, key: Array(secret.utf8))),
-            .storeMigrate(MigrateParams(to: .sealedFile, passphrase: secret)),
-            .sessionExport(ExportParams(session: session, passphrase: secret)),
-            .sessionImport(ImportParams(bytes: [1, 2, 3], passphrase: secret)),
-            .sessionTrust(TrustParams(session: session, origins: ["https://api.example"])),
+            AgentInfoGet(), AgentPing(), AgentStatsGet(), AgentReload(check: true), AgentLock(),
+            AgentUnlock(passphrase: secret),
+            RPCDiscover(), ProviderListGet(),
+            ProviderShow(ProviderParams(provider: "shop")),
+            ProviderCheckRun(text: "client_secret = \"\(secret)\"", file: "shop.toml"),
+            ProviderForget(ProviderParams(provider: "shop")),
+            LoginStart(
+                provider: "shop", session: session, environment: "test", method: "password",
+                fields: ["email": "ada@example.org", "password": secret], remember: true,
+                replaceAccount: true),
+            LoginAnswer(login: "l1", fields: ["code": secret]),
+            LoginWait(LoginParams(login: "l1")), LoginCancel(LoginParams(login: "l1")),
+            LoginResend(LoginParams(login: "l1")),
+            LoginRedirect(address: "com.example.app:/callback?code=\(secret)"),
+            SessionListGet(), SessionStatusGet(SessionParams(session: session)),
+            SessionUse(session: session),
+            SessionRefresh(SessionParams(session: session)), SessionValidate(SessionParams(session: session)),
+            SessionLogout(session: session, revoke: false),
+            SessionWait(session: session, until: .signedOut, timeout: .milliseconds(1500)),
+            PasswordSet(password), PasswordChange(password), PasswordRequestReset(password),
+            PasswordReset(password),
+            TokenGet(
+                session: session, minValid: .seconds(60), scopes: ["a", "b"], audience: "api", purpose: "sync",
+                timeout: .seconds(5), origin: "https://api.example"),
+            TokenReject(session: session, accessToken: secret),
+            TokenProof(
+                session: session, method: "GET", url: "https://api.example/a", nonce: "n", accessToken: secret),
+            UserGet(session: session, fresh: true),
+            UserUpdate(session: session, fields: ["name": "Ada", "pin": .string(secret)]),
+            APIRequest(
+                session: session, method: "POST", path: "/items", query: ["page": 2, "tag": ["a", "b"]],
+                headers: ["X-Key": secret], body: ["a": .string(secret)], timeout: .seconds(9), cache: .reload,
+                retry: false, waitsForConnectivity: true, queue: true),
+            APICall(
+                session: session, endpoint: "items.add", args: ["id": 1], body: [.string(secret)],
+                stream: "s", answer: .stream, timeout: .seconds(9), cache: .only, retry: false,
+                waitsForConnectivity: false, queue: true),
+            APIWrite(stream: "s", offset: 7, bytes: Array(secret.utf8), isLast: true),
+            APIRead(StreamParams(stream: "s")), APIClose(StreamParams(stream: "s")),
+            NetworkStatusGet(), EventsSubscribe(subscription), EventsUnsubscribe(subscription),
+            OutboxListGet(outbox), OutboxFlush(outbox), OutboxDrop(outbox),
+            StoreRekey(passphrase: secret, key: Array(secret.utf8)),
+            StoreMigrate(to: .sealedFile, passphrase: secret),
+            SessionExport(session: session, passphrase: secret),
+            SessionImport(bytes: [1, 2, 3], passphrase: secret),
+            SessionTrust(session: session, origins: ["https://api.example"]),
         ]
     }
 

@@ -13,7 +13,7 @@ struct SecrecyTests {
     @Test("no request shows a secret, however it is printed")
     func requestsHide() throws {
         for request in try Samples.requests() {
-            #expect(!shown(request).contains(Samples.secret), "\(request.method.rawValue)")
+            #expect(!shown(request).contains(Samples.secret), "\(type(of: request).name)")
             let rpc = RPCRequest(id: .integer(1), request)
             #expect(!shown(rpc).contains(Samples.secret))
             #expect(!shown(RPCIncoming(rpc.json)).contains(Samples.secret))
@@ -26,7 +26,7 @@ struct SecrecyTests {
         let token = TokenResult(accessToken: Samples.secret, tokenType: "Bearer", session: try SessionName("a"))
         let values: [Any] = [
             token, RPCMessage.result(.null, token.json), [token], Optional(token) as Any, ["k": token],
-            TokenRejectParams(accessToken: Samples.secret),
+            TokenReject(accessToken: Samples.secret),
             ProofResult(proof: Samples.secret, session: try SessionName("a")),
             APIResponse(status: 200, headers: ["Set-Cookie": Samples.secret], body: .string(Samples.secret)),
             UserResult(user: UserSummary(id: "1"), raw: .string(Samples.secret)),

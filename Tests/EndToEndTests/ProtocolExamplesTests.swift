@@ -16,8 +16,8 @@ struct ProtocolExamplesTests {
         let document = try String(contentsOfFile: Self.path, encoding: .utf8)
         let lines = Self.examples(in: document)
         #expect(lines.count > 70)
-        for method in MethodName.allCases {
-            #expect(document.contains("\"method\":\"\(method.rawValue)\""), "\(method.rawValue) has no example")
+        for method in AgentMethods.all {
+            #expect(document.contains("\"method\":\"\(method.name)\""), "\(method.name) has no example")
         }
         try await Scene.play { scene in
             let socket = try RawClient(scene.desktop.folder.path + "/run/authd/socket")

@@ -43,22 +43,26 @@ extension OutboxEntry {
 
 extension OutboxRequest {
     package func encoded() -> [UInt8] {
-        let request: AgentRequest =
-            switch self {
-            case .request(let params): .apiRequest(params)
-            case .call(let params): .apiCall(params)
-            }
-        return JSON.object(["method": .string(request.method.rawValue), "params": request.params]).serialized()
+        switch self {
+        case .request(let call): Self.encode(call)
+        case .call(let call): Self.encode(call)
+        }
     }
 
-    /// `nil` for what is no request.
+    private static func encode<Method: AgentMethod>(_ call: Method) -> [UInt8] {
+        JSON.object(["method": .string(Method.name), "params": call.json]).serialized()
+    }
+
+    /// `nil` for what is not a request.
     package init?(encoded: [UInt8]) {
-        guard let json = try? JSON(parsing: encoded), let method = json["method"]?.stringValue,
-            let request = try? AgentRequest(method: method, params: json["params"])
-        else { return nil }
-        switch request {
-        case .apiRequest(let params): self = .request(params)
-        case .apiCall(let params): self = .call(params)
+        guard let json = try? JSON(parsing: encoded) else { return nil }
+        switch json["method"]?.stringValue {
+        case APIRequest.name:
+            guard let call = try? APIRequest(params: json["params"]) else { return nil }
+            self = .request(call)
+        case APICall.name:
+            guard let call = try? APICall(params: json["params"]) else { return nil }
+            self = .call(call)
         default: return nil
         }
     }

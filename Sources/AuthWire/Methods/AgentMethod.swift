@@ -16,15 +16,15 @@ public protocol AgentMethod<Result>: WireObject {
 
 /// What a method lets a program do.
 public enum AccessClass: String, Sendable, CaseIterable {
-    /// Reads what the agent knows. No token, no data of a provider.
+    /// Reads what the agent knows of sessions, providers, the network and the outbox; never a token.
     case status
     /// Gets, renews and rejects access tokens.
     case token
-    /// Calls the provider's API in the user's name.
+    /// Calls the provider's API in the user's name, and sends or drops queued writes.
     case act
     /// Signs in and out, and changes passwords, the user and the default session.
     case account
-    /// Changes the agent, its stores and what it trusts, and takes sessions out of it.
+    /// Changes the agent, its stores and what it trusts, and exports and imports sessions.
     case admin
 }
 
@@ -44,6 +44,9 @@ extension AgentMethod {
 
     /// Whether the params or the result hold secrets.
     package var holdsSecrets: Bool { sendsSecrets || Self.secrecy != .none }
+
+    /// The result's type in `rpc.discover` and on the protocol's page.
+    package static var resultName: String { "\(Result.self)" }
 
     /// - Parameter params: absent, or an object. An empty array is the same as absent.
     /// - Throws: JSON-RPC's -32602, which names the key and what was expected.

@@ -20,4 +20,6 @@ package enum AgentMethods {
         StoreRekey.self, StoreMigrate.self,
         SessionExport.self, SessionImport.self, SessionTrust.self,
     ]
+
+    package static func named(_ name: String) -> (any AgentMethod.Type)? { all.first { $0.name == name } }
 }

@@ -12,10 +12,6 @@ public struct RPCRequest: Sendable, Equatable {
         self.params = params
     }
 
-    public init(id: RPCID?, _ request: AgentRequest) {
-        self.init(id: id, method: request.method.rawValue, params: request.params)
-    }
-
     public init<Method: AgentMethod>(id: RPCID?, _ method: Method) {
         self.init(id: id, method: Method.name, params: method.json)
     }
