@@ -22,7 +22,7 @@ package struct PassphraseParcels: ParcelSealing {
 
     package func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] {
         // Whoever asks for it: no bundle leaves this machine with a shorter one.
-        guard passphrase.reveal().count >= ExportParams.shortestPassphrase else { throw .tooShort }
+        guard passphrase.reveal().count >= SessionExport.shortestPassphrase else { throw .tooShort }
         let cost = cost
         return try await work { () throws(SealRefusal) in
             let wrapping = KeyWrapping.newPassphrase(cost)

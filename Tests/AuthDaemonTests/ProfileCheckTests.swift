@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Profiles that clients send are checked in another process", .timeLimit(.minutes(2)))
 struct ProfileCheckTests {
-    private let params = ProviderCheckParams(text: "name = 7", file: "shop.toml")
+    private let params = ProviderCheckRun(text: "name = 7", file: "shop.toml")
 
     private func answer(_ script: String, patience: Duration = .seconds(60)) async -> Result<ProviderCheck, AgentError>
     {
@@ -90,7 +90,7 @@ struct ProfileCheckTests {
         let process = ProfileCheckProcess(program: "/bin/sh", arguments: ["-c", script])
         try await withThrowingTaskGroup(of: (Int, ProviderCheck).self) { tasks in
             for number in 0..<12 {
-                tasks.addTask { (number, try await process.check(ProviderCheckParams(text: "name = \(number)"))) }
+                tasks.addTask { (number, try await process.check(ProviderCheckRun(text: "name = \(number)"))) }
             }
             for try await (number, check) in tasks { #expect(check.problems.map(\.key) == ["\(number)"]) }
         }

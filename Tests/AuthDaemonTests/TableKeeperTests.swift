@@ -60,7 +60,7 @@ struct TableKeeperTests {
         let agent = Task { try await group.run() }
         await table.ready()
         store.take(false)
-        #expect(try await table.use(SessionUseParams(session: name)).unsaved)
+        #expect(try await table.use(SessionUse(session: name)).unsaved)
         #expect(try await store.load(name)?.defaultSince == nil)
         store.take(true)
         switch end {

@@ -12,7 +12,7 @@ struct SQLiteOutboxTests {
         let entry = OutboxEntry(
             id: id, session: session, owner: .init(provider: "p", environment: "e", userID: "7"), title: "vote",
             idempotencyKey: "key-\(id)", queuedAt: WallTime(unixSeconds: 1_800_000_000.5))
-        let params = APICallParams(session: session, endpoint: "vote", args: ["id": "my-secret-choice"], queue: true)
+        let params = APICall(session: session, endpoint: "vote", args: ["id": "my-secret-choice"], queue: true)
         return (entry, .call(params))
     }
 

@@ -152,8 +152,8 @@ extension Play {
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
     static let aims: [TokenAim] = [
-        TokenGetParams(scopes: ["read"]), TokenGetParams(scopes: ["read", "write"]),
-        TokenGetParams(audience: "https://api.example"),
+        TokenGet(scopes: ["read"]), TokenGet(scopes: ["read", "write"]),
+        TokenGet(audience: "https://api.example"),
     ].compactMap { try? TokenAim($0) }
 }
 

@@ -4,7 +4,7 @@ package import AuthWire
 extension APIDesk {
     /// Makes the stream that a call asks for; `nil` where it asks for none.
     package func stream(
-        for params: APIRequestParams, tell: @escaping APIStream.Tell
+        for params: APIRequest, tell: @escaping APIStream.Tell
     ) throws(AgentError) -> APIStream? {
         var bodies = (params.multipart ?? []).compactMap { part in
             if case .stream(let body) = part.content { body } else { nil }
@@ -14,7 +14,7 @@ extension APIDesk {
     }
 
     package func stream(
-        for params: APICallParams, tell: @escaping APIStream.Tell
+        for params: APICall, tell: @escaping APIStream.Tell
     ) throws(AgentError) -> APIStream? {
         var bodies: [BodyStream] = []
         for (_, value) in params.args {
@@ -39,7 +39,7 @@ extension APIDesk {
     // MARK: The life of one
 
     /// Returns when the stream has ended. Cancelling ends it at once.
-    package func carry(_ params: APIRequestParams, by stream: APIStream) async {
+    package func carry(_ params: APIRequest, by stream: APIStream) async {
         do throws(AgentError) {
             let (order, session) = try await settled(params)
             await carry(order, session, by: stream, within: params.timeout)
@@ -48,7 +48,7 @@ extension APIDesk {
         }
     }
 
-    package func carry(_ params: APICallParams, by stream: APIStream) async {
+    package func carry(_ params: APICall, by stream: APIStream) async {
         do throws(AgentError) {
             let (order, session, _) = try await settled(params)
             await carry(order, session, by: stream, within: params.timeout)

@@ -23,12 +23,12 @@ package final class APIDesk: Sendable {
         random = Mutex(SeededRandom(seed: seed))
     }
 
-    package func request(_ params: APIRequestParams) async throws(AgentError) -> APIResponse {
+    package func request(_ params: APIRequest) async throws(AgentError) -> APIResponse {
         let (order, session) = try await settled(params)
         return try await answer(order, session).fitting()
     }
 
-    package func call(_ params: APICallParams) async throws(AgentError) -> APIResponse {
+    package func call(_ params: APICall) async throws(AgentError) -> APIResponse {
         let (order, session, endpoint) = try await settled(params)
         var response = try await answer(order, session)
         response.page = endpoint.pages?.page(of: response.body, args: params.args)
@@ -37,7 +37,7 @@ package final class APIDesk: Sendable {
 
     /// - Parameter boundary: of a form; `nil`: one at random.
     func settled(
-        _ params: APIRequestParams, boundary given: String? = nil
+        _ params: APIRequest, boundary given: String? = nil
     ) async throws(AgentError) -> (APIOrder, Session) {
         let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
@@ -46,7 +46,7 @@ package final class APIDesk: Sendable {
     }
 
     func settled(
-        _ params: APICallParams, boundary given: String? = nil
+        _ params: APICall, boundary given: String? = nil
     ) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
         let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)

@@ -7,7 +7,7 @@ extension APIOrder {
 
     /// A request of the caller's own.
     package init(
-        _ params: APIRequestParams, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
+        _ params: APIRequest, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
     ) throws(AgentError) {
         guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
             throw AgentError(.validation, "'\(params.method.prefix(16))' is no method to send.", cause: "method")
@@ -34,7 +34,7 @@ extension APIOrder {
 
     /// An endpoint of the profile.
     package init(
-        _ params: APICallParams, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
+        _ params: APICall, endpoint: Endpoint, profile: ProviderProfile, environment: ProviderEnvironment,
         boundary: String
     ) throws(AgentError) {
         let takesBody = endpoint.request.body != nil
@@ -54,7 +54,7 @@ extension APIOrder {
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
     }
 
-    private static func content(_ params: APIRequestParams, boundary: String) throws(AgentError) -> Content? {
+    private static func content(_ params: APIRequest, boundary: String) throws(AgentError) -> Content? {
         if let text = params.bodyBase64 {
             return Content(bytes: Secret(bytes: try bytes(text)), type: "application/octet-stream")
         }

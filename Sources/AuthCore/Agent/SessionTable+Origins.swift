@@ -19,7 +19,7 @@ extension SessionTable {
     /// Tells where the profile has tokens sent and the session was not signed in, or lets them be sent there.
     ///
     /// - Throws: `conflict` if the user agreed to other places than those that the profile names now.
-    package func trust(_ params: TrustParams) async throws(AgentError) -> TrustResult {
+    package func trust(_ params: SessionTrust) async throws(AgentError) -> TrustResult {
         let session = try await session(params.session)
         let record = await session.record
         guard let profile = provider.profile(of: record) else { throw .unknownProvider(record.provider) }

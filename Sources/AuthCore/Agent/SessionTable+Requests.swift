@@ -5,7 +5,7 @@ extension SessionTable {
     // MARK: What memory can answer, from any thread
 
     /// `nil`: memory cannot answer, ``token(_:)`` can.
-    package func liveToken(_ params: TokenGetParams) -> LiveToken? {
+    package func liveToken(_ params: TokenGet) -> LiveToken? {
         guard params.scopes == nil, params.audience == nil, params.origin == nil else { return nil }
         return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
     }
@@ -24,7 +24,7 @@ extension SessionTable {
 
     // MARK: The rest
 
-    package func token(_ params: TokenGetParams) async throws(AgentError) -> TokenResult {
+    package func token(_ params: TokenGet) async throws(AgentError) -> TokenResult {
         let session = try await session(params.session)
         guard let origin = params.origin else { return try await token(params, of: session) }
         try await check(origin, of: session, audience: params.audience)
@@ -34,7 +34,7 @@ extension SessionTable {
         return token
     }
 
-    private func token(_ params: TokenGetParams, of session: Session) async throws(AgentError) -> TokenResult {
+    private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
         guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
@@ -62,14 +62,14 @@ extension SessionTable {
         throw .otherOrigin(origin, session.name, places, fitting.sorted())
     }
 
-    package func reject(_ params: TokenRejectParams) async throws(AgentError) -> SessionStatus {
+    package func reject(_ params: TokenReject) async throws(AgentError) -> SessionStatus {
         let session = try await session(params.session)
         try await session.reject(Secret(params.accessToken))
         return try status(session.name)
     }
 
     /// A proof for a program that sends its own request.
-    package func proof(_ params: TokenProofParams) async throws(AgentError) -> ProofResult {
+    package func proof(_ params: TokenProof) async throws(AgentError) -> ProofResult {
         let session = try await session(params.session)
         let record = params.accessToken == nil ? try await session.liveRecord() : await session.record
         guard let key = record.tokens.proofKey else {
@@ -129,7 +129,7 @@ extension SessionTable {
     }
 
     /// Signs out here, whatever the network does; then tells the provider, if it wants to know.
-    package func logout(_ params: LogoutParams) async throws(AgentError) -> SessionStatus {
+    package func logout(_ params: SessionLogout) async throws(AgentError) -> SessionStatus {
         let session = try await session(params.session)
         let outcome = OneShot<Result<SessionStatus, AgentError>>()
         // Finished even if the caller goes: nobody else would have the tokens revoked.
@@ -190,7 +190,7 @@ extension SessionTable {
     }
 
     /// Makes a session the default one.
-    package func use(_ params: SessionUseParams) async throws(AgentError) -> SessionStatus {
+    package func use(_ params: SessionUse) async throws(AgentError) -> SessionStatus {
         let session = try await session(params.session)
         await session.handle(.defaultChosen)
         await endDefault(board.defaultMarks(besides: session.name))
@@ -200,7 +200,7 @@ extension SessionTable {
 
     /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience. `not_signed_in` where
     /// nobody is signed in and that is waited for: there is no session to tell of.
-    package func wait(_ params: SessionWaitParams) async throws(AgentError) -> SessionStatus {
+    package func wait(_ params: SessionWait) async throws(AgentError) -> SessionStatus {
         for await _ in board.changes() {
             if let status = reached(params) { return status }
             // Without a session there is nothing to report; with several that none was chosen of, nothing to wait for.
@@ -213,7 +213,7 @@ extension SessionTable {
         throw AgentError(.timeout, "The session did not become \(params.until.rawValue) in time.")
     }
 
-    private func reached(_ params: SessionWaitParams) -> SessionStatus? {
+    private func reached(_ params: SessionWait) -> SessionStatus? {
         let status = board.status(params.session)
         switch params.until {
         case .active: return status?.state == .active ? status : nil

@@ -3,7 +3,7 @@ package import AuthWire
 /// The user of a session.
 extension SessionTable {
     /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
-    package func user(_ params: UserGetParams) async throws(AgentError) -> UserResult {
+    package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
         let session = try await session(params.session)
         let record = await session.record
         if !params.fresh, let user = record.user, let raw = record.rawUser {
@@ -14,7 +14,7 @@ extension SessionTable {
     }
 
     /// Changes the user at the provider. What cannot be changed is told before anything is sent.
-    package func updateUser(_ params: UserUpdateParams) async throws(AgentError) -> UserResult {
+    package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await session(params.session)
         let (changed, record) = try await withToken(of: session) { record in
             await provider.updateUser(record, params.fields)

@@ -5,11 +5,11 @@ extension StoreDesk {
     /// In base64 it fits into one line of the protocol.
     private static let mostBytes = 700 << 10
 
-    package func export(_ params: ExportParams) async throws(AgentError) -> ExportResult {
-        if let passphrase = params.passphrase, passphrase.count < ExportParams.shortestPassphrase {
+    package func export(_ params: SessionExport) async throws(AgentError) -> ExportResult {
+        if let passphrase = params.passphrase, passphrase.count < SessionExport.shortestPassphrase {
             throw AgentError(
                 .validation,
-                "The passphrase of an export has \(ExportParams.shortestPassphrase) characters or more: whoever gets the file "
+                "The passphrase of an export has \(SessionExport.shortestPassphrase) characters or more: whoever gets the file "
                     + "can try passphrases for years.", cause: "new_passphrase")
         }
         let records = try await records(params.session)
@@ -39,7 +39,7 @@ extension StoreDesk {
     }
 
     /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
-    package func take(_ params: ImportParams) async throws(AgentError) -> ImportResult {
+    package func take(_ params: SessionImport) async throws(AgentError) -> ImportResult {
         var content = Secret(bytes: params.bytes)
         if let passphrase = params.passphrase {
             do throws(SealRefusal) {

@@ -42,7 +42,7 @@ package struct StoreDesk: Sendable {
     }
 
     /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
-    package func unlock(_ params: UnlockParams) async throws(AgentError) -> StoreInfo {
+    package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
         await table.personIsHere()
         let info = table.board.store
@@ -59,7 +59,7 @@ package struct StoreDesk: Sendable {
         }
     }
 
-    package func rekey(_ params: RekeyParams) async throws(AgentError) -> MessageResult {
+    package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
         guard let sealed = store.present as? any SealedStore else {
             throw AgentError(
                 .unsupported, "Only sealed files have keys of their own; sessions are kept in \(store.kind.rawValue).")
@@ -73,7 +73,7 @@ package struct StoreDesk: Sendable {
         return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change))
     }
 
-    private static func change(_ params: RekeyParams) throws(AgentError) -> KeyChange {
+    private static func change(_ params: StoreRekey) throws(AgentError) -> KeyChange {
         guard let key = params.key else { return params.passphrase.map { .passphrase(Secret($0)) } ?? .sameOutside }
         guard params.passphrase == nil else {
             throw AgentError(.validation, "Either a passphrase or a key opens the new seal: give one of them.")
@@ -101,7 +101,7 @@ package struct StoreDesk: Sendable {
 
     /// Moves every session to another store. Until all of them are there, and the next start is to look there, they are
     /// in the old one; from then on in the new one.
-    package func migrate(_ params: MigrateParams) async throws(AgentError) -> MessageResult {
+    package func migrate(_ params: StoreMigrate) async throws(AgentError) -> MessageResult {
         let kind = params.to
         guard kind != .memory else {
             throw AgentError(.unsupported, "In memory nothing is kept: start authd with --store memory for that.")

@@ -52,8 +52,8 @@ package struct OutboxEntry: Sendable, Equatable {
 
 /// What is sent, as its caller asked for it.
 package enum OutboxRequest: Sendable, Equatable {
-    case request(APIRequestParams)
-    case call(APICallParams)
+    case request(APIRequest)
+    case call(APICall)
 
     package var session: SessionName? {
         get {

@@ -13,7 +13,7 @@ package struct TokenAim: Sendable, Hashable {
 
     /// - Returns: `nil` where nothing of its own is asked for.
     /// - Throws: `invalid params` for what can be no scope (RFC 6749 §3.3) or no audience.
-    package init?(_ params: TokenGetParams) throws(AgentError) {
+    package init?(_ params: TokenGet) throws(AgentError) {
         let scopes = params.scopes ?? []
         guard !scopes.isEmpty || params.audience != nil else { return nil }
         guard scopes.count <= Self.mostScopes, scopes.allSatisfy(OAuthScope.isOne) else {

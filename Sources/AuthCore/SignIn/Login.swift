@@ -111,7 +111,7 @@ package struct Login: Sendable {
     /// - Throws: `validation` for an environment, method or field that the profile has not, and for answers that
     ///   cannot be remembered.
     package init(
-        id: String, params: LoginStartParams, profile: ProviderProfile, catalog: ProfileCatalog = ProfileCatalog(),
+        id: String, params: LoginStart, profile: ProviderProfile, catalog: ProfileCatalog = ProfileCatalog(),
         now: Moment
     ) throws(AgentError) {
         let exchange = ProviderExchange(profile: profile)

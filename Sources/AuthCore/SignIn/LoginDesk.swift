@@ -31,7 +31,7 @@ package actor LoginDesk {
         self.tools = tools
     }
 
-    package func start(_ params: LoginStartParams) async throws(AgentError) -> Step {
+    package func start(_ params: LoginStart) async throws(AgentError) -> Step {
         guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
         let login = try Login(
@@ -46,7 +46,7 @@ package actor LoginDesk {
         return try await begin(passwordLogin(action, params), replacesOther: params.replacesSignIn)
     }
 
-    package func answer(_ params: LoginAnswerParams) async throws(AgentError) -> Step {
+    package func answer(_ params: LoginAnswer) async throws(AgentError) -> Step {
         guard var login = logins[params.login] else { throw .unknownLogin }
         guard case .asking = login.stage else { throw .asksForNothing }
         try login.take(params.fields, at: table.clock.now())

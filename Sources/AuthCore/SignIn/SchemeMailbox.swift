@@ -25,7 +25,7 @@ extension LoginDesk {
     ///
     /// Any page in any browser can have the desktop call us by an address of its own making: without the state of a
     /// sign-in that waits, nothing comes of it.
-    package func redirect(_ params: LoginRedirectParams) throws(AgentError) {
+    package func redirect(_ params: LoginRedirect) throws(AgentError) {
         guard params.address.utf8.count <= Self.longestAddress else {
             throw AgentError(
                 .tooLarge, "No address that ends a sign-in is longer than \(Self.longestAddress >> 10) KiB.")

@@ -5,9 +5,9 @@ import Glibc
 /// What the agent answers about itself, and the edges that the composition fills in.
 package struct AgentServices: Sendable {
     /// Reads a profile as `authd --check` does, in another process.
-    package typealias CheckProfile = @Sendable (ProviderCheckParams) async throws(AgentError) -> ProviderCheck
+    package typealias CheckProfile = @Sendable (ProviderCheckRun) async throws(AgentError) -> ProviderCheck
     /// Reads settings and profiles anew.
-    package typealias Reload = @Sendable (ReloadParams) async throws(AgentError) -> MessageResult
+    package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
 
     /// Whole areas of the protocol that this version serves.
     private static let features = [

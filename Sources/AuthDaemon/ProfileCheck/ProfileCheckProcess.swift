@@ -33,7 +33,7 @@ package actor ProfileCheckProcess {
     }
 
     /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or did not end well.
-    package func check(_ params: ProviderCheckParams) async throws(AgentError) -> ProviderCheck {
+    package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
         guard waiting.count < Self.mostWaiting else {
             throw AgentError(
                 .busy, "\(Self.mostWaiting) profiles wait to be checked already; try again.", cause: "provider_check")

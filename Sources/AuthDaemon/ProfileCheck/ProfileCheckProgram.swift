@@ -20,11 +20,11 @@ package enum ProfileCheckProgram {
     private static let descriptors: rlim_t = 8
 
     /// - Returns: its exit status if that is what this process was started for.
-    package static func run(_ check: (ProviderCheckParams) -> ProviderCheck) -> CInt? {
+    package static func run(_ check: (ProviderCheckRun) -> ProviderCheck) -> CInt? {
         guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return nil }
         limit()
         guard let bytes = input(), let json = try? JSON(parsing: bytes), case .object(let object) = json,
-            let params = try? ProviderCheckParams(params: .object(object))
+            let params = try? ProviderCheckRun(params: .object(object))
         else { return ExitStatus.wrongUsage.rawValue }
         return output(check(params).json.serialized()) ? 0 : ExitStatus.systemError.rawValue
     }

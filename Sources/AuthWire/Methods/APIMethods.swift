@@ -221,7 +221,3 @@ public struct APIClose: MethodWithParams {
         self.params = params
     }
 }
-
-public typealias APIRequestParams = APIRequest
-public typealias APICallParams = APICall
-public typealias StreamWriteParams = APIWrite

@@ -80,7 +80,3 @@ public struct SessionTrust: AgentMethod {
         try visitor.optional("origins", &origins, .strings)
     }
 }
-
-public typealias ExportParams = SessionExport
-public typealias ImportParams = SessionImport
-public typealias TrustParams = SessionTrust

@@ -97,6 +97,3 @@ public struct RPCDiscover: MethodWithoutParams {
 
     public init() {}
 }
-
-public typealias ReloadParams = AgentReload
-public typealias UnlockParams = AgentUnlock

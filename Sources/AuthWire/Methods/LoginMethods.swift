@@ -150,7 +150,3 @@ public struct LoginRedirect: AgentMethod, HoldsSecrets {
         try visitor.required("address", &address, .string)
     }
 }
-
-public typealias LoginStartParams = LoginStart
-public typealias LoginAnswerParams = LoginAnswer
-public typealias LoginRedirectParams = LoginRedirect

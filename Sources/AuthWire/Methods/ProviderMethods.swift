@@ -64,5 +64,3 @@ public struct ProviderForget: MethodWithParams {
         self.params = params
     }
 }
-
-public typealias ProviderCheckParams = ProviderCheckRun

@@ -128,7 +128,3 @@ public struct SessionWait: AgentMethod {
         try visitor.optional("timeout_ms", &timeout, .milliseconds)
     }
 }
-
-public typealias SessionUseParams = SessionUse
-public typealias LogoutParams = SessionLogout
-public typealias SessionWaitParams = SessionWait

@@ -52,6 +52,3 @@ public struct StoreMigrate: AgentMethod, HoldsSecrets {
         try visitor.optional("passphrase", &passphrase, .string)
     }
 }
-
-public typealias RekeyParams = StoreRekey
-public typealias MigrateParams = StoreMigrate

@@ -115,7 +115,3 @@ public struct TokenProof: AgentMethod, HoldsSecrets {
         try visitor.optional("access_token", &accessToken, .string)
     }
 }
-
-public typealias TokenGetParams = TokenGet
-public typealias TokenRejectParams = TokenReject
-public typealias TokenProofParams = TokenProof

@@ -48,6 +48,3 @@ public struct UserUpdate: AgentMethod, HoldsSecrets {
         try visitor.required("fields", &fields, .object)
     }
 }
-
-public typealias UserGetParams = UserGet
-public typealias UserUpdateParams = UserUpdate

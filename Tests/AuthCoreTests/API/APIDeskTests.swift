@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Calls in a session's name")
 struct APIDeskTests {
-    static let get = APIRequestParams(method: "GET", path: "/things?n=1")
+    static let get = APIRequest(method: "GET", path: "/things?n=1")
 
     /// A provider whose sign-in and renewal number their tokens, and whose other paths a test answers.
     static func provider(
@@ -129,7 +129,7 @@ struct APIDeskTests {
             // One more than the tries: for the token of the sign-in.
             #expect((3...4).contains(example.transport.closed.count))
             #expect(Set(example.transport.closed) == ["http://localhost:1"])
-            let post = APIRequestParams(method: "POST", path: "/things", body: ["a": 1])
+            let post = APIRequest(method: "POST", path: "/things", body: ["a": 1])
             let error = await Self.failure { () async throws(AgentError) in try await api.request(post) }
             #expect(error?.kind == .providerError && error?.providerMessage == "Later.")
             var once = Self.get
@@ -153,7 +153,7 @@ struct APIDeskTests {
         }
         try await Self.play(example) { _, api in
             func get(_ path: String, _ headers: [String: String] = [:]) async throws(AgentError) -> APIResponse {
-                try await api.request(APIRequestParams(method: "GET", path: path, headers: headers))
+                try await api.request(APIRequest(method: "GET", path: path, headers: headers))
             }
             #expect(await Self.failure { () async throws(AgentError) in try await get("/big") }?.kind == .tooLarge)
             #expect(await Self.failure { () async throws(AgentError) in try await get("/page") }?.cause == "html")
@@ -167,17 +167,17 @@ struct APIDeskTests {
     @Test(
         "what a caller may not send is refused before anything is sent",
         arguments: [
-            APIRequestParams(method: "GET", path: "/a", headers: ["Authorization": "Bearer x"]),
-            APIRequestParams(method: "GET", path: "/a", headers: ["host": "evil.example"]),
-            APIRequestParams(method: "GET", path: "/a", headers: ["X-A": "1\r\nX-B: 2"]),
-            APIRequestParams(method: "GET", path: "/a", headers: ["X A": "1"]),
-            APIRequestParams(method: "GET", path: "/a", body: 1), APIRequestParams(method: "G T", path: "/a"),
-            APIRequestParams(method: "CONNECT", path: "/a"),
-            APIRequestParams(method: "PUT", path: "/a", bodyBase64: "*"),
-            APIRequestParams(
+            APIRequest(method: "GET", path: "/a", headers: ["Authorization": "Bearer x"]),
+            APIRequest(method: "GET", path: "/a", headers: ["host": "evil.example"]),
+            APIRequest(method: "GET", path: "/a", headers: ["X-A": "1\r\nX-B: 2"]),
+            APIRequest(method: "GET", path: "/a", headers: ["X A": "1"]),
+            APIRequest(method: "GET", path: "/a", body: 1), APIRequest(method: "G T", path: "/a"),
+            APIRequest(method: "CONNECT", path: "/a"),
+            APIRequest(method: "PUT", path: "/a", bodyBase64: "*"),
+            APIRequest(
                 method: "POST", path: "/a", multipart: [MultipartPart(name: "a\u{0}", content: .text("b"))]),
         ])
-    func refused(params: APIRequestParams) async throws {
+    func refused(params: APIRequest) async throws {
         let example = try Self.provider { _, _ throws(TransportError) in ExampleProvider.json(200, "1") }
         try await Self.play(example) { _, api in
             let error = await Self.failure { () async throws(AgentError) in try await api.request(params) }
@@ -200,7 +200,7 @@ struct APIDeskTests {
                 MultipartPart(name: "f", fileName: "a\"b.jpg", type: "image/jpeg", content: .base64("AAE=")),
                 MultipartPart(name: "g", fileName: "g", content: .base64("")),
             ]
-            _ = try await api.request(APIRequestParams(method: "POST", path: "/a", multipart: parts))
+            _ = try await api.request(APIRequest(method: "POST", path: "/a", multipart: parts))
         }
         let text = sent.withLock { $0 }
         let boundary = try #require(text.split(separator: "\n").first?.split(separator: "=").last)

@@ -66,7 +66,7 @@ struct AuthorizationTests {
         try await APIDeskTests.play(example) { table, api in
             example.clock.advance(.seconds(400))
             _ = try await api.request(APIDeskTests.get)
-            _ = try await table.user(UserGetParams(fresh: true))
+            _ = try await table.user(UserGet(fresh: true))
         }
         #expect(seen.all == [["Token token-1"], ["Token token-1"], ["Token token-2"], ["Token token-2"]])
     }
@@ -93,7 +93,7 @@ struct AuthorizationTests {
         try await APIDeskTests.play(example) { table, api in
             example.clock.advance(.seconds(400))
             let error = await Self.failure { () async throws(AgentError) in
-                try await api.call(APICallParams(endpoint: "create-user"))
+                try await api.call(APICall(endpoint: "create-user"))
             }
             #expect(error?.kind == .refused && error?.providerMessage == "No such invitation.")
             #expect(error?.message == "Example refused the request.")

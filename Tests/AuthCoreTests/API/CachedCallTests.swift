@@ -60,7 +60,7 @@ struct CachedCallTests {
     private static func get(
         _ api: APIDesk, _ path: String = "/a", cache: CacheMode = .standard
     ) async throws -> APIResponse {
-        try await api.request(APIRequestParams(method: "GET", path: path, cache: cache, retry: false))
+        try await api.request(APIRequest(method: "GET", path: path, cache: cache, retry: false))
     }
 
     @Test("a fresh answer is not asked for again; reload asks, only never does")
@@ -133,14 +133,14 @@ struct CachedCallTests {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300)), endpoints: endpoints) { api, _, _ in
             for path in ["/things", "/things?page=2", "/things/1", "/things/2"] { _ = try await Self.get(api, path) }
             // By its path or by its name, a call has the same effect.
-            _ = try await api.request(APIRequestParams(method: "PUT", path: "/things/1"))
+            _ = try await api.request(APIRequest(method: "PUT", path: "/things/1"))
             let changed = try await Self.get(api, "/things/1")
             #expect(changed.body == 5 && changed.fromCache)
             let (list, page) = (try await Self.get(api, "/things"), try await Self.get(api, "/things?page=2"))
             #expect(list.body == 6 && page.body == 7)
             let other = try await Self.get(api, "/things/2")
             #expect(other.body == 4 && other.fromCache)
-            _ = try await api.request(APIRequestParams(method: "DELETE", path: "/things/1"))
+            _ = try await api.request(APIRequest(method: "DELETE", path: "/things/1"))
             let gone = try await Self.get(api, "/things/1")
             #expect(gone.body == 9 && !gone.fromCache)
         }
@@ -150,7 +150,7 @@ struct CachedCallTests {
     func empties() async throws {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, table in
             _ = try await Self.get(api)
-            _ = try await table.logout(LogoutParams())
+            _ = try await table.logout(SessionLogout())
             _ = try await LoginDesk(table: table).start(SessionTableTests.start)
             let again = try await Self.get(api)
             #expect(again.body == 2 && !again.fromCache)
@@ -168,7 +168,7 @@ struct CachedCallTests {
         let numbers = Numbers([("ETag", "\"same\"")])
         try await Self.play(numbers, api: APIRules(cache: .seconds(300))) { api, _, _ in
             _ = try await Self.get(api)
-            let own = APIRequestParams(method: "GET", path: "/a", headers: ["If-None-Match": "\"same\""])
+            let own = APIRequest(method: "GET", path: "/a", headers: ["If-None-Match": "\"same\""])
             let answer = try await api.request(own)
             #expect(answer.status == 304 && !answer.fromCache && answer.body == nil)
         }

@@ -38,7 +38,7 @@ struct EndpointCallTests {
     private func build(_ args: JSONObject, body: JSON? = nil) throws -> HTTPRequest {
         let profile = try ExampleProvider.profile()
         let order = try APIOrder(
-            APICallParams(endpoint: "update", args: args, body: body), endpoint: try endpoint(), profile: profile,
+            APICall(endpoint: "update", args: args, body: body), endpoint: try endpoint(), profile: profile,
             environment: profile.environments[0], boundary: "b")
         return try order.build(try record()).request
     }
@@ -126,7 +126,7 @@ struct EndpointCallTests {
             arguments: [EndpointArgument(name: "path", type: .path)])
         let profile = try ExampleProvider.profile()
         let order = try APIOrder(
-            APICallParams(endpoint: "file", args: ["path": .string(path)]), endpoint: endpoint, profile: profile,
+            APICall(endpoint: "file", args: ["path": .string(path)]), endpoint: endpoint, profile: profile,
             environment: profile.environments[0], boundary: "b")
         return try order.build(try record()).request
     }

@@ -33,7 +33,7 @@ struct LargeAnswerTests {
             #expect(answer.bodyText == Array(Self.many.replacing(" ", with: "").utf8))
             // What is kept is told in the same way.
             let kept = try await api.request(
-                APIRequestParams(method: "GET", path: "/things?n=1", cache: .standard))
+                APIRequest(method: "GET", path: "/things?n=1", cache: .standard))
             #expect(kept.bodyText == answer.bodyText)
         }
     }

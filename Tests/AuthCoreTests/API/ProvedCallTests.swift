@@ -99,11 +99,11 @@ struct ProvedCallTests {
         let shown = try await play([challenge("n1"), ExampleProvider.json(200, "1")]) { _, api, clock in
             clock.advance(.seconds(400))
             let answers = AsyncStream<Result<APIResponse, AgentError>>.makeStream()
-            let params = APIRequestParams(
+            let params = APIRequest(
                 method: "POST", path: "/file", bodyStream: BodyStream(size: 3, once: true), stream: "s")
             let stream = try #require(try api.stream(for: params) { answers.continuation.yield($0) })
             async let life: Void = api.carry(params, by: stream)
-            _ = try? await stream.write(StreamWriteParams(stream: "s", offset: 0, bytes: [1, 2, 3], isLast: true))
+            _ = try? await stream.write(APIWrite(stream: "s", offset: 0, bytes: [1, 2, 3], isLast: true))
             await life
             answers.continuation.finish()
             for await answer in answers.stream {
@@ -122,7 +122,7 @@ struct ProvedCallTests {
                 request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
                 user: [.whole])
         } _: { table, _, _ in
-            let user = try await table.user(UserGetParams(fresh: true)).user
+            let user = try await table.user(UserGet(fresh: true)).user
             #expect(user.id == "7")
         }
         #expect(shown.count == 2)

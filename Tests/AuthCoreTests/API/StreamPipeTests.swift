@@ -10,8 +10,8 @@ struct StreamPipeTests {
         UploadPipe(BodyStream(size: size, once: once), clock: ManualClock())
     }
 
-    private static func piece(_ text: String, at offset: Int, last: Bool = false) -> StreamWriteParams {
-        StreamWriteParams(stream: "s", offset: offset, bytes: Array(text.utf8), isLast: last)
+    private static func piece(_ text: String, at offset: Int, last: Bool = false) -> APIWrite {
+        APIWrite(stream: "s", offset: offset, bytes: Array(text.utf8), isLast: last)
     }
 
     @Test("pieces arrive in order, and a reader sees the end")
@@ -147,11 +147,11 @@ struct StreamPipeTests {
         let example = try ExampleProvider(transport: transport)
         try await example.running { _, desk in
             _ = try await desk.start(
-                LoginStartParams(provider: "example", fields: ["email": "a@b.example", "password": "pw"]))
+                LoginStart(provider: "example", fields: ["email": "a@b.example", "password": "pw"]))
             // Old enough for its age to be what is wrong with it.
             example.clock.advance(.seconds(400))
             let answers = AsyncStream<Result<APIResponse, AgentError>>.makeStream()
-            let params = APIRequestParams(
+            let params = APIRequest(
                 method: "POST", path: "/file", bodyStream: BodyStream(size: 6), stream: "s")
             let api = example.apiDesk
             let stream = try #require(try api.stream(for: params) { answers.continuation.yield($0) })

@@ -47,8 +47,8 @@ private final class ManyAccounts: Sendable {
 
     static func start(
         _ email: String, environment: String? = nil, replaceAccount: Bool = false
-    ) -> LoginStartParams {
-        LoginStartParams(
+    ) -> LoginStart {
+        LoginStart(
             provider: "example", environment: environment, fields: ["email": email, "password": "secret"],
             replaceAccount: replaceAccount)
     }
@@ -69,7 +69,7 @@ struct AccountChangeTests {
     }
 
     private static func answer(_ text: String, to step: Step, _ desk: LoginDesk) async throws -> Step {
-        try await desk.answer(LoginAnswerParams(login: step.login, fields: ["replace_account": text]))
+        try await desk.answer(LoginAnswer(login: step.login, fields: ["replace_account": text]))
     }
 
     @Test("is asked about before it takes the session; a no keeps the session and revokes what came")
@@ -80,15 +80,15 @@ struct AccountChangeTests {
             _ = try await desk.start(ManyAccounts.start("ada@a.example"))
             let step = try await desk.start(ManyAccounts.start("bob@a.example"))
             Self.expectQuestion(step)
-            #expect(try await table.token(TokenGetParams()).accessToken == "of-ada@a.example")
+            #expect(try await table.token(TokenGet()).accessToken == "of-ada@a.example")
             await #expect(throws: AgentError.self) {
-                try await desk.answer(LoginAnswerParams(login: step.login, fields: ["password": "another"]))
+                try await desk.answer(LoginAnswer(login: step.login, fields: ["password": "another"]))
             }
             await #expect(throws: AgentError.self) { try await desk.resend(LoginParams(login: step.login)) }
             let last = try await Self.answer("no", to: step, desk)
             #expect(last.kind == .failed && last.error?.kind == .conflict && last.error?.cause == "other_user")
             #expect(last.error?.message.contains("--replace-account") == true)
-            #expect(try await table.token(TokenGetParams()).accessToken == "of-ada@a.example")
+            #expect(try await table.token(TokenGet()).accessToken == "of-ada@a.example")
             await accounts.waitForRevocations(1, table)
             #expect(accounts.revoked == ["of-bob@a.example"])
         }
@@ -103,7 +103,7 @@ struct AccountChangeTests {
             let step = try await desk.start(ManyAccounts.start("bob@a.example"))
             let done = try await Self.answer("yes", to: step, desk)
             #expect(done.kind == .done && done.status?.user?.email == "bob@a.example")
-            #expect(try await table.token(TokenGetParams()).accessToken == "of-bob@a.example")
+            #expect(try await table.token(TokenGet()).accessToken == "of-bob@a.example")
             #expect(accounts.signIns == ["ada@a.example", "bob@a.example"])
             await accounts.waitForRevocations(1, table)
             #expect(accounts.revoked == ["of-ada@a.example"])
@@ -128,7 +128,7 @@ struct AccountChangeTests {
         let example = try accounts.example()
         try await example.running { table, desk in
             _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            _ = try await table.user(UserGetParams())
+            _ = try await table.user(UserGet())
             Self.expectQuestion(try await desk.start(ManyAccounts.start("bob@a.example")))
         }
     }
@@ -144,7 +144,7 @@ struct AccountChangeTests {
             #expect(try await Self.answer("no", to: step, desk).error?.kind == .conflict)
             #expect(accounts.signIns == ["ada@a.example"])
             let early = try await desk.start(
-                LoginStartParams(provider: "example", fields: ["email": "bob@a.example"]))
+                LoginStart(provider: "example", fields: ["email": "bob@a.example"]))
             Self.expectQuestion(early)
             #expect(try await Self.answer("yes", to: early, desk).fields?.map(\.name) == ["password"])
             _ = try await desk.cancel(LoginParams(login: early.login))

@@ -32,7 +32,7 @@ struct SignOutWaitTests {
         let example = try ExampleProvider(store: MemoryStore(), transport: ExampleProvider.numbering())
         try await example.running { table, _ in
             let error = await #expect(throws: AgentError.self) {
-                _ = try await table.wait(SessionWaitParams(until: .signedOut))
+                _ = try await table.wait(SessionWait(until: .signedOut))
             }
             #expect(error?.kind == .notSignedIn)
         }

@@ -6,21 +6,21 @@ import Testing
 struct DefaultSessionTests {
     private static func signIn(_ desk: LoginDesk, _ name: String) async throws {
         let step = try await desk.start(
-            LoginStartParams(
+            LoginStart(
                 provider: "example", session: try SessionName(name), fields: SessionTableTests.fields))
         try #require(step.kind == .done)
     }
 
     private static func logout(_ table: SessionTable, _ name: String? = nil) async throws -> SessionStatus {
-        try await table.logout(LogoutParams(session: try name.map { try SessionName($0) }))
+        try await table.logout(SessionLogout(session: try name.map { try SessionName($0) }))
     }
 
     private static func expectNoDefault(_ table: SessionTable, _ names: [String]) async throws {
-        let thrown = await #expect(throws: AgentError.self) { try await table.token(TokenGetParams()) }
+        let thrown = await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
         let error = try #require(thrown)
         #expect(error.kind == .notSignedIn && error.cause == "no_default")
         #expect(error.details == names.map { "\($0) at example" })
-        #expect(table.liveToken(TokenGetParams()) == nil)
+        #expect(table.liveToken(TokenGet()) == nil)
         #expect(throws: error) { try table.status(nil) }
         #expect(table.board.statuses().allSatisfy { !$0.isDefault })
     }
@@ -32,9 +32,9 @@ struct DefaultSessionTests {
         try await example.running { table, desk in
             for name in ["a", "b", "c"] { try await Self.signIn(desk, name) }
             // An older choice does not come back.
-            _ = try await table.use(SessionUseParams(session: SessionName("b")))
+            _ = try await table.use(SessionUse(session: SessionName("b")))
             example.clock.advance(.seconds(1))
-            _ = try await table.use(SessionUseParams(session: SessionName("c")))
+            _ = try await table.use(SessionUse(session: SessionName("c")))
             let last = try await Self.logout(table)
             #expect(last.session.text == "c")
             #expect(last.message?.contains("no default session now") == true)
@@ -42,14 +42,14 @@ struct DefaultSessionTests {
             try await Self.expectNoDefault(table, ["a", "b"])
             await #expect(throws: AgentError.self) { try await Self.logout(table) }
             let waited = await #expect(throws: AgentError.self) {
-                try await table.wait(SessionWaitParams(until: .online))
+                try await table.wait(SessionWait(until: .online))
             }
             #expect(waited?.cause == "no_default")
         }
         let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await restarted.running { table, _ in
             try await Self.expectNoDefault(table, ["a", "b"])
-            #expect(try await table.use(SessionUseParams(session: SessionName("b"))).isDefault)
+            #expect(try await table.use(SessionUse(session: SessionName("b"))).isDefault)
         }
     }
 
@@ -118,7 +118,7 @@ struct DefaultSessionTests {
             for name in ["a", "b", "c"] { try await Self.signIn(desk, name) }
             table.board.prefer(try SessionName("b"))
             #expect(try table.status(nil).session.text == "b")
-            _ = try await table.use(SessionUseParams(session: SessionName("c")))
+            _ = try await table.use(SessionUse(session: SessionName("c")))
             #expect(try table.status(nil).session.text == "c")
             #expect(try await Self.logout(table).message == "The default session is b now.")
             _ = try await Self.logout(table)
@@ -133,20 +133,20 @@ struct DefaultSessionTests {
         try await example.running { table, desk in
             try await Self.signIn(desk, "a")
             for origin in ["http://localhost:1", "HTTP://LOCALHOST:1/users?q=1"] {
-                #expect(try await table.token(TokenGetParams(origin: origin)).accessToken == "token-1")
+                #expect(try await table.token(TokenGet(origin: origin)).accessToken == "token-1")
             }
             for other in [
                 "http://localhost", "https://localhost:1", "http://localhost:11", "http://elsewhere.example:1",
                 "http://localhost:1@evil.example",
             ] {
                 let error = await #expect(throws: AgentError.self) {
-                    try await table.token(TokenGetParams(origin: other))
+                    try await table.token(TokenGet(origin: other))
                 }
                 let isAddress = !other.contains("@")
                 #expect(error?.cause == (isAddress ? "other_origin" : nil), "\(other)")
                 #expect(error?.kind == (isAddress ? .denied : .validation))
             }
-            #expect(table.liveToken(TokenGetParams(origin: "http://elsewhere.example")) == nil)
+            #expect(table.liveToken(TokenGet(origin: "http://elsewhere.example")) == nil)
         }
     }
 }

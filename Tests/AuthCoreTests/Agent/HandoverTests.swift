@@ -18,11 +18,11 @@ struct HandoverTests {
         let store = HeldStore(holding: record)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { table, _ in
-            #expect(table.liveToken(TokenGetParams(session: record.session)) != nil)
+            #expect(table.liveToken(TokenGet(session: record.session)) != nil)
             let status = try table.status(record.session)
             #expect(status.state == .active)
             #expect(table.board.store.state == .starting)
-            async let other = Self.failure { try await table.token(TokenGetParams(session: try SessionName("other"))) }
+            async let other = Self.failure { try await table.token(TokenGet(session: try SessionName("other"))) }
             store.answer()
             #expect(await other == .unknownSession)
             for await _ in table.board.changes() where table.board.store.state == .ready { break }
@@ -51,7 +51,7 @@ struct HandoverTests {
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
             _ = try await table.refresh(SessionParams())
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
-            _ = try await table.logout(LogoutParams())
+            _ = try await table.logout(SessionLogout())
             #expect(keeper.last.isEmpty)
         }
     }

@@ -29,7 +29,7 @@ struct ImportTests {
     private static func signIn(_ desk: LoginDesk, _ names: String...) async throws {
         for name in names {
             let step = try await desk.start(
-                LoginStartParams(
+                LoginStart(
                     provider: "example", session: try SessionName(name), fields: SessionTableTests.fields))
             try #require(step.kind == .done)
         }
@@ -40,20 +40,20 @@ struct ImportTests {
         let bundle = OneShot<[UInt8]>()
         try await Self.running { table, desk, store in
             try await Self.signIn(desk, "a", "b")
-            _ = try await table.use(SessionUseParams(session: SessionName("b")))
-            bundle.send(try await store.export(ExportParams(passphrase: nil)).bytes)
+            _ = try await table.use(SessionUse(session: SessionName("b")))
+            bundle.send(try await store.export(SessionExport(passphrase: nil)).bytes)
         }
         let bytes = try #require(await bundle.value())
         try await Self.running { table, desk, store in
             try await Self.signIn(desk, "work")
-            _ = try await store.take(ImportParams(bytes: bytes))
+            _ = try await store.take(SessionImport(bytes: bytes))
             #expect(try table.status(nil).session.text == "work")
         }
         try await Self.running { table, desk, store in
             try await Self.signIn(desk, "one", "two")
-            _ = try await table.logout(LogoutParams(session: SessionName("one")))
-            _ = try await table.logout(LogoutParams(session: SessionName("two")))
-            _ = try await store.take(ImportParams(bytes: bytes))
+            _ = try await table.logout(SessionLogout(session: SessionName("one")))
+            _ = try await table.logout(SessionLogout(session: SessionName("two")))
+            _ = try await store.take(SessionImport(bytes: bytes))
             #expect(try table.status(nil).session.text == "b")
         }
     }

@@ -59,7 +59,7 @@ struct LateResultTests {
 
     private static func signIn(_ desk: LoginDesk, environment: String? = nil) async throws {
         let step = try await desk.start(
-            LoginStartParams(
+            LoginStart(
                 provider: "example", environment: environment, fields: SessionTableTests.fields, replaceAccount: true))
         try #require(step.kind == .done)
     }
@@ -80,7 +80,7 @@ struct LateResultTests {
                     owner: .init(provider: "example", environment: "local", userID: isOld ? nil : "1"),
                     signIn: isOld ? nil : record.signIn, title: "vote", idempotencyKey: "key-a",
                     queuedAt: WallTime(unixSeconds: 1))
-                let params = APIRequestParams(session: name, method: "POST", path: "/votes", queue: true)
+                let params = APIRequest(session: name, method: "POST", path: "/votes", queue: true)
                 let sent = Task { try await example.apiDesk.send(.request(params), entry) }
                 await provider.hold.isReached()
                 try await Self.signIn(desk)
@@ -98,12 +98,12 @@ struct LateResultTests {
         try await example.running { table, desk in
             try await Self.signIn(desk)
             example.clock.advance(.seconds(400))
-            let token = Task { try await table.token(TokenGetParams(minValid: .seconds(700), origin: Self.here)) }
+            let token = Task { try await table.token(TokenGet(minValid: .seconds(700), origin: Self.here)) }
             await provider.hold.isReached()
             try await Self.signIn(desk, environment: "other")
             let error = await #expect(throws: AgentError.self) { try await token.value }
             #expect(error?.kind == .denied && error?.cause == "other_origin")
-            #expect(try await table.token(TokenGetParams(origin: Self.other)).accessToken == "token-2")
+            #expect(try await table.token(TokenGet(origin: Self.other)).accessToken == "token-2")
         }
     }
 
@@ -118,7 +118,7 @@ struct LateResultTests {
             table.catalog.profiles = ProfileCatalog([changed])
             for origin in [Self.here, Self.other] {
                 let error = await #expect(throws: AgentError.self) {
-                    try await table.token(TokenGetParams(origin: origin))
+                    try await table.token(TokenGet(origin: origin))
                 }
                 #expect(error?.kind == .signInRequired && error?.cause == "origin_changed")
             }
@@ -131,7 +131,7 @@ struct LateResultTests {
         let example = try provider.example()
         try await example.running { table, desk in
             try await Self.signIn(desk)
-            let asked = Task { try await table.user(UserGetParams(fresh: true)).user.id }
+            let asked = Task { try await table.user(UserGet(fresh: true)).user.id }
             await provider.hold.isReached()
             try await Self.signIn(desk)
             provider.hold.release()
@@ -179,7 +179,7 @@ struct LateResultTests {
             provider.hold.release()
             await provider.waits(for: "logout late-token")
             _ = await renewed.value
-            #expect(try await table.token(TokenGetParams()).accessToken == "token-2")
+            #expect(try await table.token(TokenGet()).accessToken == "token-2")
         }
     }
 
@@ -200,7 +200,7 @@ struct LateResultTests {
         }
         try await example.running { table, desk in
             try await Self.signIn(desk)
-            let leaving = Task { try await table.logout(LogoutParams()) }
+            let leaving = Task { try await table.logout(SessionLogout()) }
             await hold.isReached()
             leaving.cancel()
             await #expect(throws: AgentError.callerGone) { try await leaving.value }

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Sign-in by a code")
 struct LoginChallengeTests {
-    private static let start = LoginStartParams(provider: "example")
+    private static let start = LoginStart(provider: "example")
     private static let sent = "POST http://localhost:1/send"
     private static let tried = "POST http://localhost:1/code"
 
     /// Up to the question for the code.
     private func begun(_ desk: LoginDesk) async throws -> Step {
         let first = try await desk.start(Self.start)
-        return try await desk.answer(LoginAnswerParams(login: first.login, fields: ["email": " a@b.example\n"]))
+        return try await desk.answer(LoginAnswer(login: first.login, fields: ["email": " a@b.example\n"]))
     }
 
     @Test("what the sending needs is asked first, and with it what may be told; then the code")
@@ -23,7 +23,7 @@ struct LoginChallengeTests {
             #expect(table.board.status(try SessionName("example"))?.state == .signingIn)
             #expect(provider.example.transport.asked.isEmpty)
             let second = try await desk.answer(
-                LoginAnswerParams(login: first.login, fields: ["email": "a@b.example"]))
+                LoginAnswer(login: first.login, fields: ["email": "a@b.example"]))
             #expect(provider.example.transport.asked == [Self.sent])
             #expect(second.fields?.map(\.name) == ["code"])
             #expect(second.message == "It is on its way")
@@ -31,7 +31,7 @@ struct LoginChallengeTests {
             let now = provider.example.clock.now().wall.unixSeconds
             #expect(second.expiresAt == now + 600)
             #expect(second.resendAt == now + 30)
-            let done = try await desk.answer(LoginAnswerParams(login: first.login, fields: ["code": "012345"]))
+            let done = try await desk.answer(LoginAnswer(login: first.login, fields: ["code": "012345"]))
             #expect(done.kind == .done)
             #expect(done.message == "Welcome")
             #expect(done.status?.needsPassword == true)
@@ -45,7 +45,7 @@ struct LoginChallengeTests {
         let provider = try CodeProvider()
         try await provider.example.running { _, desk in
             let done = try await desk.start(
-                LoginStartParams(provider: "example", fields: ["email": "a@b.example", "code": "012345"]))
+                LoginStart(provider: "example", fields: ["email": "a@b.example", "code": "012345"]))
             #expect(done.kind == .done)
             #expect(provider.example.transport.asked == [Self.tried])
         }
@@ -56,16 +56,16 @@ struct LoginChallengeTests {
         let provider = try CodeProvider()
         try await provider.example.running { _, desk in
             let step = try await begun(desk)
-            let typo = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "12345"]))
+            let typo = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "12345"]))
             #expect(typo.fields?.map(\.name) == ["code"])
             #expect(typo.message == "Code: 6 digits")
             #expect(typo.error == nil)
             #expect(provider.example.transport.asked == [Self.sent])
-            let wrong = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "999999"]))
+            let wrong = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "999999"]))
             #expect(wrong.kind == .fields)
             #expect(wrong.message == "Invalid verification code")
             #expect(wrong.error?.kind == .validation)
-            let done = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "012345"]))
+            let done = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "012345"]))
             #expect(done.kind == .done)
         }
     }
@@ -76,10 +76,10 @@ struct LoginChallengeTests {
         try await provider.example.running { table, desk in
             let step = try await begun(desk)
             for _ in 1...5 {
-                let again = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "999999"]))
+                let again = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "999999"]))
                 #expect(again.kind == .fields)
             }
-            let last = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "999999"]))
+            let last = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "999999"]))
             #expect(last.kind == .failed)
             #expect(last.error?.providerMessage == "Invalid verification code")
             #expect(table.board.statuses().isEmpty)
@@ -111,7 +111,7 @@ struct LoginChallengeTests {
         try await provider.example.running { _, desk in
             let step = try await begun(desk)
             provider.example.clock.advance(.seconds(600))
-            let late = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["code": "012345"]))
+            let late = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "012345"]))
             #expect(late.fields?.map(\.name) == ["code"])
             #expect(late.message?.contains("ask for another") == true)
             #expect(provider.example.transport.asked == [Self.sent])
@@ -129,10 +129,10 @@ struct LoginChallengeTests {
         }
         try await example.running { _, desk in
             await #expect(throws: AgentError.self) {
-                try await desk.start(LoginStartParams(provider: "example", method: "other", remember: true))
+                try await desk.start(LoginStart(provider: "example", method: "other", remember: true))
             }
             let done = try await desk.start(
-                LoginStartParams(provider: "example", fields: SessionTableTests.fields, remember: true))
+                LoginStart(provider: "example", fields: SessionTableTests.fields, remember: true))
             #expect(done.status?.remembered == true)
             #expect(done.status?.renews == true)
         }
@@ -144,7 +144,7 @@ struct LoginChallengeTests {
         let provider = try CodeProvider(store: store)
         try await provider.example.running { table, desk in
             _ = try await desk.start(
-                LoginStartParams(provider: "example", fields: ["email": "a@b.example", "code": "012345"]))
+                LoginStart(provider: "example", fields: ["email": "a@b.example", "code": "012345"]))
             let weak = try await desk.start(.set, PasswordParams(fields: ["password": "short"]))
             #expect(weak.message == "Password: at least 8 characters\nPassword: a digit")
             #expect(provider.example.transport.asked == [Self.tried])

@@ -8,14 +8,14 @@ struct LoginDeskTests {
     func steps() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
-            let first = try await desk.start(LoginStartParams(provider: "example"))
+            let first = try await desk.start(LoginStart(provider: "example"))
             #expect(first.kind == .fields)
             #expect(first.fields?.map(\.name) == ["email", "password"])
             let second = try await desk.answer(
-                LoginAnswerParams(login: first.login, fields: ["email": "a@b.example"]))
+                LoginAnswer(login: first.login, fields: ["email": "a@b.example"]))
             #expect(second.fields?.map(\.name) == ["password"])
             #expect(example.transport.asked.isEmpty)
-            let done = try await desk.answer(LoginAnswerParams(login: first.login, fields: ["password": "secret"]))
+            let done = try await desk.answer(LoginAnswer(login: first.login, fields: ["password": "secret"]))
             #expect(done.kind == .done)
         }
     }
@@ -25,12 +25,12 @@ struct LoginDeskTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
             let step = try await desk.start(
-                LoginStartParams(provider: "example", fields: ["email": "no address", "password": "secret"]))
+                LoginStart(provider: "example", fields: ["email": "no address", "password": "secret"]))
             #expect(step.kind == .fields)
             #expect(step.fields?.map(\.name) == ["email"])
             #expect(step.message?.contains("e-mail") == true)
             #expect(example.transport.asked.isEmpty)
-            let done = try await desk.answer(LoginAnswerParams(login: step.login, fields: ["email": "a@b.example"]))
+            let done = try await desk.answer(LoginAnswer(login: step.login, fields: ["email": "a@b.example"]))
             #expect(done.kind == .done)
         }
     }
@@ -54,7 +54,7 @@ struct LoginDeskTests {
     func second() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
-            let first = try await desk.start(LoginStartParams(provider: "example", fields: ["email": "a@b.example"]))
+            let first = try await desk.start(LoginStart(provider: "example", fields: ["email": "a@b.example"]))
             do throws(AgentError) {
                 _ = try await desk.start(SessionTableTests.start)
                 Issue.record("a second sign-in began")
@@ -76,7 +76,7 @@ struct LoginDeskTests {
     func cancelled() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
-            let first = try await desk.start(LoginStartParams(provider: "example"))
+            let first = try await desk.start(LoginStart(provider: "example"))
             #expect(try await desk.cancel(LoginParams(login: first.login)).error?.kind == .denied)
             await #expect(throws: AgentError.unknownLogin) { try await desk.cancel(LoginParams(login: first.login)) }
             #expect(try await desk.start(SessionTableTests.start).kind == .done)
@@ -87,7 +87,7 @@ struct LoginDeskTests {
     func abandoned() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(LoginStartParams(provider: "example"))
+            _ = try await desk.start(LoginStart(provider: "example"))
             let end = example.clock.now().boot + LoginDesk.patience
             await example.clock.somebodySleeps(until: end)
             example.clock.advance(LoginDesk.patience)
@@ -99,11 +99,11 @@ struct LoginDeskTests {
     @Test(
         "unknown names are told with those there are",
         arguments: [
-            LoginStartParams(provider: "nobody"), LoginStartParams(provider: "example", environment: "moon"),
-            LoginStartParams(provider: "example", method: "telepathy"),
-            LoginStartParams(provider: "example", fields: ["shoe_size": "42"]),
+            LoginStart(provider: "nobody"), LoginStart(provider: "example", environment: "moon"),
+            LoginStart(provider: "example", method: "telepathy"),
+            LoginStart(provider: "example", fields: ["shoe_size": "42"]),
         ])
-    func unknownNames(params: LoginStartParams) async throws {
+    func unknownNames(params: LoginStart) async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { _, desk in
             await #expect(throws: AgentError.self) { try await desk.start(params) }

@@ -26,13 +26,13 @@ struct OriginChangeTests {
         #expect(status.state == .signInRequired && status.cause == "origin_changed")
         #expect(status.message?.contains(here) == true && status.message?.contains(elsewhere) == true)
         #expect(status.message?.contains("authc trust -s example") == true)
-        #expect(table.liveToken(TokenGetParams()) == nil)
+        #expect(table.liveToken(TokenGet()) == nil)
         let session = SessionParams()
         let api = example.apiDesk
         let attempts: [@Sendable () async throws -> Void] = [
-            { _ = try await table.token(TokenGetParams()) }, { _ = try await table.refresh(session) },
-            { _ = try await table.validate(session) }, { _ = try await table.user(UserGetParams(fresh: true)) },
-            { _ = try await api.request(APIRequestParams(method: "GET", path: "/things")) },
+            { _ = try await table.token(TokenGet()) }, { _ = try await table.refresh(session) },
+            { _ = try await table.validate(session) }, { _ = try await table.user(UserGet(fresh: true)) },
+            { _ = try await api.request(APIRequest(method: "GET", path: "/things")) },
         ]
         for attempt in attempts {
             let error = await #expect(throws: AgentError.self) { try await attempt() }
@@ -53,7 +53,7 @@ struct OriginChangeTests {
             await table.reload(try Self.profile(at: Self.elsewhere))
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)
             await table.reload(try Self.profile(at: "HTTP://LOCALHOST:1"))
-            #expect(try await table.token(TokenGetParams()).accessToken == "token-2")
+            #expect(try await table.token(TokenGet()).accessToken == "token-2")
             #expect(try await example.store.loadAll().count == 1)
         }
     }
@@ -80,7 +80,7 @@ struct OriginChangeTests {
         try await store.save(old)
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await second.running { table, _ in
-            #expect(try await table.token(TokenGetParams()).accessToken == "token-1")
+            #expect(try await table.token(TokenGet()).accessToken == "token-1")
             await table.drain()
             await table.reload(try Self.profile(at: Self.elsewhere))
             try await Self.expectBlocked(table, second)
@@ -94,21 +94,21 @@ struct OriginChangeTests {
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(SessionTableTests.start)
-            let same = try await table.trust(TrustParams())
+            let same = try await table.trust(SessionTrust())
             #expect(same.origins.isEmpty && !same.isTrusted)
             await table.reload(try Self.profile(at: Self.elsewhere))
-            let shown = try await table.trust(TrustParams())
+            let shown = try await table.trust(SessionTrust())
             #expect(shown.former == [Self.here] && shown.origins == [Self.elsewhere] && !shown.isTrusted)
             try await Self.expectBlocked(table, example)
             for wrong in [[], [Self.here], [Self.elsewhere, "http://localhost:3"]] {
                 let error = await #expect(throws: AgentError.self) {
-                    try await table.trust(TrustParams(origins: wrong))
+                    try await table.trust(SessionTrust(origins: wrong))
                 }
                 #expect(error?.kind == .conflict)
             }
-            let done = try await table.trust(TrustParams(origins: [Self.elsewhere]))
+            let done = try await table.trust(SessionTrust(origins: [Self.elsewhere]))
             #expect(done.isTrusted && done.status.state == .active)
-            #expect(try await table.token(TokenGetParams()).accessToken == "token-1")
+            #expect(try await table.token(TokenGet()).accessToken == "token-1")
             _ = try await table.refresh(SessionParams())
             #expect(Self.sent(example, to: Self.elsewhere) == ["POST \(Self.elsewhere)/refresh"])
             // The former place is not trusted any more.
@@ -127,7 +127,7 @@ struct OriginChangeTests {
             _ = try await desk.start(SessionTableTests.start)
             await table.reload(try Self.profile(at: Self.elsewhere))
             #expect(try await desk.start(SessionTableTests.start).status?.state == .active)
-            #expect(try await table.token(TokenGetParams()).accessToken == "token-2")
+            #expect(try await table.token(TokenGet()).accessToken == "token-2")
         }
     }
 
@@ -142,7 +142,7 @@ struct OriginChangeTests {
             changed.environments[0].baseURL = Self.elsewhere
             changed.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
             await table.reload(ProfileCatalog([changed]))
-            let last = try await table.logout(LogoutParams())
+            let last = try await table.logout(SessionLogout())
             #expect(last.state == .signedOut && last.message?.contains(Self.elsewhere) == true)
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)
             #expect(try await example.store.loadAll().isEmpty)

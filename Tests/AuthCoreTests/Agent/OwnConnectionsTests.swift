@@ -27,11 +27,11 @@ struct OwnConnectionsTests {
         await table.ready()
         let desk = LoginDesk(table: table)
         for provider in ["here", "there"] {
-            _ = try await desk.start(LoginStartParams(provider: provider, fields: SessionTableTests.fields))
+            _ = try await desk.start(LoginStart(provider: provider, fields: SessionTableTests.fields))
         }
         let there = try SessionName("there")
         _ = try await table.refresh(SessionParams(session: there))
-        _ = try await table.logout(LogoutParams(session: there))
+        _ = try await table.logout(SessionLogout(session: there))
         run.cancel()
         // What was ordered is done when it has ended.
         await run.value

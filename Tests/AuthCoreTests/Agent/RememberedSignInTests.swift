@@ -5,8 +5,8 @@ import Testing
 /// Sessions whose access token authorizes its own renewal, and whose sign-in is remembered.
 @Suite("A remembered sign-in beside a token that renews itself")
 struct RememberedSignInTests {
-    private static func start(remember: Bool) -> LoginStartParams {
-        LoginStartParams(provider: "example", fields: SessionTableTests.fields, remember: remember)
+    private static func start(remember: Bool) -> LoginStart {
+        LoginStart(provider: "example", fields: SessionTableTests.fields, remember: remember)
     }
 
     /// Renews live tokens as long as it is not told to refuse, and signs anybody in.

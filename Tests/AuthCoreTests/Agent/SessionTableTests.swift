@@ -5,8 +5,8 @@ import Testing
 @Suite("Session table")
 struct SessionTableTests {
     static let fields = ["email": "a@b.example", "password": "secret"]
-    static let start = LoginStartParams(provider: "example", fields: fields)
-    static let get = TokenGetParams()
+    static let start = LoginStart(provider: "example", fields: fields)
+    static let get = TokenGet()
 
     private static func given(_ token: LiveToken?) throws -> String? {
         try token.map { try TokenResult(JSON(parsing: $0.json)).accessToken }
@@ -34,7 +34,7 @@ struct SessionTableTests {
             example.clock.advance(.seconds(100))
             let live = try #require(table.liveToken(Self.get)).json
             #expect(try TokenResult(JSON(parsing: live)).valid == .seconds(500))
-            let more = try await table.token(TokenGetParams(minValid: .seconds(1200)))
+            let more = try await table.token(TokenGet(minValid: .seconds(1200)))
             #expect(more.accessToken == "token-2" && more.valid == .seconds(600))
         }
     }
@@ -98,7 +98,7 @@ struct SessionTableTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(Self.start)
-            let last = try await table.logout(LogoutParams())
+            let last = try await table.logout(SessionLogout())
             #expect(last.state == .signedOut)
             #expect(try await example.store.loadAll().isEmpty)
             #expect(throws: AgentError.noSession) { try table.status(nil) }
@@ -113,7 +113,7 @@ struct SessionTableTests {
                 let step = try await desk.start(Self.start)
                 #expect(step.status?.state == .active)
                 #expect(try await table.token(Self.get).accessToken == "token-\(round)")
-                _ = try await table.logout(LogoutParams())
+                _ = try await table.logout(SessionLogout())
                 #expect(try await example.store.loadAll().isEmpty)
                 #expect(throws: AgentError.noSession) { try table.status(nil) }
             }
@@ -128,9 +128,9 @@ struct SessionTableTests {
         try await example.running { table, desk in
             _ = try await desk.start(Self.start)
             example.clock.advance(.seconds(1))
-            _ = try await desk.start(LoginStartParams(provider: "example", session: second, fields: Self.fields))
+            _ = try await desk.start(LoginStart(provider: "example", session: second, fields: Self.fields))
             #expect(try table.status(nil).session.text == "example")
-            #expect(try await table.use(SessionUseParams(session: second)).isDefault)
+            #expect(try await table.use(SessionUse(session: second)).isDefault)
         }
         let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await restarted.running { table, _ in
@@ -187,7 +187,7 @@ struct SessionTableTests {
     func waiting() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            async let waited = table.wait(SessionWaitParams(until: .active))
+            async let waited = table.wait(SessionWait(until: .active))
             _ = try await desk.start(Self.start)
             #expect(try await waited.session.text == "example")
         }

@@ -54,7 +54,7 @@ struct SignOutTests {
             example.clock.advance(.seconds(400))
             async let renewed = try? table.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")
-            #expect(try await table.logout(LogoutParams()).state == .signedOut)
+            #expect(try await table.logout(SessionLogout()).state == .signedOut)
             #expect(log.all.last == "logout Bearer token-1")
             open.yield()
             await log.reaches("logout Bearer token-2")
@@ -78,7 +78,7 @@ struct SignOutTests {
             example.clock.advance(.seconds(400))
             async let renewed = try? table.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")
-            _ = try await table.logout(LogoutParams(revoke: false))
+            _ = try await table.logout(SessionLogout(revoke: false))
             open.yield()
             for await _ in ended { break }
             _ = await renewed

@@ -183,7 +183,7 @@ struct SessionNewsTests {
         known.table.withLock { $0 = example.table }
         try await example.running { table, desk in
             _ = try await desk.start(SessionTableTests.start)
-            _ = try await table.logout(LogoutParams())
+            _ = try await table.logout(SessionLogout())
             #expect(table.session(named: shop) == nil)
         }
         #expect(notes.all == ["taken"])

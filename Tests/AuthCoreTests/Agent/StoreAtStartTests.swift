@@ -20,7 +20,7 @@ struct StoreAtStartTests {
             }
             // The store is called ready after all that it holds is there.
             for await _ in table.board.changes() where table.board.store.state == .ready { break }
-            let token = try await table.token(TokenGetParams())
+            let token = try await table.token(TokenGet())
             #expect(token.accessToken.hasPrefix("token-"))
             #expect(table.board.statuses().map(\.state) == [.active])
         }
@@ -41,7 +41,7 @@ struct StoreAtStartTests {
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, _ in
             #expect(!table.board.isStoreWanted)
-            await #expect(throws: AgentError.self) { try await table.token(TokenGetParams()) }
+            await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
             #expect(table.board.isStoreWanted && table.board.store.state == .locked)
             table.tryStoreNow()
             for await _ in table.board.changes() where table.board.store.state == .ready { break }

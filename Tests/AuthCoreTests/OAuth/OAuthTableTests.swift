@@ -92,7 +92,7 @@ struct OAuthTableTests {
             default: ExampleProvider.json(200, "{}")
             }
         } _: { table, _, _ in
-            let status = try await table.logout(LogoutParams(session: nil, revoke: true))
+            let status = try await table.logout(SessionLogout(session: nil, revoke: true))
             #expect(status.message == nil)
         }
         #expect(seen.count { $0.request == "POST http://127.0.0.1:1/revoke" } == 2)
@@ -108,7 +108,7 @@ struct OAuthTableTests {
             default: ExampleProvider.json(200, "{}")
             }
         } _: { table, _, _ in
-            let status = try await table.logout(LogoutParams(session: nil, revoke: true))
+            let status = try await table.logout(SessionLogout(session: nil, revoke: true))
             #expect(status.message?.contains("offers no revocation") == true, "\(status.message ?? "")")
         }
         #expect(!seen.contains { $0.request.contains("revoke") })
@@ -136,9 +136,9 @@ struct OAuthTableTests {
         } _: { table, _, clock in
             _ = try await table.refresh(Self.session)
             clock.advance(Self.turn)
-            _ = try await table.token(TokenGetParams(scopes: ["read"]))
+            _ = try await table.token(TokenGet(scopes: ["read"]))
             clock.advance(Self.turn)
-            _ = try await table.token(TokenGetParams(audience: "https://other.example.org/"))
+            _ = try await table.token(TokenGet(audience: "https://other.example.org/"))
         }
         let sent = seen.filter { $0.request.hasPrefix("POST") }.map { $0.form.filter { $0.name == "resource" } }
         #expect(
@@ -180,9 +180,9 @@ struct OAuthTableTests {
                     #"{"access_token":"t\#(earlier)","expires_in":1000,"scope":"\#(scope)","refresh_token":"r\#(earlier)"}"#
                 )
             } _: { table, _, clock in
-                _ = try await table.token(TokenGetParams(scopes: ["read"]))
+                _ = try await table.token(TokenGet(scopes: ["read"]))
                 clock.advance(Self.turn)
-                let token = try await table.token(TokenGetParams())
+                let token = try await table.token(TokenGet())
                 #expect(token.accessToken == (isGivenBack ? "t1" : "t2"))
                 let status = try table.status(nil)
                 #expect(status.state == .active)
@@ -200,7 +200,7 @@ struct OAuthTableTests {
             Self.renewed
         } _: { table, _, _ in
             let error = await #expect(throws: AgentError.self) {
-                try await table.token(TokenGetParams(audience: "https://api.example.org"))
+                try await table.token(TokenGet(audience: "https://api.example.org"))
             }
             #expect(error?.kind == .unsupported && error?.message.contains("targeted_tokens") == true)
         }

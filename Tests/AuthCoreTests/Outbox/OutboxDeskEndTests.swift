@@ -38,7 +38,7 @@ struct OutboxDeskEndTests {
     }
 
     private static let request = OutboxRequest.request(
-        APIRequestParams(method: "POST", path: "/votes", queue: true))
+        APIRequest(method: "POST", path: "/votes", queue: true))
 
     private static func entry() throws -> OutboxEntry {
         OutboxEntry(

@@ -47,7 +47,7 @@ struct OutboxDeskTests {
             let entry = OutboxEntry(
                 id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
                 title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
-            let params = APIRequestParams(session: session, method: "POST", path: "/votes", queue: true)
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             let store = FailingOutbox(entry, .request(params), failures: 2)
             let desk = OutboxDesk(
                 table: table, api: api, store: store, clock: example.clock, seed: 1, publish: { _ in })
@@ -77,7 +77,7 @@ struct OutboxDeskTests {
         try await APIDeskTests.play(example) { _, api in
             let session = try SessionName("example")
             let key = "chosen-by-the-caller"
-            let params = APIRequestParams(
+            let params = APIRequest(
                 session: session, method: "POST", path: "/votes", headers: ["Idempotency-Key": key],
                 multipart: [MultipartPart(name: "vote", content: .text("yes"))], queue: true)
             func entry(_ boundary: String?) -> OutboxEntry {
@@ -115,7 +115,7 @@ struct OutboxDeskTests {
         try await APIDeskTests.play(example) { table, api in
             let session = try SessionName("example")
             let present = try await table.session(session).record.signIn
-            let params = APIRequestParams(session: session, method: "POST", path: "/votes", queue: true)
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             func entry(_ signIn: SignInID?) -> OutboxEntry {
                 OutboxEntry(
                     id: "a", session: session, owner: .init(provider: "example", environment: "local"), signIn: signIn,

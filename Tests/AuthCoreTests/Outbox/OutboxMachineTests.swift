@@ -259,9 +259,9 @@ struct OutboxMachineTests {
         let odd = OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: [0])
         #expect(odd?.verdict != nil)
         let requests: [OutboxRequest] = [
-            .call(APICallParams(session: entry.session, endpoint: "vote", args: ["id": "1"], queue: true)),
+            .call(APICall(session: entry.session, endpoint: "vote", args: ["id": "1"], queue: true)),
             .request(
-                APIRequestParams(session: entry.session, method: "POST", path: "/x?secret=1", body: [1], queue: true)),
+                APIRequest(session: entry.session, method: "POST", path: "/x?secret=1", body: [1], queue: true)),
         ]
         for request in requests { #expect(OutboxRequest(encoded: request.encoded()) == request) }
         #expect(requests.map(\.title) == ["vote", "POST /x"])

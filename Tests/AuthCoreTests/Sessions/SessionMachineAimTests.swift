@@ -6,7 +6,7 @@ import Testing
 @Suite("Session machine: tokens for one scope or audience")
 struct SessionMachineAimTests {
     private static func aim(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenAim {
-        try #require(try TokenAim(TokenGetParams(scopes: scopes, audience: audience)))
+        try #require(try TokenAim(TokenGet(scopes: scopes, audience: audience)))
     }
 
     private func want(_ bench: inout MachineBench, _ caller: UInt64, _ aim: TokenAim, minValid: Duration? = nil) {
@@ -26,12 +26,12 @@ struct SessionMachineAimTests {
     @Test("the same wish is the same aim, and nothing of its own is none")
     func aims() throws {
         #expect(try Self.aim(["b", "a", "b"]) == Self.aim(["a", "b"]))
-        let none = try TokenAim(TokenGetParams())
+        let none = try TokenAim(TokenGet())
         #expect(none == nil)
         for bad in [["a b"], [""], ["\"x"]] {
-            #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGetParams(scopes: bad)) }
+            #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGet(scopes: bad)) }
         }
-        #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGetParams(audience: "a b")) }
+        #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGet(audience: "a b")) }
     }
 
     @Test("it is fetched once for all who wait, kept beside the session's own, and told from memory then")

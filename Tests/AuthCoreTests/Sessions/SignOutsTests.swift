@@ -64,7 +64,7 @@ struct SignOutsTests {
             store.takes.withLock { $0 = false }
             let logout = Task {
                 do {
-                    _ = try await table.logout(LogoutParams())
+                    _ = try await table.logout(SessionLogout())
                 } catch {
                     disk.notes.add("answered")
                 }
@@ -89,7 +89,7 @@ struct SignOutsTests {
         try await example.running { table, desk in
             _ = try await desk.start(SessionTableTests.start)
             store.takes.withLock { $0 = false }
-            await #expect(throws: AgentError.self) { try await table.logout(LogoutParams()) }
+            await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
             #expect(disk.notes.all == ["example"])
             _ = try await desk.start(SessionTableTests.start)
             while disk.notes.all.last != "none" { await Task.yield() }
@@ -106,7 +106,7 @@ struct SignOutsTests {
         try await example.running { table, desk in
             _ = try await desk.start(SessionTableTests.start)
             store.takes.withLock { $0 = false }
-            let error = await #expect(throws: AgentError.self) { try await table.logout(LogoutParams()) }
+            let error = await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
             #expect(error?.message.contains("the disk is full") == true)
             #expect(error?.message.contains("comes back") == true)
         }

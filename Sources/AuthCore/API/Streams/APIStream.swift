@@ -43,7 +43,7 @@ package final class APIStream: HTTPAnswerSink {
 
     // MARK: The client's side
 
-    package func write(_ piece: StreamWriteParams) async throws(AgentError) -> StreamTaken {
+    package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
         guard let upload else { throw .invalidParams("params.stream: expected one whose body is streamed.") }
         return try await upload.write(piece)
     }

@@ -44,7 +44,7 @@ package final class UploadPipe: Sendable {
 
     /// Returns when the piece is taken, or is not: then `next` says which one is wanted. The last piece of all is
     /// answered when the provider has answered, as until then the body may be wanted again.
-    package func write(_ piece: StreamWriteParams) async throws(AgentError) -> StreamTaken {
+    package func write(_ piece: APIWrite) async throws(AgentError) -> StreamTaken {
         while true {
             let reading = state.withLock { $0.reading }
             if let taken = try offer(piece, in: reading) { return taken }
@@ -62,7 +62,7 @@ package final class UploadPipe: Sendable {
     }
 
     /// `nil`: not yet.
-    private func offer(_ piece: StreamWriteParams, in reading: Int) throws(AgentError) -> StreamTaken? {
+    private func offer(_ piece: APIWrite, in reading: Int) throws(AgentError) -> StreamTaken? {
         let (outcome, reader) = state.withLock { state -> (Result<StreamTaken?, AgentError>, Waiter?) in
             switch state.end {
             case .done?: return (.success(StreamTaken(next: state.expected, done: true)), nil)
