@@ -8,7 +8,7 @@ struct PlainTokenRequestTests {
     func clientsOwn(session: String?) throws {
         let name = try session.map { name throws(AgentError) in try SessionName(name) }
         for id: Int64 in [0, 7, 999_999_999_999_999_999] {
-            let line = RPCRequest(id: .integer(id), .tokenGet(TokenGet(session: name))).json.serialized()
+            let line = RPCRequest(id: .integer(id), TokenGet(session: name)).json.serialized()
             let seen = try #require(plain(line))
             #expect(seen.session == name)
             #expect(Array(line[seen.id]) == Array(String(id).utf8))

@@ -104,7 +104,7 @@ struct RPCTests {
     @Test("a request written is the request read")
     func roundTrips() throws {
         for id in [nil, RPCID.null, .integer(1), .string("x")] {
-            let request = RPCRequest(id: id, .sessionUse(SessionUse(session: try SessionName("a"))))
+            let request = RPCRequest(id: id, SessionUse(session: try SessionName("a")))
             #expect(RPCIncoming(line: request.json.serialized()) == .single(.success(request)))
         }
     }
