@@ -25,14 +25,21 @@ struct MethodTable: Sendable {
     mutating func on<Method: AgentMethod>(
         _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> Answer
     ) {
-        handlers[Method.name] = { params throws(AgentError) in try answer(try Method(params: params)) }
+        handlers[Method.name] = { params throws(AgentError) in
+            // In two steps: in one they crash the compiler (Swift 6.3.1).
+            let request = try Method(params: params)
+            return try answer(request)
+        }
     }
 
     /// Answers from memory.
     mutating func now<Method: AgentMethod>(
         _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
     ) {
-        on(Method.self) { request throws(AgentError) in .now(.success(try result(request).json)) }
+        on(Method.self) { request throws(AgentError) in
+            let value = try result(request)
+            return .now(.success(value.json))
+        }
     }
 
     /// Answers from memory, unless the store has not been asked yet: what is not in memory may still be there.
@@ -40,8 +47,14 @@ struct MethodTable: Sendable {
         _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
     ) {
         on(Method.self) { [wait] request throws(AgentError) in
-            guard wait.isStarting else { return .now(.success(try result(request).json)) }
-            return wait.value { () async throws(AgentError) in try result(request).json }
+            guard !wait.isStarting else {
+                return wait.value { () async throws(AgentError) in
+                    let value = try result(request)
+                    return value.json
+                }
+            }
+            let value = try result(request)
+            return .now(.success(value.json))
         }
     }
 
@@ -52,7 +65,10 @@ struct MethodTable: Sendable {
         _ work: @escaping @Sendable (Method) async throws(AgentError) -> Method.Result
     ) {
         on(Method.self) { [wait] request in
-            wait.value(within: limit(request)) { () async throws(AgentError) in try await work(request).json }
+            wait.value(within: limit(request)) { () async throws(AgentError) in
+                let value = try await work(request)
+                return value.json
+            }
         }
     }
 }
