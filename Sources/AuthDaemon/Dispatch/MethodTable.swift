@@ -3,10 +3,8 @@ import AuthWire
 
 /// How each method is answered: one handler for each, registered by its type.
 struct MethodTable: Sendable {
-    private typealias Handler = @Sendable (JSON?) throws(AgentError) -> Answer
-
     let wait: RequestWait
-    private var handlers: [String: Handler] = [:]
+    private var handlers: [String: any MethodHandler] = [:]
 
     init(wait: RequestWait) {
         self.wait = wait
@@ -15,7 +13,7 @@ struct MethodTable: Sendable {
     func answer(_ request: RPCRequest) -> Answer {
         do throws(AgentError) {
             guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
-            return try handler(request.params)
+            return try handler.answer(request.params)
         } catch {
             return .now(.failure(error))
         }
@@ -25,11 +23,7 @@ struct MethodTable: Sendable {
     mutating func on<Method: AgentMethod>(
         _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> Answer
     ) {
-        handlers[Method.name] = { params throws(AgentError) in
-            // In two steps: in one they crash the compiler (Swift 6.3.1).
-            let request = try Method(params: params)
-            return try answer(request)
-        }
+        handlers[Method.name] = Handler(reply: answer)
     }
 
     /// Answers from memory.
@@ -70,6 +64,22 @@ struct MethodTable: Sendable {
                 return value.json
             }
         }
+    }
+}
+
+/// Reads the params of one method and answers the request.
+///
+/// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
+private protocol MethodHandler: Sendable {
+    func answer(_ params: JSON?) throws(AgentError) -> Answer
+}
+
+private struct Handler<Method: AgentMethod>: MethodHandler {
+    let reply: @Sendable (Method) throws(AgentError) -> Answer
+
+    func answer(_ params: JSON?) throws(AgentError) -> Answer {
+        let request = try Method(params: params)
+        return try reply(request)
     }
 }
 
