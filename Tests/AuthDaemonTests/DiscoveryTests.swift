@@ -68,7 +68,8 @@ struct DiscoveryTests {
         for (key, schema) in try #require(schema["properties"]?.objectValue) {
             described[key] = Described(kind: schema["type"]?.stringValue, isRequired: required.contains(key))
         }
-        try Self.compare(described, name, Self.readResult(of: try #require(AgentMethods.named(name))))
+        let method = try #require(AgentMethods.named(name))
+        try Self.compare(described, name, Self.readResult(of: method))
     }
 
     private static func readResult<Method: AgentMethod>(of _: Method.Type) -> Read {
