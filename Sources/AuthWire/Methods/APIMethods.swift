@@ -1,7 +1,6 @@
-/// `api.request`: one call of the provider's API in the session's name.
+/// `api.request`: a request to the provider's API with the session's token.
 public struct APIRequest: AgentMethod, HoldsSecrets {
     public typealias Result = APIResponse
-
     public static let name = "api.request"
     public static let summary = "Sends a request to the provider with the session's token."
     public static let access = AccessClass.act
@@ -11,7 +10,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
     public var method = ""
     /// Joined to the environment's base URL; a query may follow. A whole URL is taken if it is of the same origin.
     public var path = ""
-    /// Texts, numbers, truths, and lists of them.
+    /// Strings, numbers, booleans, and lists of them.
     public var query = JSONObject()
     public var headers: [String: String] = [:]
     /// Sent as JSON. At most one of the bodies.
@@ -20,19 +19,18 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
     public var multipart: [MultipartPart]?
     /// The body comes with `api.write`; it too counts as a body.
     public var bodyStream: BodyStream?
-    /// The client's name for what is streamed, its own on this connection.
+    /// The client's name for the stream, unique on this connection.
     public var stream: String?
     public var answer = AnswerMode.whole
     public var timeout: Duration?
     public var cache = CacheMode.standard
-    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    /// Whether to try again after a temporary failure, if the request may be repeated.
     public var retry = true
     /// Whether to wait for a network instead of failing; `nil`: as the profile says.
     public var waitsForConnectivity: Bool?
     public var queue = false
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName? = nil, method: String, path: String, query: JSONObject = [:],
         headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
@@ -58,7 +56,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
         self.queue = queue
     }
 
-    /// Whether anything of it comes or goes piece by piece.
+    /// Whether a body or the response is streamed.
     public var streams: Bool {
         stream != nil || answer == .stream || bodyStream != nil || (multipart ?? []).contains(where: \.isStreamed)
     }
@@ -91,10 +89,9 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `api.call`: an endpoint by the profile's own name for it.
+/// `api.call`: an endpoint by its name in the profile.
 public struct APICall: AgentMethod, HoldsSecrets {
     public typealias Result = APIResponse
-
     public static let name = "api.call"
     public static let summary = "Calls an endpoint of the profile."
     public static let access = AccessClass.act
@@ -102,24 +99,23 @@ public struct APICall: AgentMethod, HoldsSecrets {
 
     public var session: SessionName?
     public var endpoint = ""
-    /// By the endpoint's own names for them. A file's content is an object with a `body_base64`, or with
+    /// By the names that the endpoint gives them. A file's content is an object with a `body_base64`, or with
     /// a `body_stream` (``BodyStream``) for one of them.
     public var args = JSONObject()
-    /// The whole body, in place of the one that the endpoint makes of its arguments.
+    /// The whole body, in place of the one built from the arguments.
     public var body: JSON?
-    /// The client's name for what is streamed, its own on this connection.
+    /// The client's name for the stream, unique on this connection.
     public var stream: String?
     public var answer = AnswerMode.whole
     public var timeout: Duration?
     public var cache = CacheMode.standard
-    /// Whether to try again after a failure that may pass, where the request may be repeated.
+    /// Whether to try again after a temporary failure, if the request may be repeated.
     public var retry = true
     /// Whether to wait for a network instead of failing; `nil`: as the profile says.
     public var waitsForConnectivity: Bool?
     public var queue = false
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName? = nil, endpoint: String, args: JSONObject = [:], body: JSON? = nil,
         stream: String? = nil, answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard,
@@ -138,7 +134,7 @@ public struct APICall: AgentMethod, HoldsSecrets {
         self.queue = queue
     }
 
-    /// Whether anything of it comes or goes piece by piece.
+    /// Whether a body or the response is streamed.
     public var streams: Bool {
         stream != nil || answer == .stream || args.contains { $0.value["body_stream"] != nil }
     }
@@ -161,7 +157,6 @@ public struct APICall: AgentMethod, HoldsSecrets {
 /// `api.write`: one piece of a body.
 public struct APIWrite: AgentMethod, HoldsSecrets {
     public typealias Result = StreamTaken
-
     public static let name = "api.write"
     public static let summary = "Sends a piece of a streamed body. Answered when the piece is accepted."
     public static let access = AccessClass.act
@@ -175,7 +170,6 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
     public var isLast = false
 
     public init(blank: Blank) {}
-
     public init(stream: String, offset: Int, bytes: [UInt8], isLast: Bool = false) {
         self.stream = stream
         self.offset = offset
@@ -194,30 +188,22 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
 /// `api.read`.
 public struct APIRead: MethodWithParams {
     public typealias Result = StreamPiece
-
     public static let name = "api.read"
     public static let summary = "The next piece of a streamed response."
     public static let access = AccessClass.act
     public static let secrecy = Secrecy.guarded
 
     public var params: StreamParams
-
-    public init(_ params: StreamParams) {
-        self.params = params
-    }
+    public init(_ params: StreamParams) { self.params = params }
 }
 
 /// `api.close`.
 public struct APIClose: MethodWithParams {
     public typealias Result = Nothing
-
     public static let name = "api.close"
     public static let summary = "Ends a stream early."
     public static let access = AccessClass.act
 
     public var params: StreamParams
-
-    public init(_ params: StreamParams) {
-        self.params = params
-    }
+    public init(_ params: StreamParams) { self.params = params }
 }

@@ -1,23 +1,21 @@
 /// `session.export`.
 public struct SessionExport: AgentMethod, HoldsSecrets {
     public typealias Result = ExportResult
-
     public static let name = "session.export"
     public static let summary = "Exports sessions, sealed with a passphrase if one is given."
     public static let access = AccessClass.admin
     public static let secrecy = Secrecy.ownAgentOnly
     public static let isStrict = true
 
-    /// In characters. Whoever gets the file can try passphrases for years, without this machine.
+    /// In characters. An attacker with the file can try passphrases for years, without this machine.
     public static let shortestPassphrase = 12
 
     /// `nil`: all of them.
     public var session: SessionName?
-    /// What seals them; `nil`: nothing does, and the caller has that done by another program at once. Secret.
+    /// Seals them; `nil`: they are not sealed, and the caller has another program seal them at once. Secret.
     public var passphrase: String?
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, passphrase: String?) {
         self.session = session
         self.passphrase = passphrase
@@ -32,18 +30,16 @@ public struct SessionExport: AgentMethod, HoldsSecrets {
 /// `session.import`: what `session.export` gave.
 public struct SessionImport: AgentMethod, HoldsSecrets {
     public typealias Result = ImportResult
-
     public static let name = "session.import"
     public static let summary = "Imports what an export returned."
     public static let access = AccessClass.admin
     public static let secrecy = Secrecy.ownAgentOnly
 
     public var bytes: [UInt8] = []
-    /// What has sealed them; `nil`: nothing, another program has opened them. Secret.
+    /// They were sealed with it; `nil`: they are not sealed, another program has opened them. Secret.
     public var passphrase: String?
 
     public init(blank: Blank) {}
-
     public init(bytes: [UInt8], passphrase: String? = nil) {
         self.bytes = bytes
         self.passphrase = passphrase
@@ -58,18 +54,16 @@ public struct SessionImport: AgentMethod, HoldsSecrets {
 /// `session.trust`.
 public struct SessionTrust: AgentMethod {
     public typealias Result = TrustResult
-
     public static let name = "session.trust"
     public static let summary = "Lists the origins that a changed profile names for a session, or accepts them."
     public static let access = AccessClass.admin
     public static let isStrict = true
 
     public var session: SessionName?
-    /// What the user has agreed to, as the result without it names them; `nil`: nothing is changed.
+    /// The origins that the user accepts, as the result without them lists them; `nil`: nothing is changed.
     public var origins: [String]?
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, origins: [String]? = nil) {
         self.session = session
         self.origins = origins

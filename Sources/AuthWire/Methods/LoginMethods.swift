@@ -1,7 +1,6 @@
 /// `login.start`.
 public struct LoginStart: AgentMethod, HoldsSecrets {
     public typealias Result = Step
-
     public static let name = "login.start"
     public static let summary = "Begins a sign-in."
     public static let access = AccessClass.account
@@ -14,11 +13,11 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var environment: String?
     /// `nil`: the profile's first.
     public var method: String?
-    /// What is known already, by field name. Secret.
+    /// The values that are known already, by field name. Secret.
     public var fields: [String: String] = [:]
-    /// Whether the answers may be kept for signing in again without a person.
+    /// Whether the fields may be kept, to sign in again without the user.
     public var remember = false
-    /// Whether the person has a browser on this machine; `browser` on the wire.
+    /// Whether the user has a browser on this machine; `browser` on the wire.
     public var hasBrowser = true
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
     public var replacesSignIn = false
@@ -26,7 +25,6 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var replaceAccount = false
 
     public init(blank: Blank) {}
-
     public init(
         provider: String, session: SessionName? = nil, environment: String? = nil, method: String? = nil,
         fields: [String: String] = [:], remember: Bool = false, hasBrowser: Bool = true, replacesSignIn: Bool = false,
@@ -59,19 +57,17 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
 /// `login.answer`.
 public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public typealias Result = Step
-
     public static let name = "login.answer"
     public static let summary = "Answers what a step asks for."
     public static let access = AccessClass.account
     public static let secrecy = Secrecy.ownAgentOnly
 
-    /// As the step named it.
+    /// From the step.
     public var login = ""
     /// By field name. Secret.
     public var fields: [String: String] = [:]
 
     public init(blank: Blank) {}
-
     public init(login: String, fields: [String: String]) {
         self.login = login
         self.fields = fields
@@ -86,65 +82,49 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
 /// `login.wait`.
 public struct LoginWait: MethodWithParams {
     public typealias Result = Step
-
     public static let name = "login.wait"
     public static let summary = "Waits until a sign-in ends or asks for something."
     public static let access = AccessClass.account
 
     public var params: LoginParams
-
-    public init(_ params: LoginParams) {
-        self.params = params
-    }
+    public init(_ params: LoginParams) { self.params = params }
 }
 
 /// `login.cancel`.
 public struct LoginCancel: MethodWithParams {
     public typealias Result = Step
-
     public static let name = "login.cancel"
     public static let summary = "Ends a sign-in."
     public static let access = AccessClass.account
 
     public var params: LoginParams
-
-    public init(_ params: LoginParams) {
-        self.params = params
-    }
+    public init(_ params: LoginParams) { self.params = params }
 }
 
 /// `login.resend`.
 public struct LoginResend: MethodWithParams {
     public typealias Result = Step
-
     public static let name = "login.resend"
     public static let summary = "Has another code sent."
     public static let access = AccessClass.account
 
     public var params: LoginParams
-
-    public init(_ params: LoginParams) {
-        self.params = params
-    }
+    public init(_ params: LoginParams) { self.params = params }
 }
 
 /// `login.redirect`.
 public struct LoginRedirect: AgentMethod, HoldsSecrets {
     public typealias Result = Nothing
-
     public static let name = "login.redirect"
     public static let summary = "Gives the address that the browser came back to, to the sign-in that waits for it."
     public static let access = AccessClass.account
     public static let secrecy = Secrecy.ownAgentOnly
 
-    /// What the desktop was given to open. Secret.
+    /// The address that the desktop was asked to open. Secret.
     public var address = ""
 
     public init(blank: Blank) {}
-
-    public init(address: String) {
-        self.address = address
-    }
+    public init(address: String) { self.address = address }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("address", &address, .string)

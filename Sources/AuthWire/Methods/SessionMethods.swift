@@ -1,7 +1,6 @@
 /// `session.list`.
 public struct SessionListGet: MethodWithoutParams {
     public typealias Result = SessionList
-
     public static let name = "session.list"
     public static let summary = "Lists the sessions."
     public static let access = AccessClass.status
@@ -12,22 +11,17 @@ public struct SessionListGet: MethodWithoutParams {
 /// `session.status`.
 public struct SessionStatusGet: MethodWithParams {
     public typealias Result = SessionStatus
-
     public static let name = "session.status"
     public static let summary = "The status of a session."
     public static let access = AccessClass.status
 
     public var params: SessionParams
-
-    public init(_ params: SessionParams) {
-        self.params = params
-    }
+    public init(_ params: SessionParams) { self.params = params }
 }
 
-/// Names the session that becomes the default one.
+/// `session.use`.
 public struct SessionUse: AgentMethod {
     public typealias Result = SessionStatus
-
     public static let name = "session.use"
     public static let summary = "Makes a session the default."
     public static let access = AccessClass.account
@@ -35,10 +29,7 @@ public struct SessionUse: AgentMethod {
     public var session = SessionName.blank
 
     public init(blank: Blank) {}
-
-    public init(session: SessionName) {
-        self.session = session
-    }
+    public init(session: SessionName) { self.session = session }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("session", &session, .sessionName)
@@ -48,48 +39,38 @@ public struct SessionUse: AgentMethod {
 /// `session.refresh`.
 public struct SessionRefresh: MethodWithParams {
     public typealias Result = SessionStatus
-
     public static let name = "session.refresh"
     public static let summary = "Renews the token of a session now."
     public static let access = AccessClass.token
 
     public var params: SessionParams
-
-    public init(_ params: SessionParams) {
-        self.params = params
-    }
+    public init(_ params: SessionParams) { self.params = params }
 }
 
 /// `session.validate`.
 public struct SessionValidate: MethodWithParams {
     public typealias Result = SessionStatus
-
     public static let name = "session.validate"
     public static let summary = "Asks the provider whether a session is valid."
     public static let access = AccessClass.token
 
     public var params: SessionParams
-
-    public init(_ params: SessionParams) {
-        self.params = params
-    }
+    public init(_ params: SessionParams) { self.params = params }
 }
 
 /// `session.logout`.
 public struct SessionLogout: AgentMethod {
     public typealias Result = SessionStatus
-
     public static let name = "session.logout"
     public static let summary = "Signs out."
     public static let access = AccessClass.account
     public static let isStrict = true
 
     public var session: SessionName?
-    /// Whether the provider is told too, where it can be; on the wire true unless it says otherwise.
+    /// Whether the tokens are revoked at the provider, if it supports that. True if absent.
     public var revoke = true
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, revoke: Bool = true) {
         self.session = session
         self.revoke = revoke
@@ -104,7 +85,6 @@ public struct SessionLogout: AgentMethod {
 /// `session.wait`.
 public struct SessionWait: AgentMethod {
     public typealias Result = SessionStatus
-
     public static let name = "session.wait"
     public static let summary = "Waits until a session has a state."
     public static let access = AccessClass.status
@@ -115,7 +95,6 @@ public struct SessionWait: AgentMethod {
     public var timeout: Duration?
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, until: WaitGoal, timeout: Duration? = nil) {
         self.session = session
         self.until = until

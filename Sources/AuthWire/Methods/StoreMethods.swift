@@ -1,7 +1,6 @@
 /// `store.rekey`: what the new keys are sealed with; neither: what they are sealed with now.
 public struct StoreRekey: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
-
     public static let name = "store.rekey"
     public static let summary = "Seals every session with a new key."
     public static let access = AccessClass.admin
@@ -15,7 +14,6 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
     public var key: [UInt8]?
 
     public init(blank: Blank) {}
-
     public init(passphrase: String? = nil, key: [UInt8]? = nil) {
         self.passphrase = passphrase
         self.key = key
@@ -30,18 +28,16 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
 /// `store.migrate`.
 public struct StoreMigrate: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
-
     public static let name = "store.migrate"
     public static let summary = "Moves every session to another store."
     public static let access = AccessClass.admin
     public static let secrecy = Secrecy.ownAgentOnly
 
     public var to = StoreKind.memory
-    /// Of the store that they are moved to, where it has one. Secret.
+    /// The passphrase of the new store, if it has one. Secret.
     public var passphrase: String?
 
     public init(blank: Blank) {}
-
     public init(to: StoreKind, passphrase: String? = nil) {
         self.to = to
         self.passphrase = passphrase

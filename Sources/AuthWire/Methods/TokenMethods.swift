@@ -1,7 +1,6 @@
 /// `token.get`.
 public struct TokenGet: AgentMethod {
     public typealias Result = TokenResult
-
     public static let name = "token.get"
     public static let summary = "An access token that is valid now."
     public static let access = AccessClass.token
@@ -13,14 +12,13 @@ public struct TokenGet: AgentMethod {
     public var minValid: Duration?
     public var scopes: [String]?
     public var audience: String?
-    /// In the caller's own words, for whoever watches.
+    /// Why the caller wants it, in its own words.
     public var purpose: String?
     public var timeout: Duration?
     /// Where the caller sends the token: it is refused if the session does not belong to that origin.
     public var origin: String?
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName? = nil, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
         purpose: String? = nil, timeout: Duration? = nil, origin: String? = nil
@@ -48,7 +46,6 @@ public struct TokenGet: AgentMethod {
 /// `token.reject`: "this one got a 401".
 public struct TokenReject: AgentMethod, HoldsSecrets {
     public typealias Result = SessionStatus
-
     public static let name = "token.reject"
     public static let summary = "Reports that a token got a 401. It is renewed if it is still the current one."
     public static let access = AccessClass.token
@@ -60,7 +57,6 @@ public struct TokenReject: AgentMethod, HoldsSecrets {
     public var accessToken = ""
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, accessToken: String) {
         self.session = session
         self.accessToken = accessToken
@@ -72,10 +68,9 @@ public struct TokenReject: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `token.proof`: what a program is about to send by itself.
+/// `token.proof`: the request that a program will send itself.
 public struct TokenProof: AgentMethod, HoldsSecrets {
     public typealias Result = ProofResult
-
     public static let name = "token.proof"
     public static let summary =
         "A proof for one request that a program sends itself, if tokens are bound to a key (RFC 9449)."
@@ -90,13 +85,12 @@ public struct TokenProof: AgentMethod, HoldsSecrets {
     public var method = ""
     /// The whole address.
     public var url = ""
-    /// What the other side wants to read in the proof; `nil`: what it last told the agent, if anything.
+    /// The nonce of the server; `nil`: the last one that it sent to the agent, if any.
     public var nonce: String?
-    /// The token that goes with it, where it is not the session's own. Secret.
+    /// The token that it belongs to, if that is not the session's own. Secret.
     public var accessToken: String?
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName? = nil, method: String, url: String, nonce: String? = nil, accessToken: String? = nil
     ) {

@@ -1,17 +1,15 @@
 /// `user.get`.
 public struct UserGet: AgentMethod {
     public typealias Result = UserResult
-
     public static let name = "user.get"
     public static let summary = "The provider's user."
     public static let access = AccessClass.act
 
     public var session: SessionName?
-    /// Asks the provider even when the user is known already.
+    /// Asks the provider even if the user is known already.
     public var fresh = false
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, fresh: Bool = false) {
         self.session = session
         self.fresh = fresh
@@ -26,7 +24,6 @@ public struct UserGet: AgentMethod {
 /// `user.update`.
 public struct UserUpdate: AgentMethod, HoldsSecrets {
     public typealias Result = UserResult
-
     public static let name = "user.update"
     public static let summary = "Changes the user."
     public static let access = AccessClass.account
@@ -37,7 +34,6 @@ public struct UserUpdate: AgentMethod, HoldsSecrets {
     public var fields = JSONObject()
 
     public init(blank: Blank) {}
-
     public init(session: SessionName? = nil, fields: JSONObject) {
         self.session = session
         self.fields = fields

@@ -1,12 +1,11 @@
-/// In the place of a `body_base64`: the content comes piece by piece, with `api.write`.
+/// Replaces a `body_base64`: the content comes piece by piece, with `api.write`.
 public struct BodyStream: WireObject {
     /// In bytes; `nil`: not known before its end.
     public var size: Int?
-    /// The client can read it only once: what would need it a second time fails instead.
+    /// The client can read it only once: a retry fails instead.
     public var once = false
 
     public init(blank: Blank) {}
-
     public init(size: Int? = nil, once: Bool = false) {
         self.size = size
         self.once = once
@@ -18,7 +17,7 @@ public struct BodyStream: WireObject {
     }
 }
 
-/// Whether the answer comes with the result, or piece by piece with `api.read`.
+/// Whether the response comes with the result, or piece by piece with `api.read`.
 public enum AnswerMode: String, Sendable, CaseIterable {
     case whole
     case stream

@@ -1,9 +1,9 @@
-/// How a read may be answered from what is kept of earlier answers.
+/// How a request may be answered from the cache.
 public enum CacheMode: String, Sendable, CaseIterable {
-    /// From memory while it is fresh, else from the provider; what is kept stands in when the provider is out of reach.
+    /// From the cache while it is fresh, else from the provider. A stale response is used if the provider cannot be reached.
     case standard = "default"
-    /// From the provider, whatever is kept.
+    /// From the provider, whatever is cached.
     case reload
-    /// From memory alone, however old; nothing is sent.
+    /// From the cache alone, however old. Nothing is sent.
     case only
 }

@@ -15,7 +15,6 @@ public struct MultipartPart: WireObject, HoldsSecrets {
     }
 
     public init(blank: Blank) {}
-
     public init(name: String, fileName: String? = nil, type: String? = nil, content: Content) {
         self.name = name
         self.fileName = fileName

@@ -1,4 +1,4 @@
-/// Of the `password` methods: about a session, or about a provider when there is none yet.
+/// The params of the `password` methods: for a session, or for a provider if there is no session yet.
 public struct PasswordParams: WireObject, HoldsSecrets {
     public var session: SessionName?
     public var provider: String?
@@ -7,11 +7,10 @@ public struct PasswordParams: WireObject, HoldsSecrets {
     public var fields: [String: String] = [:]
     /// Ends another sign-in to the same session that is in progress; otherwise it is `busy`.
     public var replacesSignIn = false
-    /// Of `password.reset`: whether it may give the session to another account without asking.
+    /// For `password.reset`: whether it may give the session to another account without asking.
     public var replaceAccount = false
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName? = nil, provider: String? = nil, environment: String? = nil,
         fields: [String: String] = [:], replacesSignIn: Bool = false, replaceAccount: Bool = false

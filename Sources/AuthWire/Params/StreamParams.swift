@@ -1,13 +1,10 @@
-/// Of `api.read` and `api.close`.
+/// The params of `api.read` and `api.close`.
 public struct StreamParams: WireObject {
     /// The name that this connection gave it.
     public var stream = ""
 
     public init(blank: Blank) {}
-
-    public init(stream: String) {
-        self.stream = stream
-    }
+    public init(stream: String) { self.stream = stream }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("stream", &stream, .string)

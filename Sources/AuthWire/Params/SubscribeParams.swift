@@ -3,7 +3,7 @@ public enum Topic: String, Sendable, CaseIterable {
     case session, login, network, store, outbox, notice, agent
 }
 
-/// Of `events.subscribe` and `events.unsubscribe`.
+/// The params of `events.subscribe` and `events.unsubscribe`.
 public struct SubscribeParams: WireObject {
     /// `nil`: all of them.
     public var topics: [Topic]?
@@ -11,7 +11,6 @@ public struct SubscribeParams: WireObject {
     public var session: SessionName?
 
     public init(blank: Blank) {}
-
     public init(topics: [Topic]? = nil, session: SessionName? = nil) {
         self.topics = topics
         self.session = session

@@ -18,9 +18,7 @@ public struct FolderRules: Sendable, Equatable {
 
     public var rules: [FolderRule]
 
-    public init(_ rules: [FolderRule]) {
-        self.rules = rules
-    }
+    public init(_ rules: [FolderRule]) { self.rules = rules }
 
     /// Lines that are no rule are passed over: a newer agent may have put them there.
     public init(text: String) {

@@ -1,27 +1,26 @@
-/// Of `api.request` and `api.call`: an answer of 2xx or 3xx. Anything else is an error.
+/// The result of `api.request` and `api.call`: a response with a status of 2xx or 3xx. Anything else is an error.
 public struct APIResponse: WireObject, HoldsSecrets {
     public var status = 0
-    /// Names in lower case; the values of a field that came twice are joined by a comma (RFC 9110 §5.3).
+    /// Names in lower case. The values of a repeated field are joined with a comma (RFC 9110 §5.3).
     public var headers: [String: String] = [:]
-    /// The JSON of the answer, or its text where it was a plain one.
+    /// The JSON of the response, or its text if it is plain text.
     public var body: JSON?
-    /// In place of ``body``, compact and checked: JSON that nobody on this side looks into. A reader has it in ``body``.
+    /// In place of ``body``: compact, validated JSON text that the agent does not look into. A client finds it in ``body``.
     public var bodyText: [UInt8]?
-    /// When it was something else.
+    /// A body that is neither.
     public var bodyBase64: String?
-    /// The stream that the body comes by (`api.read`), and its size in bytes where the provider told it.
+    /// The stream of the body (`api.read`), and its size in bytes if the provider sent it.
     public var stream: String?
     public var size: Int?
     public var fromCache = false
-    /// Of a cached answer, in milliseconds.
+    /// The age of a cached response, in milliseconds.
     public var ageMs: Int?
-    /// Of an endpoint that answers page by page.
+    /// For an endpoint that answers page by page.
     public var page: PageInfo?
-    /// The outbox's entry where nothing was answered yet, and it waits to be sent; ``status`` is 202 then.
+    /// The outbox entry, if the request is queued and has no response yet. ``status`` is 202 then.
     public var queued: String?
 
     public init(blank: Blank) {}
-
     public init(
         status: Int, headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
         stream: String? = nil, size: Int? = nil, fromCache: Bool = false, ageMs: Int? = nil, page: PageInfo? = nil,
@@ -68,7 +67,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
     }
 }
 
-/// Where one page keeps its items, and how to ask for the next one.
+/// Where a page has its items, and how to request the next one.
 public struct PageInfo: WireObject {
     /// A JSON Pointer into the body (RFC 6901).
     public var items = ""
@@ -76,7 +75,6 @@ public struct PageInfo: WireObject {
     public var next: JSONObject?
 
     public init(blank: Blank) {}
-
     public init(items: String, next: JSONObject? = nil) {
         self.items = items
         self.next = next

@@ -1,8 +1,8 @@
-/// A change, told to subscribers as a JSON-RPC notification named ``method``.
+/// A change. Subscribers get it as a JSON-RPC notification named ``method``.
 public struct AgentEvent: WireObject {
-    /// Of the notification.
+    /// The name of the notification.
     public static let method = "event"
-    /// The name of the first event after a subscription: all there is to know, in ``snapshot``.
+    /// The name of the first event after a subscription: the state of everything, in ``snapshot``.
     public static let snapshotName = "snapshot"
 
     public var topic = Topic.agent
@@ -20,7 +20,6 @@ public struct AgentEvent: WireObject {
     public var snapshot: JSON?
 
     public init(blank: Blank) {}
-
     public init(
         topic: Topic, name: String, at: Double, session: SessionName? = nil, status: SessionStatus? = nil,
         network: NetworkStatus? = nil, store: StoreInfo? = nil, notice: NoticeInfo? = nil,
@@ -38,7 +37,7 @@ public struct AgentEvent: WireObject {
         self.snapshot = snapshot
     }
 
-    /// The event that tells all there is to know.
+    /// The event with the state of everything.
     public init(snapshot sessions: [SessionStatus], network: NetworkStatus, store: StoreInfo, at: Double) {
         self.init(
             topic: .agent, name: Self.snapshotName, at: at,

@@ -1,4 +1,4 @@
-/// Of `agent.info`.
+/// The result of `agent.info`.
 public struct AgentInfo: WireObject {
     public var version = ""
     /// Grows when something that clients rely on changes; `protocol` on the wire.
@@ -10,7 +10,6 @@ public struct AgentInfo: WireObject {
     public var features: [String] = []
 
     public init(blank: Blank) {}
-
     public init(
         version: String, protocolVersion: Int, pid: Int32, startedAt: Double, store: StoreInfo, features: [String] = []
     ) {
@@ -32,15 +31,12 @@ public struct AgentInfo: WireObject {
     }
 }
 
-/// Of `agent.ping`.
+/// The result of `agent.ping`.
 public struct Pong: WireObject {
     public var pid: Int32 = 0
 
     public init(blank: Blank) {}
-
-    public init(pid: Int32) {
-        self.pid = pid
-    }
+    public init(pid: Int32) { self.pid = pid }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("pid", &pid, .processID)

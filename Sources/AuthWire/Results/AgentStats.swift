@@ -1,4 +1,4 @@
-/// Of `agent.stats`: counted since the agent was started.
+/// The result of `agent.stats`: counters since the start.
 public struct AgentStats: WireObject {
     public var requests = 0
     /// Open now.
@@ -11,7 +11,6 @@ public struct AgentStats: WireObject {
     public var counters = JSONObject()
 
     public init(blank: Blank) {}
-
     public init(
         requests: Int, connections: Int, sessions: Int, renewals: Int, uptime: Duration,
         counters: JSONObject = JSONObject()

@@ -1,7 +1,7 @@
-/// A call of a provider's API that its profile names, as `provider.show` tells it.
+/// An endpoint of a provider's API that its profile names.
 public struct EndpointInfo: WireObject {
     public var name = ""
-    /// For people.
+    /// For the user.
     public var about: String?
     public var method = ""
     /// As the profile has it, with `{places}`.
@@ -12,7 +12,6 @@ public struct EndpointInfo: WireObject {
     public var paged = false
 
     public init(blank: Blank) {}
-
     public init(
         name: String, about: String? = nil, method: String, path: String, args: [ArgumentInfo] = [],
         paged: Bool = false
@@ -40,13 +39,12 @@ public struct ArgumentInfo: WireObject {
     public var name = ""
     public var type = ArgumentType.text
     public var optional = false
-    /// Not to be shown, nor to be given where other programs can read it.
+    /// Must not be shown, nor be passed where other programs can read it.
     public var secret = false
-    /// For people.
+    /// For the user.
     public var about: String?
 
     public init(blank: Blank) {}
-
     public init(
         name: String, type: ArgumentType = .text, optional: Bool = false, secret: Bool = false, about: String? = nil
     ) {

@@ -3,12 +3,12 @@ public enum NetworkState: String, Sendable, CaseIterable {
     case online
     /// There is a network, but not all of the Internet.
     case limited
-    /// A sign-in page of the network stands in the way.
+    /// The network shows its sign-in page instead of the Internet.
     case portal
     case offline
 }
 
-/// Of `network.status`.
+/// The result of `network.status`.
 public struct NetworkStatus: WireObject {
     /// The word for a provider that has answered.
     public static let reachable = "reachable"
@@ -23,7 +23,6 @@ public struct NetworkStatus: WireObject {
     public var clockSkews: [String: Duration] = [:]
 
     public init(blank: Blank) {}
-
     public init(
         state: NetworkState, since: Double, providers: [String: String] = [:], clockSkews: [String: Duration] = [:]
     ) {

@@ -1,4 +1,4 @@
-/// The result of a method that has nothing to say.
+/// The result of a method that has none: an empty object.
 public struct Nothing: WireObject {
     public init() {}
 

@@ -1,14 +1,13 @@
-/// What a person is told, with an event of ``Topic/notice``.
+/// A notice to the user, in an event of ``Topic/notice``.
 public struct NoticeInfo: WireObject {
     /// `sign_in_required`, `keyring_locked` or `stale`.
     public var reason = ""
     public var title = ""
     public var message = ""
-    /// What to type, where that helps.
+    /// A command that helps, if there is one.
     public var command: String?
 
     public init(blank: Blank) {}
-
     public init(reason: String, title: String, message: String, command: String? = nil) {
         self.reason = reason
         self.title = title

@@ -6,7 +6,6 @@ public struct OpenRPCDocument: WireObject {
     public var methods: [JSON] = []
 
     public init(blank: Blank) {}
-
     public init(openrpc: String, info: JSONObject, methods: [JSON]) {
         self.openrpc = openrpc
         self.info = info

@@ -2,7 +2,7 @@
 public struct OutboxItem: WireObject {
     public enum State: String, Sendable, CaseIterable {
         case waiting, sending
-        /// The provider's answer was a final no; ``error`` has its words.
+        /// The provider gave a final refusal; ``error`` has its message.
         case givenUp = "given_up"
     }
 
@@ -18,11 +18,10 @@ public struct OutboxItem: WireObject {
     public var tries = 0
     /// Unix seconds; `nil`: when the provider can be reached, or those before it have gone.
     public var retryAt: Double?
-    /// Of the last try.
+    /// The error of the last try.
     public var error: AgentError?
 
     public init(blank: Blank) {}
-
     public init(
         id: String, session: SessionName, state: State, request: String, idempotencyKey: String, queuedAt: Double,
         tries: Int = 0, retryAt: Double? = nil, error: AgentError? = nil
@@ -51,15 +50,12 @@ public struct OutboxItem: WireObject {
     }
 }
 
-/// Of the `outbox` methods: in the order in which they are sent; of `outbox.drop` those that were dropped.
+/// The result of the `outbox` methods, in the order of sending; for `outbox.drop` the entries that were dropped.
 public struct OutboxList: WireObject {
     public var entries: [OutboxItem] = []
 
     public init(blank: Blank) {}
-
-    public init(entries: [OutboxItem]) {
-        self.entries = entries
-    }
+    public init(entries: [OutboxItem]) { self.entries = entries }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.written("entries", &entries, .list())

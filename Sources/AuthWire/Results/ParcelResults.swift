@@ -1,10 +1,9 @@
-/// Of `session.export`: sealed, and of no use without its passphrase; or as it is, where none was given.
+/// The result of `session.export`: sealed with the passphrase, or plain if none was given.
 public struct ExportResult: WireObject {
     public var bytes: [UInt8] = []
     public var sessions: [SessionName] = []
 
     public init(blank: Blank) {}
-
     public init(bytes: [UInt8], sessions: [SessionName]) {
         self.bytes = bytes
         self.sessions = sessions
@@ -16,15 +15,12 @@ public struct ExportResult: WireObject {
     }
 }
 
-/// Of `session.import`.
+/// The result of `session.import`.
 public struct ImportResult: WireObject {
     public var sessions: [SessionName] = []
 
     public init(blank: Blank) {}
-
-    public init(sessions: [SessionName]) {
-        self.sessions = sessions
-    }
+    public init(sessions: [SessionName]) { self.sessions = sessions }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.required("sessions", &sessions, .sessionNames)

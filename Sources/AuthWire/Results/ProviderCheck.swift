@@ -9,7 +9,6 @@ public struct ProfileProblem: Error, WireObject, CustomStringConvertible {
     public var found: String?
 
     public init(blank: Blank) {}
-
     public init(file: String, line: Int, key: String, expected: String, found: String? = nil) {
         self.file = file
         self.line = line
@@ -34,15 +33,12 @@ public struct ProfileProblem: Error, WireObject, CustomStringConvertible {
     }
 }
 
-/// Of `provider.check`; no problems: the profile is fine.
+/// The result of `provider.check`. Without problems the profile is valid.
 public struct ProviderCheck: WireObject {
     public var problems: [ProfileProblem] = []
 
     public init(blank: Blank) {}
-
-    public init(problems: [ProfileProblem]) {
-        self.problems = problems
-    }
+    public init(problems: [ProfileProblem]) { self.problems = problems }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.written("problems", &problems, .list())

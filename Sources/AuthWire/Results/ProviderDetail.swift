@@ -6,7 +6,6 @@ public struct EnvironmentInfo: WireObject {
     public var isDefault = false
 
     public init(blank: Blank) {}
-
     public init(name: String, url: String, isDefault: Bool = false) {
         self.name = name
         self.url = url
@@ -20,14 +19,13 @@ public struct EnvironmentInfo: WireObject {
     }
 }
 
-/// A way to sign in and what it asks for.
+/// A sign-in method and the fields that it asks for.
 public struct SignInMethodInfo: WireObject {
     public var name = ""
     public var label = ""
     public var fields: [StepField] = []
 
     public init(blank: Blank) {}
-
     public init(name: String, label: String, fields: [StepField] = []) {
         self.name = name
         self.label = label
@@ -41,7 +39,7 @@ public struct SignInMethodInfo: WireObject {
     }
 }
 
-/// Of `provider.show`: a profile without its secrets.
+/// The result of `provider.show`: a profile without its secrets.
 public struct ProviderDetail: WireObject {
     public var name = ""
     public var title = ""
@@ -56,7 +54,6 @@ public struct ProviderDetail: WireObject {
     public var source = ""
 
     public init(blank: Blank) {}
-
     public init(
         name: String, title: String, environments: [EnvironmentInfo] = [], methods: [SignInMethodInfo] = [],
         password: [SignInMethodInfo] = [], renewal: String, endpoints: [EndpointInfo] = [], source: String

@@ -1,4 +1,4 @@
-/// Of `provider.forget`.
+/// The result of `provider.forget`.
 public struct ProviderForgotten: WireObject {
     /// There was a registration, and the next sign-in makes another one.
     public var isForgotten = false
@@ -8,7 +8,6 @@ public struct ProviderForgotten: WireObject {
     public var message: String?
 
     public init(blank: Blank) {}
-
     public init(isForgotten: Bool, isDeleted: Bool = false, message: String? = nil) {
         self.isForgotten = isForgotten
         self.isDeleted = isDeleted

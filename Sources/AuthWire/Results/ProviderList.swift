@@ -8,7 +8,6 @@ public struct ProviderSummary: WireObject {
     public var source = ""
 
     public init(blank: Blank) {}
-
     public init(name: String, title: String, environments: [String] = [], methods: [String] = [], source: String) {
         self.name = name
         self.title = title
@@ -26,15 +25,12 @@ public struct ProviderSummary: WireObject {
     }
 }
 
-/// Of `provider.list`.
+/// The result of `provider.list`.
 public struct ProviderList: WireObject {
     public var providers: [ProviderSummary] = []
 
     public init(blank: Blank) {}
-
-    public init(providers: [ProviderSummary]) {
-        self.providers = providers
-    }
+    public init(providers: [ProviderSummary]) { self.providers = providers }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.written("providers", &providers, .list())

@@ -1,17 +1,17 @@
-/// Where a session stands. Renewing is no state: a token that is good is served meanwhile.
+/// The state of a session. Renewing is not a state: a valid token is served meanwhile.
 public enum SessionState: String, Sendable, CaseIterable {
     case signedOut = "signed_out"
     case signingIn = "signing_in"
     case active
-    /// Kept, but the token has ended and renewing it has failed so far.
+    /// Kept, but the token has expired and renewal has failed so far.
     case stale
     /// Kept, but cannot be read yet.
     case keyringLocked = "keyring_locked"
-    /// The provider gave a final no.
+    /// The provider gave a final refusal.
     case signInRequired = "sign_in_required"
 }
 
-/// All that may be seen of a session. Instants are Unix seconds.
+/// What programs can know about a session. Times are Unix seconds.
 public struct SessionStatus: WireObject {
     public var session = SessionName.blank
     public var provider = ""
@@ -19,29 +19,29 @@ public struct SessionStatus: WireObject {
     public var state = SessionState.signedOut
     /// A word for programs: why the state is what it is.
     public var cause: String?
-    /// The same in words for people.
+    /// The same for the user.
     public var message: String?
     public var user: UserSummary?
     /// The account has no password yet.
     public var needsPassword = false
-    /// Something renews it without a person; where nothing does, it ends at `expiresAt`.
+    /// It is renewed without the user. If not, it ends at `expiresAt`.
     public var renews = true
-    /// The answers to the sign-in are kept, to sign in again by.
+    /// The fields of the sign-in are kept, to sign in again with them.
     public var remembered = false
     public var expiresAt: Double?
     /// When it is renewed next.
     public var refreshAt: Double?
     public var issuedAt: Double?
-    /// When nothing renews it any more, where the provider tells that.
+    /// When it can no longer be renewed, if the provider says that.
     public var endsAt: Double?
     public var signedInAt: Double?
-    /// What the last try to renew said.
+    /// The error of the last try to renew.
     public var lastError: String?
     /// Kept in memory only, because the store cannot be written now.
     public var unsaved = false
-    /// Why it is unsaved, in the store's words.
+    /// Why it is unsaved: the store's message.
     public var storeError: String?
-    /// How far the provider's clock is ahead of this machine's, or below zero behind it; where that is a minute or more.
+    /// How far the provider's clock is ahead of this machine's; negative if it is behind. Absent below a minute.
     public var clockSkew: Duration?
     /// What the token in use is good for, if the provider says that or they were requested (OAuth).
     public var scopes: [String]?
@@ -51,7 +51,6 @@ public struct SessionStatus: WireObject {
     public var isDefault = false
 
     public init(blank: Blank) {}
-
     public init(
         session: SessionName, provider: String, environment: String? = nil, state: SessionState, cause: String? = nil,
         message: String? = nil, user: UserSummary? = nil, needsPassword: Bool = false, renews: Bool = true,
@@ -110,15 +109,12 @@ public struct SessionStatus: WireObject {
     }
 }
 
-/// Of `session.list`.
+/// The result of `session.list`.
 public struct SessionList: WireObject {
     public var sessions: [SessionStatus] = []
 
     public init(blank: Blank) {}
-
-    public init(sessions: [SessionStatus]) {
-        self.sessions = sessions
-    }
+    public init(sessions: [SessionStatus]) { self.sessions = sessions }
 
     public mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
         try visitor.written("sessions", &sessions, .list())

@@ -1,22 +1,22 @@
 /// What a sign-in needs next.
 public enum StepKind: String, Sendable, CaseIterable {
-    /// Answers to `fields`, by `login.answer`.
+    /// The user fills in `fields`; they are sent with `login.answer`.
     case fields
-    /// A person opens `verificationURI` on any device and types `userCode` (RFC 8628).
+    /// The user opens `verificationURI` on any device and types `userCode` (RFC 8628).
     case device
-    /// A person opens `url` on this machine.
+    /// The user opens `url` on this machine.
     case browser
     case done
     case failed
 }
 
-/// Of the `login` methods. Only what its kind needs is there. Instants are Unix seconds.
+/// The result of the `login` methods. It has only what its kind needs. Times are Unix seconds.
 public struct Step: WireObject {
     /// Names this sign-in in the calls that follow.
     public var login = ""
     public var kind = StepKind.failed
     public var fields: [StepField]?
-    /// The provider's own words, or ours, for the person.
+    /// The message of the provider or the agent for the user.
     public var message: String?
     /// Where a code was sent.
     public var sentTo: String?
@@ -27,7 +27,7 @@ public struct Step: WireObject {
     public var verificationURIComplete: String?
     public var userCode: String?
     public var url: String?
-    /// The browser comes back by an address of this scheme, which the client has the desktop hand to `login.redirect`.
+    /// The browser comes back to an address of this scheme. The client registers it, and sends the address with `login.redirect`.
     public var redirectScheme: String?
     /// SHA-256 of the certificate of the page that the browser comes back to, which was made for this sign-in: the
     /// browser will warn of it.
@@ -36,7 +36,6 @@ public struct Step: WireObject {
     public var error: AgentError?
 
     public init(blank: Blank) {}
-
     public init(
         login: String, kind: StepKind, fields: [StepField]? = nil, message: String? = nil, sentTo: String? = nil,
         expiresAt: Double? = nil, resendAt: Double? = nil, verificationURI: String? = nil,

@@ -1,4 +1,4 @@
-/// One thing that a sign-in asks a person for.
+/// A value that a sign-in asks the user for.
 public struct StepField: WireObject {
     public var name = ""
     public var label = ""
@@ -11,13 +11,12 @@ public struct StepField: WireObject {
 
     /// The ``kind`` of a question that only `yes` agrees to.
     public static let agreement = "agreement"
-    /// In words: what the answer must be like.
+    /// What the value must satisfy, in words.
     public var rules: [String]?
-    /// What is taken when a person gives nothing.
+    /// The value if the user gives none.
     public var value: String?
 
     public init(blank: Blank) {}
-
     public init(
         name: String, label: String, secret: Bool = false, optional: Bool = false, kind: String? = nil,
         rules: [String]? = nil, value: String? = nil

@@ -5,12 +5,12 @@ public enum StoreKind: String, Sendable, CaseIterable {
     case memory
 }
 
-/// How the store is.
+/// The state of the store.
 public enum StoreState: String, Sendable, CaseIterable {
     case ready
-    /// It goes on by itself once a person unlocks it.
+    /// It continues by itself when the user unlocks it.
     case locked
-    /// It is asking the user something, and does nothing else until it has an answer.
+    /// It waits for the user's answer to a question.
     case waiting
     /// There is no such service.
     case missing
@@ -25,13 +25,12 @@ public enum StoreState: String, Sendable, CaseIterable {
 public struct StoreInfo: WireObject {
     public var kind = StoreKind.memory
     public var state = StoreState.starting
-    /// For a person, when the state is no good one, or something in the store cannot be read.
+    /// For the user, if the state is not `ready` or something in the store cannot be read.
     public var message: String?
     /// The program that provides it; `nil` if there is none, or it is not known.
     public var process: StoreProcess?
 
     public init(blank: Blank) {}
-
     public init(kind: StoreKind, state: StoreState, message: String? = nil, process: StoreProcess? = nil) {
         self.kind = kind
         self.state = state
@@ -54,7 +53,6 @@ public struct StoreProcess: WireObject {
     public var name: String?
 
     public init(blank: Blank) {}
-
     public init(pid: Int32, name: String?) {
         self.pid = pid
         self.name = name

@@ -1,12 +1,11 @@
-/// Of `api.write`.
+/// The result of `api.write`.
 public struct StreamTaken: WireObject {
     /// Where the next piece begins: behind this one, or at 0 when the body is wanted again.
     public var next = 0
-    /// No more is wanted: the answer to the call is there, or comes.
+    /// No more is needed: the call has been answered, or will be.
     public var done = false
 
     public init(blank: Blank) {}
-
     public init(next: Int, done: Bool = false) {
         self.next = next
         self.done = done
@@ -18,14 +17,13 @@ public struct StreamTaken: WireObject {
     }
 }
 
-/// Of `api.read`: the next piece of an answer.
+/// The result of `api.read`: the next piece of a response.
 public struct StreamPiece: WireObject, HoldsSecrets {
     public var bytes: [UInt8] = []
     /// Nothing comes after it, and the stream has ended.
     public var isLast = false
 
     public init(blank: Blank) {}
-
     public init(bytes: [UInt8], isLast: Bool) {
         self.bytes = bytes
         self.isLast = isLast

@@ -1,17 +1,16 @@
-/// Of `token.get`.
+/// The result of `token.get`.
 public struct TokenResult: WireObject, HoldsSecrets {
     /// Secret.
     public var accessToken = ""
-    /// As the provider spells it; `Bearer` as a rule.
+    /// As the provider spells it, usually `Bearer`.
     public var tokenType = ""
-    /// Unix seconds; `nil`: the provider does not tell.
+    /// Unix seconds; `nil`: the provider does not say.
     public var expiresAt: Double?
-    /// How long it is still valid, which may be less than was asked for; `nil`: the provider does not tell.
+    /// How long it is still valid, which may be less than requested; `nil`: the provider does not say.
     public var valid: Duration?
     public var session = SessionName.blank
 
     public init(blank: Blank) {}
-
     public init(
         accessToken: String, tokenType: String, expiresAt: Double? = nil, valid: Duration? = nil, session: SessionName
     ) {

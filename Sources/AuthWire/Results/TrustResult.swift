@@ -1,15 +1,14 @@
-/// Of `session.trust`.
+/// The result of `session.trust`.
 public struct TrustResult: WireObject {
-    /// Where the session was signed in and its profile does not lead any more.
+    /// The origins that the session was signed in with and its profile no longer names.
     public var former: [String] = []
-    /// What the profile names now instead; empty if nothing has changed.
+    /// The origins that the profile names now; empty if nothing has changed.
     public var origins: [String] = []
-    /// The session's tokens may be sent to ``origins`` from here on; `trusted` on the wire.
+    /// The session's tokens may be sent to ``origins`` from now on; `trusted` on the wire.
     public var isTrusted = false
     public var status = SessionStatus(blank: Blank())
 
     public init(blank: Blank) {}
-
     public init(former: [String], origins: [String], isTrusted: Bool, status: SessionStatus) {
         self.former = former
         self.origins = origins

@@ -1,15 +1,14 @@
-/// Of `user.get` and `user.update`.
+/// The result of `user.get` and `user.update`.
 public struct UserResult: WireObject, HoldsSecrets {
     public var user = UserSummary(blank: Blank())
-    /// The backend's own user, as received.
+    /// The backend's user, as received.
     public var raw = JSON.null
     /// Unix seconds.
     public var fetchedAt: Double?
-    /// Since then, in milliseconds; for a client whose clock is another one.
+    /// The time since then in milliseconds, for a client with another clock.
     public var ageMs: Int?
 
     public init(blank: Blank) {}
-
     public init(user: UserSummary, raw: JSON, fetchedAt: Double? = nil, ageMs: Int? = nil) {
         self.user = user
         self.raw = raw

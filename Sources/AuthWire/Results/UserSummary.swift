@@ -1,4 +1,4 @@
-/// The part of a user that every provider has, where it tells it.
+/// The members of a user that most providers have.
 public struct UserSummary: WireObject {
     public var id: String?
     public var email: String?
@@ -7,7 +7,6 @@ public struct UserSummary: WireObject {
     public var verified: Bool?
 
     public init(blank: Blank) {}
-
     public init(id: String? = nil, email: String? = nil, name: String? = nil, verified: Bool? = nil) {
         self.id = id
         self.email = email
