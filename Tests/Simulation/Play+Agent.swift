@@ -8,10 +8,10 @@ extension Play {
         guard isRunning(session), violation == nil, let seat = seats[session] else { return }
         guard tampering?.swallows(event) != true else { return }
         let before = MachineState(seat)
-        let actions = seat.machine.handle(event, at: moment)
+        let turn = seat.machine.handle(event, at: moment)
         note("  \(session): \(event.words)")
         followSignIn(event, seat)
-        carryOut(actions, for: session)
+        carryOut(turn, for: session)
         if let after = seats[session].map(MachineState.init) {
             coverage.count(before, EventKind(event), after)
             checkSeat(session)
@@ -20,13 +20,15 @@ extension Play {
 
     func begin(_ session: Int) {
         guard let seat = seats[session] else { return }
-        let actions = seat.machine.begin(at: moment)
-        carryOut(actions, for: session)
+        carryOut(seat.machine.handle(.begun, at: moment), for: session)
         checkSeat(session)
     }
 
-    func carryOut(_ actions: [SessionAction], for session: Int) {
-        for action in tampering?.changed(actions, for: seats[session]) ?? actions {
+    /// As ``Runner`` does it: the actions, then the replies, then the deadline.
+    private func carryOut(_ turn: SessionTurn, for session: Int) {
+        guard let seat = seats[session] else { return }
+        let turn = tampering?.changed(turn, for: seat) ?? turn
+        for action in turn.actions {
             if let fuse, fuse.agent == agent(of: session) {
                 guard fuse.actions > 0 else { return die() }
                 self.fuse?.actions -= 1
@@ -34,6 +36,17 @@ extension Play {
             guard violation == nil else { return }
             note("    \(session): → \(action.words)")
             carryOut(action, for: session)
+        }
+        for (caller, answer) in turn.replies {
+            guard violation == nil, seats[session] === seat else { break }
+            note("    \(session): → answer caller \(caller.number): \(answer.words)")
+            deliver(answer, to: caller, of: session)
+        }
+        if seats[session] === seat, turn.forgets { forget(session) }
+        if seats[session] === seat, turn.wakeUp != seat.wakeUp {
+            seat.wakeUp = turn.wakeUp
+            seat.alarm = turn.wakeUp.map { max(time(of: $0), now) }
+            note("    \(session): → " + (turn.wakeUp.map { "wake at boot + \($0.sinceBoot)" } ?? "no deadline"))
         }
         if let fuse, fuse.actions <= 0 { die() }
     }
@@ -57,16 +70,18 @@ extension Play {
             if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
             callStore(.delete, for: session)
         case .revoke(let record): revokeLate(record, session)
-        case .answer(let caller, let answer): deliver(answer, to: caller, of: session)
         case .publish(let snapshot): publish(snapshot, for: session)
-        case .wakeAt(let deadline): seats[session]?.alarm = deadline.map { max(time(of: $0), now) }
-        case .forget:
-            checkNobodyWaits(session)
-            pauses[session] = nil
-            signOuts[session] = nil
-            seats[session] = nil
-            tellPerson()
+        // Once its callers have their replies.
+        case .forget: break
         }
+    }
+
+    private func forget(_ session: Int) {
+        checkNobodyWaits(session)
+        pauses[session] = nil
+        signOuts[session] = nil
+        seats[session] = nil
+        tellPerson()
     }
 
     private func publish(_ snapshot: SessionSnapshot, for session: Int) {
@@ -299,4 +314,8 @@ extension Play {
         tellPerson()
         for session in seats.indices { tell(session, .networkChanged(network)) }
     }
+}
+
+extension SessionTurn {
+    fileprivate var forgets: Bool { actions.contains { if case .forget = $0 { true } else { false } } }
 }

@@ -9,7 +9,9 @@ final class Seat {
     var snapshot: SessionSnapshot?
     /// Since when it is shown as stale.
     var staleSince: Duration?
-    /// The deadline the machine asked for.
+    /// The deadline the machine has set last.
+    var wakeUp: BootInstant?
+    /// The same, until it has rung.
     var alarm: Duration?
     /// Who waits, since when, in the order they came.
     var callers: [(id: CallerID, since: Duration)] = []

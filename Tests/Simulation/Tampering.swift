@@ -44,9 +44,18 @@ package enum Tampering: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the world gets to see of the machine's actions.
-    func changed(_ actions: [SessionAction], for seat: Seat?) -> [SessionAction] {
-        actions.flatMap { changed($0, seat) }
+    /// What the world gets to see of what the machine has decided.
+    func changed(_ turn: SessionTurn, for seat: Seat?) -> SessionTurn {
+        var changed = turn
+        changed.actions = turn.actions.flatMap { self.changed($0, seat) }
+        switch self {
+        case .answersTwice: changed.replies = turn.replies.flatMap { [$0, $0] }
+        case .forgetsCallers: changed.replies.removeAll { if case .failure = $0.reply { true } else { false } }
+        case .waitsBeyondTheEnd:
+            if let end = seat?.snapshot?.end, seat?.snapshot?.token != nil { changed.wakeUp = end }
+        default: break
+        }
+        return changed
     }
 
     private func changed(_ action: SessionAction, _ seat: Seat?) -> [SessionAction] {
@@ -69,11 +78,8 @@ package enum Tampering: String, Sendable, CaseIterable {
             return [action, .delete(snapshot.status.session)]
         case (.spendsUnproven, .rewrite(let record)):
             return seat?.machine.flight.map { [.renew($0.id, record)] } ?? [action]
-        case (.sendsTwice, .renew), (.answersTwice, .answer): return [action, action]
-        case (.forgetsCallers, .answer(_, .failure)), (.dropsLateRevocations, .revoke): return []
-        case (.waitsBeyondTheEnd, .wakeAt):
-            guard let end = seat?.snapshot?.end, seat?.snapshot?.token != nil else { return [action] }
-            return [.wakeAt(end)]
+        case (.sendsTwice, .renew): return [action, action]
+        case (.dropsLateRevocations, .revoke): return []
         default: return [action]
         }
     }

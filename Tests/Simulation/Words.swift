@@ -44,17 +44,15 @@ extension SessionAction {
         case .handOver(let session):
             session.map { "hand over \($0.record.words)" }
                 ?? "hand over nothing"
-        case .answer(let caller, let answer): "answer caller \(caller.number): \(answer.words)"
         case .publish(let snapshot):
             "publish \(snapshot.status.state) \(snapshot.status.cause ?? "") \(snapshot.token?.reveal() ?? "no token")"
-        case .wakeAt(let deadline): deadline.map { "wake at boot + \($0.sinceBoot)" } ?? "no deadline"
         case .forget: "forget it"
         }
     }
 }
 
 extension SessionAnswer {
-    fileprivate var words: String {
+    var words: String {
         switch self {
         case .token(let result): result.accessToken
         case .done: "done"
@@ -107,6 +105,8 @@ extension EventKind {
             case .signOutWanted: .signOutWanted
             case .writeWanted: .writeWanted
             case .callerGone: .callerGone
+            // Each machine begins.
+            case .begun: .wake
             case .replaced: .replaced
             case .userReceived: .userReceived
             case .passwordSet: .passwordSet

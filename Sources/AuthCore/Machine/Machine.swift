@@ -41,8 +41,8 @@ package struct CallerID: Sendable, Hashable {
 /// One event's worth of decisions.
 package struct Turn<Action: Sendable, Reply: Sendable>: Sendable {
     package let now: Moment
-    package private(set) var actions: [Action] = []
-    package private(set) var replies: [(caller: CallerID, reply: Reply)] = []
+    package var actions: [Action] = []
+    package var replies: [(caller: CallerID, reply: Reply)] = []
     /// The next deadline, which replaces the one before; `nil`: none. A machine sets it in each turn.
     package var wakeUp: BootInstant?
 

@@ -83,14 +83,10 @@ package actor Runner<M: Machine> {
         for action in turn.actions { performer.perform(action, on: self) }
         guard !isClosed else { return }
         for (caller, reply) in turn.replies { callers.removeValue(forKey: caller)?.send(.success(reply)) }
+        // The same deadline does not ring twice: a machine that can do nothing about it would be woken without end.
         guard turn.wakeUp != wakeUp else { return }
         wakeUp = turn.wakeUp
-        tasks.alarms.set(wakeUp, for: self) { [weak self] in await self?.ring() }
-    }
-
-    private func ring() {
-        wakeUp = nil
-        send(M.wake)
+        tasks.alarms.set(wakeUp, for: self) { [weak self] in await self?.send(M.wake) }
     }
 
     // MARK: Work

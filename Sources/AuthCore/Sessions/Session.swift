@@ -16,6 +16,7 @@ package actor Session {
     /// Requests to the provider that have begun and not ended.
     private var flights = 0
     private var landings: [OneShot<Void>] = []
+    private var wakeUp: BootInstant?
 
     package init(name: SessionName, machine: SessionMachine, world: SessionWorld) {
         self.name = name
@@ -24,11 +25,16 @@ package actor Session {
     }
 
     package func begin() {
-        carryOut(machine.begin(at: world.clock.now()))
+        handle(.begun)
     }
 
     package func handle(_ event: SessionEvent) {
-        carryOut(machine.handle(event, at: world.clock.now()))
+        let turn = machine.handle(event, at: world.clock.now())
+        for action in turn.actions { carryOut(action) }
+        for (caller, answer) in turn.replies { callers.removeValue(forKey: caller)?.send(answer) }
+        guard turn.wakeUp != wakeUp, !machine.isGone else { return }
+        wakeUp = turn.wakeUp
+        world.alarms.set(wakeUp, for: name)
     }
 
     /// The same for what was learned with this record. It is dropped if the session has another sign-in by now.
@@ -188,23 +194,19 @@ package actor Session {
         return .failure(.callerGone)
     }
 
-    private func carryOut(_ actions: [SessionAction]) {
-        for action in actions {
-            switch action {
-            case .answer(let caller, let answer): callers.removeValue(forKey: caller)?.send(answer)
-            case .publish(let snapshot): world.publish(snapshot)
-            case .wakeAt(let deadline): world.alarms.set(deadline, for: name)
-            case .forget: world.forget(self)
-            case .renew(let flight, let record): fly(flight, record, to: nil)
-            case .obtain(let flight, let record, let aim): fly(flight, record, to: aim)
-            case .reread(let flight): reread(flight)
-            case .save(let record, let replacesOther): save(record, replacesOther: replacesOther)
-            case .rewrite(let record): save(record, replacesOther: false)
-            case .delete(let session): delete(session)
-            case .revoke(let record): revoke(record)
-            case .compare: compare()
-            case .handOver(let session): handOver(session)
-            }
+    private func carryOut(_ action: SessionAction) {
+        switch action {
+        case .publish(let snapshot): world.publish(snapshot)
+        case .forget: world.forget(self)
+        case .renew(let flight, let record): fly(flight, record, to: nil)
+        case .obtain(let flight, let record, let aim): fly(flight, record, to: aim)
+        case .reread(let flight): reread(flight)
+        case .save(let record, let replacesOther): save(record, replacesOther: replacesOther)
+        case .rewrite(let record): save(record, replacesOther: false)
+        case .delete(let session): delete(session)
+        case .revoke(let record): revoke(record)
+        case .compare: compare()
+        case .handOver(let session): handOver(session)
         }
     }
 

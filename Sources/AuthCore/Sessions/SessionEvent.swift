@@ -11,6 +11,9 @@ package struct FlightID: Sendable, Hashable {
 
 /// All that can happen to a session.
 package enum SessionEvent: Sendable {
+    /// The first event.
+    case begun
+
     // What callers ask.
     case tokenWanted(CallerID, minValid: Duration?)
     case aimedTokenWanted(CallerID, TokenAim, minValid: Duration?)
@@ -85,14 +88,13 @@ package enum SessionAction: Sendable {
     case compare
     /// The next run is to have this, before the store is asked for what follows; `nil`: nothing.
     case handOver(HandedOver?)
-    case answer(CallerID, SessionAnswer)
     /// The state others see has changed.
     case publish(SessionSnapshot)
-    /// The next deadline; it replaces the one before. `nil`: none.
-    case wakeAt(BootInstant?)
     /// Nothing is left of this session: it can be forgotten.
     case forget
 }
+
+package typealias SessionTurn = Turn<SessionAction, SessionAnswer>
 
 package enum SessionAnswer: Sendable {
     case token(TokenResult)

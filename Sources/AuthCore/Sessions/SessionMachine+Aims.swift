@@ -15,20 +15,20 @@ extension SessionMachine {
     }
 
     mutating func aimedTokenWanted(
-        _ caller: CallerID, _ aim: TokenAim, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+        _ caller: CallerID, _ aim: TokenAim, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        if let token = aimed[aim], token.isEnough(minValid, now), !isRevoked(token) {
-            return actions.append(.answer(caller, .token(token.result(record.session))))
+        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
+        if let token = aimed[aim], token.isEnough(minValid, turn.now), !isRevoked(token) {
+            return turn.reply(.token(token.result(record.session)), to: caller)
         }
-        guard canRenew else { return actions.append(.answer(caller, .failure(.cannotRenew(record.provider)))) }
-        if let failure = aimFailures[aim], now.boot < failure.until {
+        guard canRenew else { return turn.reply(.failure(.cannotRenew(record.provider)), to: caller) }
+        if let failure = aimFailures[aim], turn.now.boot < failure.until {
             var error = failure.error
-            error.retryAfter = failure.until - now.boot
-            return actions.append(.answer(caller, .failure(error)))
+            error.retryAfter = failure.until - turn.now.boot
+            return turn.reply(.failure(error), to: caller)
         }
-        if flight == nil, isHeld(now) {
-            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        if flight == nil, isHeld(turn.now) {
+            return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         // Settling sends the flight, when none is under way.
         waiters[caller] = .aimed(aim)
@@ -36,7 +36,7 @@ extension SessionMachine {
 
     /// What the flight of an aim brought. A new refresh token is in the store before anyone is told (invariant 2).
     mutating func aimArrived(
-        _ grant: Grant, at aim: TokenAim, _ sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]
+        _ grant: Grant, at aim: TokenAim, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         let missing = grant.scopes.map { Set(aim.scopes).subtracting($0).sorted() } ?? []
         let outcome: Result<AimedToken, AgentError>
@@ -50,7 +50,7 @@ extension SessionMachine {
         guard let refreshToken = grant.refreshToken, refreshToken != record.tokens.refreshToken,
             flight.map(isOvertaken) != true
         else {
-            return aimEnded(aim, outcome, now, &actions)
+            return aimEnded(aim, outcome, &turn)
         }
         var pending = record
         pending.take(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
@@ -64,14 +64,14 @@ extension SessionMachine {
     /// An aim that fails says nothing of the session: many a provider answers `invalid_grant` where only this aim is
     /// not agreed to. If the session is over, its own renewal will hear so.
     mutating func aimEnded(
-        _ aim: TokenAim, _ outcome: Result<AimedToken, AgentError>, retryAfter: Duration? = nil, _ now: Moment,
-        _ actions: inout [SessionAction]
+        _ aim: TokenAim, _ outcome: Result<AimedToken, AgentError>, retryAfter: Duration? = nil,
+        _ turn: inout SessionTurn
     ) {
         flight = nil
         switch outcome {
         // It came with no life, or the store took longer than that.
-        case .success(let token) where !token.isLive(now):
-            aimEnded(aim, .failure(.endedOnArrival), now, &actions)
+        case .success(let token) where !token.isLive(turn.now):
+            aimEnded(aim, .failure(.endedOnArrival), &turn)
         case .success(let token):
             if aimed.count >= Self.mostAims, let oldest = aimed.min(by: { $0.value.obtained < $1.value.obtained }) {
                 aimed[oldest.key] = nil
@@ -79,42 +79,42 @@ extension SessionMachine {
             aimed[aim] = token
             aimed[aim]?.rotation = rotations
             aimFailures[aim] = nil
-            answer(.aimed(aim), .token(token.result(record.session)), &actions)
+            answer(.aimed(aim), .token(token.result(record.session)), &turn)
         case .failure(let error):
             if aimFailures.count >= Self.mostAims { aimFailures = [:] }
             aimFailures[aim] = AimFailure(
-                error: error, until: now.boot + max(Self.pauseAfterFailure, retryAfter ?? .zero))
-            answer(.aimed(aim), .failure(error), &actions)
+                error: error, until: turn.now.boot + max(Self.pauseAfterFailure, retryAfter ?? .zero))
+            answer(.aimed(aim), .failure(error), &turn)
         }
     }
 
     /// Who asked for something while another flight was under way has their turn.
-    mutating func takeNext(_ now: Moment, _ actions: inout [SessionAction]) {
+    mutating func takeNext(_ turn: inout SessionTurn) {
         guard flight == nil else { return }
         let wants = waiters.values
-        if wants.contains(.renewal), canRenew, barrier == nil, !isHeld(now) {
-            takeOff(&actions)
-        } else if wants.contains(.token), mayRenew(now) {
-            takeOff(&actions)
+        if wants.contains(.renewal), canRenew, barrier == nil, !isHeld(turn.now) {
+            takeOff(&turn)
+        } else if wants.contains(.token), mayRenew(turn.now) {
+            takeOff(&turn)
         } else if wants.contains(.token) || wants.contains(.renewal) {
-            answer(.token, isLive(now) ? .token(tokenResult) : .failure(failureUntilNextTry(now)), &actions)
-            answer(.renewal, .failure(failureUntilNextTry(now)), &actions)
+            answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(failureUntilNextTry(turn.now)), &turn)
+            answer(.renewal, .failure(failureUntilNextTry(turn.now)), &turn)
         }
         guard flight == nil, let aim = nextAim else { return }
-        if let no = refusal(now) ?? barrier {
-            answer(.aimed(aim), .failure(no), &actions)
-            return takeNext(now, &actions)
+        if let no = refusal(turn.now) ?? barrier {
+            answer(.aimed(aim), .failure(no), &turn)
+            return takeNext(&turn)
         }
-        takeOff(for: aim, &actions)
+        takeOff(for: aim, &turn)
     }
 
     /// The provider cannot be asked now, or the store accepts no write: callers who wait for aims do not wait for one try
     /// each.
-    mutating func refuseAims(_ error: AgentError, _ actions: inout [SessionAction]) {
+    mutating func refuseAims(_ error: AgentError, _ turn: inout SessionTurn) {
         let waiting = waiters.filter { $0.value.isAimed }.keys.sorted { $0.number < $1.number }
         for caller in waiting {
             waiters[caller] = nil
-            actions.append(.answer(caller, .failure(error)))
+            turn.reply(.failure(error), to: caller)
         }
     }
 

@@ -3,75 +3,75 @@ internal import AuthWire
 /// What callers ask of a session.
 extension SessionMachine {
     mutating func tokenWanted(
-        _ caller: CallerID, _ minValid: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+        _ caller: CallerID, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        if isLive(now), record.tokens.isSuspect, canRenew, flight != nil || mayRenew(now) {
+        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
+        if isLive(turn.now), record.tokens.isSuspect, canRenew, flight != nil || mayRenew(turn.now) {
             // Perhaps the provider has revoked it. If the renewal fails, it is still the best there is.
-        } else if isLive(now) {
+        } else if isLive(turn.now) {
             let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
-            let enough = end.map { $0 - now.boot >= wanted } ?? true
-            let couldBeBetter = !enough && !isYoung(now) && (flight != nil || mayRenew(now))
-            if couldBeBetter { takeOff(&actions) }
+            let enough = end.map { $0 - turn.now.boot >= wanted } ?? true
+            let couldBeBetter = !enough && !isYoung(turn.now) && (flight != nil || mayRenew(turn.now))
+            if couldBeBetter { takeOff(&turn) }
             // Only who asks for more life than there is waits for it.
             guard couldBeBetter, minValid != nil else {
-                return actions.append(.answer(caller, .token(tokenResult)))
+                return turn.reply(.token(tokenResult), to: caller)
             }
-        } else if flight == nil, !mayRenewForCaller(now) {
-            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        } else if flight == nil, !mayRenewForCaller(turn.now) {
+            return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .token
-        takeOff(&actions)
+        takeOff(&turn)
     }
 
     /// A person's wish: it does not wait for the end of a back-off, but for a provider that wants to be left alone.
-    mutating func renewalWanted(_ caller: CallerID, _ now: Moment, _ actions: inout [SessionAction]) {
-        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
+    mutating func renewalWanted(_ caller: CallerID, _ turn: inout SessionTurn) {
+        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         guard flight != nil || canRenew else {
-            return actions.append(.answer(caller, .failure(.cannotRenew(record.provider))))
+            return turn.reply(.failure(.cannotRenew(record.provider)), to: caller)
         }
-        if flight == nil, isHeld(now) {
-            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        if flight == nil, isHeld(turn.now) {
+            return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
-        if flight == nil, let barrier { return actions.append(.answer(caller, .failure(barrier))) }
+        if flight == nil, let barrier { return turn.reply(.failure(barrier), to: caller) }
         waiters[caller] = .renewal
-        takeOff(&actions)
+        takeOff(&turn)
     }
 
     mutating func rejected(
-        _ caller: CallerID, _ token: Secret, _ now: Moment, _ actions: inout [SessionAction]
+        _ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        if rejectAimed(token, now) { return actions.append(.answer(caller, .done)) }
+        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
+        if rejectAimed(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the one in use stands.
-        guard token == record.tokens.accessToken else { return actions.append(.answer(caller, .done)) }
-        guard !isYoung(now) || record.tokens.isSuspect else { return rejectedYoung(caller, now, &actions) }
+        guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
+        guard !isYoung(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
         rejected = true
-        lastRejection = now.boot
-        if let no = refusal(now) { return actions.append(.answer(caller, .failure(no))) }
-        guard flight != nil || mayRenewForCaller(now) else {
-            return actions.append(.answer(caller, .failure(failureUntilNextTry(now))))
+        lastRejection = turn.now.boot
+        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
+        guard flight != nil || mayRenewForCaller(turn.now) else {
+            return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .renewal
-        takeOff(&actions)
+        takeOff(&turn)
     }
 
     /// A 401 on a token that has just come. It was revoked elsewhere, or it is refused for a reason that no renewal
     /// changes: so there is one renewal, and the token stays in use if that fails. The next such 401 soon after it is the
     /// second kind, or each call to such an endpoint would renew the session.
-    private mutating func rejectedYoung(_ caller: CallerID, _ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
         let isRenewing = flight.map { $0.aim == nil } ?? false
-        let wasLately = lastRejection.map { now.boot - $0 < RenewalPolicy.tooYoungToReject } ?? false
-        guard isRenewing || (mayRenew(now) && !wasLately) else { return actions.append(.answer(caller, .done)) }
-        if !isRenewing { lastRejection = now.boot }
+        let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.tooYoungToReject } ?? false
+        guard isRenewing || (mayRenew(turn.now) && !wasLately) else { return turn.reply(.done, to: caller) }
+        if !isRenewing { lastRejection = turn.now.boot }
         waiters[caller] = .renewal
-        takeOff(&actions)
+        takeOff(&turn)
     }
 
-    mutating func signOut(_ caller: CallerID, revokes: Bool, _ actions: inout [SessionAction]) {
-        guard !isGone else { return actions.append(.answer(caller, .done)) }
+    mutating func signOut(_ caller: CallerID, revokes: Bool, _ turn: inout SessionTurn) {
+        guard !isGone else { return turn.reply(.done, to: caller) }
         for want in [Want.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
-            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &actions)
+            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
         forgetAims()
         if !signedOut {
@@ -90,9 +90,9 @@ extension SessionMachine {
         writer.tryAgain()
     }
 
-    mutating func writeWanted(_ caller: CallerID, _ actions: inout [SessionAction]) {
+    mutating func writeWanted(_ caller: CallerID, _ turn: inout SessionTurn) {
         guard !signedOut, writer.isBehind(latestVersion) else {
-            return actions.append(.answer(caller, .done))
+            return turn.reply(.done, to: caller)
         }
         waiters[caller] = .writing
         writer.tryAgain()
@@ -108,13 +108,13 @@ extension SessionMachine {
 
     /// A new sign-in to this session: what came before it is over.
     mutating func replace(
-        with new: SessionRecord, sentAt: Moment, _ now: Moment, _ actions: inout [SessionAction]
+        with new: SessionRecord, sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard !isGone else { return }
         let old = latest
         forgetAims()
         // What they signed out is gone; a removal on its way ends before the new session is written.
-        answer(.signOut, .done, &actions)
+        answer(.signOut, .done, &turn)
         flight = nil
         signedOut = false
         originChange = nil
@@ -130,57 +130,57 @@ extension SessionMachine {
         mayBeKept = false
         comparison = .done
         absentSince = nil
-        takeAsFresh(sentAt: sentAt, now: now)
+        takeAsFresh(sentAt: sentAt, now: turn.now)
         writer.tryAgain()
-        answerRenewed(now, &actions)
+        answerRenewed(&turn)
     }
 
-    mutating func deleted(_ actions: inout [SessionAction]) {
+    mutating func deleted(_ turn: inout SessionTurn) {
         writer.deleteEnded()
         guard signedOut else { return writer.forgetWritten() }
-        answer(.signOut, .done, &actions)
+        answer(.signOut, .done, &turn)
         isGone = true
-        actions.append(.forget)
+        turn.act(.forget)
     }
 
-    mutating func deleteFailed(_ error: StoreError, _ now: Moment, _ actions: inout [SessionAction]) {
-        writer.deleteFailed(error, at: now.boot, using: &random)
+    mutating func deleteFailed(_ error: StoreError, _ turn: inout SessionTurn) {
+        writer.deleteFailed(error, at: turn.now.boot, using: &random)
         // The new sign-in that waited for the removal of the former one waits for nothing else; whether that was carried
         // out nobody knows.
         guard signedOut else {
             writer.forgetWritten()
             return writer.tryAgain()
         }
-        answer(.signOut, .failure(.notRemoved(AgentError(error))), &actions)
+        answer(.signOut, .failure(.notRemoved(AgentError(error))), &turn)
     }
 
     /// Nothing is sent to a place that the session was not signed in at; nothing is deleted because of that either.
-    mutating func originsChecked(_ change: AgentError?, _ actions: inout [SessionAction]) {
+    mutating func originsChecked(_ change: AgentError?, _ turn: inout SessionTurn) {
         originChange = change
         guard let change, !signedOut else { return }
         for want in Set(waiters.values) where want != .writing && want != .signOut {
-            answer(want, .failure(change), &actions)
+            answer(want, .failure(change), &turn)
         }
     }
 
     // MARK: Answers
 
     /// Whoever waited for a renewal gets what it brought.
-    mutating func answerRenewed(_ now: Moment, _ actions: inout [SessionAction]) {
-        if isLive(now) { answer(.token, .token(tokenResult), &actions) }
-        answer(.renewal, .done, &actions)
+    mutating func answerRenewed(_ turn: inout SessionTurn) {
+        if isLive(turn.now) { answer(.token, .token(tokenResult), &turn) }
+        answer(.renewal, .done, &turn)
     }
 
-    mutating func answerUnrenewed(_ error: AgentError, _ now: Moment, _ actions: inout [SessionAction]) {
-        answer(.renewal, .failure(error), &actions)
-        answer(.token, isLive(now) ? .token(tokenResult) : .failure(error), &actions)
+    mutating func answerUnrenewed(_ error: AgentError, _ turn: inout SessionTurn) {
+        answer(.renewal, .failure(error), &turn)
+        answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(error), &turn)
     }
 
-    mutating func answer(_ want: Want, _ answer: SessionAnswer, _ actions: inout [SessionAction]) {
+    mutating func answer(_ want: Want, _ answer: SessionAnswer, _ turn: inout SessionTurn) {
         let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
         for caller in callers {
             waiters[caller] = nil
-            actions.append(.answer(caller, answer))
+            turn.reply(answer, to: caller)
         }
     }
 

@@ -38,7 +38,7 @@ extension SessionMachine {
     }
 
     mutating func compared(
-        _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ now: Moment, _ actions: inout [SessionAction]
+        _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn
     ) {
         guard !signedOut else { return writer.readEnded() }
         // Something has changed there since it was asked.
@@ -47,12 +47,12 @@ extension SessionMachine {
         switch result {
         case .success(nil):
             writer.readEnded()
-            foundNothing(isLost: isLost, now, &actions)
+            foundNothing(isLost: isLost, &turn)
         case .success(let stored?):
             writer.readEnded()
             absentSince = nil
-            meet(stored, now, &actions)
-            if !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
+            meet(stored, &turn)
+            if !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
         case .failure(.failed):
             // It may be one item that cannot be read: a write mends that, and shows whether it is more.
             writer.readEnded()
@@ -61,35 +61,36 @@ extension SessionMachine {
         case .failure(let error):
             comparison = .postponed
             absentSince = nil
-            writer.readFailed(error, at: now.boot, using: &random)
-            // What was to be written is refused for now, and who waits for that goes on.
-            written(latestVersion, now, &actions)
+            writer.readFailed(error, at: turn.now.boot, using: &random)
+            // What was to be written is refused for turn.now, and who waits for that goes on.
+            written(latestVersion, &turn)
         }
         if isWantedAgain { comparison = .wanted }
     }
 
-    private mutating func foundNothing(isLost: Bool, _ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func foundNothing(isLost: Bool, _ turn: inout SessionTurn) {
         guard wasKept else { return writer.forgetWritten() }
-        guard let secondLook, now.boot >= secondLook else {
-            absentSince = absentSince ?? now.boot
+        guard let secondLook, turn.now.boot >= secondLook else {
+            absentSince = absentSince ?? turn.now.boot
             comparison = .wanted
             return
         }
         absentSince = nil
         if isLost { return writer.forgetWritten() }
-        endedElsewhere(&actions)
+        endedElsewhere(&turn)
     }
 
     /// Somebody has removed it from the store, which is how a person signs out there.
-    private mutating func endedElsewhere(_ actions: inout [SessionAction]) {
+    private mutating func endedElsewhere(_ turn: inout SessionTurn) {
         for want in Set(waiters.values) {
-            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &actions)
+            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
         forgetAims()
         signedOut = true
         flight = nil
         isGone = true
-        actions += [.handOver(nil), .forget]
+        turn.act(.handOver(nil))
+        turn.act(.forget)
     }
 
     /// How often callers wait for another write because somebody else wrote to a slow store first. Then they get the new
@@ -98,23 +99,23 @@ extension SessionMachine {
 
     /// The store has not written this version of ours over `stored`.
     mutating func saveRefused(
-        _ version: RecordVersion, _ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]
+        _ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn
     ) {
         // The removal that waited for this write waits for nothing else.
         guard !signedOut else { return writer.tryAgain() }
         if case .saving(let pending, _) = flight?.stage, version.hasTokens(of: pending.version) {
             flight?.conflicts += 1
         }
-        meet(stored, now, &actions)
+        meet(stored, &turn)
         let isContested = flight.map { $0.conflicts >= Self.mostConflicts } ?? false
-        if isContested || !writer.isBehind(latestVersion) { written(latestVersion, now, &actions) }
+        if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
     }
 
-    private mutating func meet(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func meet(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         kept = stored.tokens
         guard stored.signIn == record.signIn else {
             // Neither dates nor versions tell which is later: clocks are set, and a sign-in may not have seen the other.
-            if wasKept { return takeOver(stored, now, &actions) }
+            if wasKept { return takeOver(stored, &turn) }
             changeAll { $0.raise(above: stored) }
             return writer.forgetWritten()
         }
@@ -137,34 +138,34 @@ extension SessionMachine {
         if case .saving = flight?.stage { merged.takeTokens(from: stored) }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
         record = merged
-        if isNewToken { useFound(now, &actions) }
+        if isNewToken { useFound(&turn) }
     }
 
     /// Goes on with another sign-in, which somebody has put in the place of this one.
-    private mutating func takeOver(_ stored: SessionRecord, _ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func takeOver(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         record = stored
         // What another sign-in brought is compared with the profile when it is used.
         originChange = nil
         writer.holds(stored.version)
         forgetAims()
         flight = nil
-        useFound(now, &actions)
+        useFound(&turn)
     }
 
     /// The tokens in use were found in the store.
-    private mutating func useFound(_ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func useFound(_ turn: inout SessionTurn) {
         if case .asking = flight?.stage {
             // There is one renewal at a time, also where its answer is of little use.
             flight?.isOutdated = true
         } else if !isProving {
             flight = nil
         }
-        readAt = now.boot
-        takeAsFresh(sentAt: now, now: now)
-        guard isLive(now) else { return }
+        readAt = turn.now.boot
+        takeAsFresh(sentAt: turn.now, now: turn.now)
+        guard isLive(turn.now) else { return }
         // Nothing was asked yet, and the callers of that renewal have what they want.
         if isProving, flight?.aim == nil { flight = nil }
-        answerRenewed(now, &actions)
+        answerRenewed(&turn)
     }
 }
 

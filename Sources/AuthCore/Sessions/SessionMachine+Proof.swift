@@ -20,38 +20,38 @@ extension SessionMachine {
     }
 
     /// The flight's second stage: asks with the tokens that are in use now.
-    mutating func askProvider(_ actions: inout [SessionAction]) {
+    mutating func askProvider(_ turn: inout SessionTurn) {
         guard let flight else { return }
         self.flight?.stage = .asking
         self.flight?.generation = record.generation
         self.flight?.spent = record.tokens.refreshToken
-        actions.append(flight.aim.map { .obtain(flight.id, record, $0) } ?? .renew(flight.id, record))
+        turn.act(flight.aim.map { .obtain(flight.id, record, $0) } ?? .renew(flight.id, record))
     }
 
     /// The store has answered a call: a renewal that waited for it goes on, or has failed.
-    mutating func storeAnswered(_ now: Moment, _ actions: inout [SessionAction]) {
+    mutating func storeAnswered(_ turn: inout SessionTurn) {
         guard isProving, !signedOut else { return }
         if !needsProof {
             proofFailed = false
-            askProvider(&actions)
+            askProvider(&turn)
         } else if let error = writer.lastError {
-            notProven(AgentError(error), now, &actions)
+            notProven(AgentError(error), &turn)
         }
     }
 
     /// The provider was not asked: its back-off stays as it is, and the store's counts.
-    private mutating func notProven(_ error: AgentError, _ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func notProven(_ error: AgentError, _ turn: inout SessionTurn) {
         if let aim = flight?.aim {
-            aimEnded(aim, .failure(error), now, &actions)
-            return refuseAims(error, &actions)
+            aimEnded(aim, .failure(error), &turn)
+            return refuseAims(error, &turn)
         }
         flight = nil
         proofFailed = true
         lastFailure = error
-        failedAt = now.boot
-        plan = RenewalPlan(at: writer.retryAt ?? now.boot, now: now)
-        answerUnrenewed(error, now, &actions)
-        refuseAims(error, &actions)
+        failedAt = turn.now.boot
+        plan = RenewalPlan(at: writer.retryAt ?? turn.now.boot, now: turn.now)
+        answerUnrenewed(error, &turn)
+        refuseAims(error, &turn)
     }
 }
 

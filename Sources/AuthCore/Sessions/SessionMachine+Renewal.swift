@@ -3,37 +3,36 @@ internal import AuthWire
 /// The one flight of a session: what comes back, and what follows from it.
 extension SessionMachine {
     mutating func flightEnded(
-        _ id: FlightID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ now: Moment,
-        _ actions: inout [SessionAction]
+        _ id: FlightID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard let flight, flight.id == id, case .asking = flight.stage else {
-            return revoke(unwanted.removeValue(forKey: id), result, &actions)
+            return revoke(unwanted.removeValue(forKey: id), result, &turn)
         }
         if case .failure(let failure) = result, failure.error.isOriginChange {
             self.flight = nil
-            return originsChecked(failure.error, &actions)
+            return originsChecked(failure.error, &turn)
         }
         if let aim = flight.aim {
             switch result {
-            case .success(let grant): return aimArrived(grant, at: aim, sentAt, now, &actions)
+            case .success(let grant): return aimArrived(grant, at: aim, sentAt, &turn)
             case .failure(let failure):
                 guard case .temporary(let error, let retryAfter) = failure else {
-                    return aimEnded(aim, .failure(failure.error), now, &actions)
+                    return aimEnded(aim, .failure(failure.error), &turn)
                 }
-                aimEnded(aim, .failure(error), retryAfter: retryAfter, now, &actions)
-                refuseAims(error, &actions)
+                aimEnded(aim, .failure(error), retryAfter: retryAfter, &turn)
+                refuseAims(error, &turn)
                 // Callers of the session's own renewal have waited as long as for one without an answer.
-                if error.kind == .timeout { answerUnrenewed(error, now, &actions) }
+                if error.kind == .timeout { answerUnrenewed(error, &turn) }
                 return
             }
         }
         if flight.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(flight) {
             self.flight = nil
-            if isLive(now) {
-                answerRenewed(now, &actions)
+            if isLive(turn.now) {
+                answerRenewed(&turn)
             } else if case .failure(.temporary(let error, let retryAfter)) = result {
                 // Of the tokens in use it says nothing, of the provider all the more: nobody waits for a second such answer.
-                failed(error, retryAfter: retryAfter, now, &actions)
+                failed(error, retryAfter: retryAfter, &turn)
             }
             return
         }
@@ -44,20 +43,20 @@ extension SessionMachine {
             pending.take(grant)
             // It could not renew itself, and the one in use still can.
             if means == .liveToken, pending.tokens.accessToken != record.tokens.accessToken,
-                hasEnded(pending.tokens, sentAt, now)
+                hasEnded(pending.tokens, sentAt, turn.now)
             {
-                return failed(.endedOnArrival, retryAfter: nil, now, &actions)
+                return failed(.endedOnArrival, retryAfter: nil, &turn)
             }
             self.flight?.stage = .saving(pending, sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
             self.flight?.stage = .rereading(error)
-            actions.append(.reread(id))
+            turn.act(.reread(id))
         case .failure(.refused(let error)):
-            failed(error, retryAfter: nil, now, &actions)
+            failed(error, retryAfter: nil, &turn)
         case .failure(.temporary(let error, let retryAfter)):
-            failed(error, retryAfter: retryAfter, now, &actions)
-            refuseAims(error, &actions)
+            failed(error, retryAfter: retryAfter, &turn)
+            refuseAims(error, &turn)
         }
     }
 
@@ -70,13 +69,13 @@ extension SessionMachine {
     /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
     private func revoke(
         _ unwanted: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
-        _ actions: inout [SessionAction]
+        _ turn: inout SessionTurn
     ) {
         guard let unwanted, unwanted.isRevoked, case .success(let grant) = result else { return }
         var record = unwanted.asked
         let former = record.tokens
         record.take(grant)
-        if !record.tokens.areSame(as: former) { actions.append(.revoke(record)) }
+        if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
     }
 
     /// Whether the tokens in use come from a later renewal than the answer to this flight, which was sent before them.
@@ -84,32 +83,32 @@ extension SessionMachine {
 
     /// The second half of a final answer: another writer may have been first.
     mutating func storeReread(
-        _ id: FlightID, _ result: Result<SessionRecord?, StoreError>, _ now: Moment, _ actions: inout [SessionAction]
+        _ id: FlightID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {
         guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
         switch result {
         case .success(let stored?) where isAnothersWork(stored):
             self.flight = nil
             if stored.signIn != record.signIn { forgetAims() }
-            adopt(stored, now)
-            takeAsFresh(sentAt: now, now: now)
-            if isLive(now) {
-                answerRenewed(now, &actions)
+            adopt(stored, turn.now)
+            takeAsFresh(sentAt: turn.now, now: turn.now)
+            if isLive(turn.now) {
+                answerRenewed(&turn)
             } else if let barrier {
-                failed(barrier, retryAfter: nil, now, &actions)
+                failed(barrier, retryAfter: nil, &turn)
             } else {
-                takeOff(&actions)
+                takeOff(&turn)
             }
         case .success:
             self.flight = nil
             let no = AgentError.signInRequired(
                 record.session, at: record.provider, cause: error.cause ?? "refused", from: error)
             verdict = no
-            answer(.token, .failure(no), &actions)
-            answer(.renewal, .failure(no), &actions)
+            answer(.token, .failure(no), &turn)
+            answer(.renewal, .failure(no), &turn)
         case .failure:
             // Whether another writer was first cannot be told: no verdict without that.
-            failed(error, retryAfter: nil, now, &actions)
+            failed(error, retryAfter: nil, &turn)
         }
     }
 
@@ -134,11 +133,11 @@ extension SessionMachine {
     }
 
     /// The store has answered for a version, well or not: what waited for that goes on.
-    mutating func written(_ version: RecordVersion, _ now: Moment, _ actions: inout [SessionAction]) {
+    mutating func written(_ version: RecordVersion, _ turn: inout SessionTurn) {
         guard !signedOut else { return }
-        storeAnswered(now, &actions)
+        storeAnswered(&turn)
         defer {
-            if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &actions) }
+            if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &turn) }
         }
         guard case .saving(let pending, let sentAt) = flight?.stage else { return }
         // The answer to an earlier write says nothing of this one.
@@ -148,38 +147,38 @@ extension SessionMachine {
         if let aim = flight?.aim, let outcome = flight?.outcome {
             noteRotation(from: record, to: pending)
             record = pending
-            aimEnded(aim, outcome, now, &actions)
-            return redate(now)
+            aimEnded(aim, outcome, &turn)
+            return redate(turn.now)
         }
         flight = nil
         noteRotation(from: record, to: pending)
         record = pending
         rejected = false
         readAt = nil
-        takeLifetime(sentAt: sentAt, now: now)
-        redate(now)
-        guard isGood(now) else {
-            return failed(.endedOnArrival, retryAfter: nil, now, &actions)
+        takeLifetime(sentAt: sentAt, now: turn.now)
+        redate(turn.now)
+        guard isGood(turn.now) else {
+            return failed(.endedOnArrival, retryAfter: nil, &turn)
         }
         resetBackoff()
         lastFailure = nil
-        answerRenewed(now, &actions)
+        answerRenewed(&turn)
     }
 
     /// A failed try: the next one is planned, and nobody is kept waiting for it.
     private mutating func failed(
-        _ error: AgentError, retryAfter: Duration?, _ now: Moment, _ actions: inout [SessionAction]
+        _ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn
     ) {
         flight = nil
         lastFailure = error
         let usual = backoff.next(retryAfter: retryAfter, using: &random)
-        let wait = max(beforeEnd(usual, now), min(retryAfter ?? .zero, Backoff.longestHold))
-        plan = RenewalPlan(at: now.boot + wait, now: now)
-        failedAt = now.boot
-        heldUntil = retryAfter.map { now.boot + min($0, Backoff.longestHold) }
+        let wait = max(beforeEnd(usual, turn.now), min(retryAfter ?? .zero, Backoff.longestHold))
+        plan = RenewalPlan(at: turn.now.boot + wait, now: turn.now)
+        failedAt = turn.now.boot
+        heldUntil = retryAfter.map { turn.now.boot + min($0, Backoff.longestHold) }
         pause = RenewalPause(
-            failures: backoff.failures, from: now.wall, until: now.wall + wait, isWanted: retryAfter != nil)
-        answerUnrenewed(error, now, &actions)
+            failures: backoff.failures, from: turn.now.wall, until: turn.now.wall + wait, isWanted: retryAfter != nil)
+        answerUnrenewed(error, &turn)
     }
 
     /// Goes on waiting where the last run left off.

@@ -11,7 +11,7 @@ package import AuthWire
 /// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
 /// 7. A result of an earlier flight or an earlier sign-in is dropped.
 /// 8. A refresh token that the store holds is spent only after the store has accepted a write in this run.
-package struct SessionMachine: Sendable {
+package struct SessionMachine: Machine {
     /// What is in use: its access token is the one given out.
     package internal(set) var record: SessionRecord
     package internal(set) var flight: Flight?
@@ -79,7 +79,6 @@ package struct SessionMachine: Sendable {
 
     private var lastFlight: UInt64 = 0
     private var published: SessionSnapshot?
-    private var wake: BootInstant?
 
     /// A renewal under way and how far it is.
     package struct Flight: Sendable {
@@ -165,26 +164,23 @@ package struct SessionMachine: Sendable {
         takeLifetime(sentAt: sentAt, now: now)
     }
 
-    /// What to do first.
-    package mutating func begin(at now: Moment) -> [SessionAction] {
-        var actions: [SessionAction] = []
-        settle(now, &actions)
-        return actions
-    }
+    package static let wake = SessionEvent.wake
+    package static func callerGone(_ caller: CallerID) -> SessionEvent { .callerGone(caller) }
 
-    package mutating func handle(_ event: SessionEvent, at now: Moment) -> [SessionAction] {
-        var actions: [SessionAction] = []
+    package mutating func handle(_ event: SessionEvent, in turn: inout SessionTurn) {
+        let now = turn.now
         switch event {
-        case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, now, &actions)
+        case .begun: break
+        case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, &turn)
         case .aimedTokenWanted(let caller, let aim, let minValid):
-            aimedTokenWanted(caller, aim, minValid, now, &actions)
-        case .renewalWanted(let caller): renewalWanted(caller, now, &actions)
-        case .rejected(let caller, let token): rejected(caller, token, now, &actions)
-        case .signOutWanted(let caller, let revokes): signOut(caller, revokes: revokes, &actions)
-        case .writeWanted(let caller): writeWanted(caller, &actions)
+            aimedTokenWanted(caller, aim, minValid, &turn)
+        case .renewalWanted(let caller): renewalWanted(caller, &turn)
+        case .rejected(let caller, let token): rejected(caller, token, &turn)
+        case .signOutWanted(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
+        case .writeWanted(let caller): writeWanted(caller, &turn)
         case .callerGone(let caller): waiters[caller] = nil
 
-        case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, now, &actions)
+        case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, &turn)
         case .userReceived(let user, let raw):
             update {
                 $0.merge(user: user, raw: raw)
@@ -199,31 +195,31 @@ package struct SessionMachine: Sendable {
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
         case .defaultEnded(let date): if record.defaultSince == date { markDefault(since: nil, isImplied: false) }
         case .renewable(let means): self.means = means
-        case .originsChecked(let change): originsChecked(change, &actions)
+        case .originsChecked(let change): originsChecked(change, &turn)
         case .originsTrusted(let origins):
-            originsChecked(nil, &actions)
+            originsChecked(nil, &turn)
             if record.origins != origins { update { $0.origins = origins } }
 
-        case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, now, &actions)
-        case .storeReread(let id, let result): storeReread(id, result, now, &actions)
+        case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, &turn)
+        case .storeReread(let id, let result): storeReread(id, result, &turn)
         case .saved(let version):
             writer.saved(version)
             storeAccepts = true
             proofFailed = false
             kept = writing
             if version.signIn == record.signIn { wasKept = true }
-            written(version, now, &actions)
+            written(version, &turn)
         case .saveRefused(let version, let stored):
             writer.saveRefused(version)
-            saveRefused(version, stored, now, &actions)
+            saveRefused(version, stored, &turn)
         case .saveFailed(let version, let error):
             writer.saveFailed(version, error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeKept = true }
             // The removal that waited for this write waits for nothing else.
             if signedOut { writer.tryAgain() }
-            written(version, now, &actions)
-        case .deleted: deleted(&actions)
-        case .deleteFailed(let error): deleteFailed(error, now, &actions)
+            written(version, &turn)
+        case .deleted: deleted(&turn)
+        case .deleteFailed(let error): deleteFailed(error, &turn)
 
         case .wake: break
         case .checkDue:
@@ -231,22 +227,21 @@ package struct SessionMachine: Sendable {
         case .storeReady: storeIsReady(now)
         case .storeReplaced: storeAccepts = false
         case .storeChanged: comparison = .wanted
-        case .compared(let result, isLost: let isLost): compared(result, isLost: isLost, now, &actions)
+        case .compared(let result, isLost: let isLost): compared(result, isLost: isLost, &turn)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
         }
-        settle(now, &actions)
-        return actions
+        settle(&turn)
     }
 
     /// Joins the flight in progress, or begins one.
-    mutating func takeOff(for aim: TokenAim? = nil, _ actions: inout [SessionAction]) {
+    mutating func takeOff(for aim: TokenAim? = nil, _ turn: inout SessionTurn) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
         flight = Flight(
             id: FlightID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken, aim: aim,
             stage: .proving)
-        if needsProof { writer.tryAgain() } else { askProvider(&actions) }
+        if needsProof { writer.tryAgain() } else { askProvider(&turn) }
     }
 
     /// Changes what users change, in what is in use and in what is on its way to the store, and lets it be written.
@@ -304,33 +299,29 @@ package struct SessionMachine: Sendable {
     }
 
     /// Brings everything that follows from the present state up to date; run after each event.
-    private mutating func settle(_ now: Moment, _ actions: inout [SessionAction]) {
+    private mutating func settle(_ turn: inout SessionTurn) {
         guard !isGone else { return }
         if signedOut {
-            handOver(nil, &actions)
-            if writer.beginDelete(at: now.boot) { actions.append(.delete(record.session)) }
+            handOver(nil, &turn)
+            if writer.beginDelete(at: turn.now.boot) { turn.act(.delete(record.session)) }
         } else {
-            hurry(now)
-            if let plan, plan.at <= now.boot, mayRenew(now), network == .online { takeOff(&actions) }
-            takeNext(now, &actions)
-            let storeCall = nextStoreCall(now)
+            hurry(turn.now)
+            if let plan, plan.at <= turn.now.boot, mayRenew(turn.now), network == .online { takeOff(&turn) }
+            takeNext(&turn)
+            let storeCall = nextStoreCall(turn.now)
             // Before the write: the agent may end during it.
             let mayBeKept = !wasKept && (mayBeKept || writer.isSaving)
             handOver(
-                HandedOver(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &actions)
-            if let storeCall { actions.append(storeCall) }
+                HandedOver(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &turn)
+            if let storeCall { turn.act(storeCall) }
         }
-        let snapshot = snapshot(now)
+        let snapshot = snapshot(turn.now)
         if snapshot != published {
             published = snapshot
-            actions.append(.publish(snapshot))
+            turn.act(.publish(snapshot))
         }
-        let next = nextWake(now)
-        if next != wake {
-            wake = next
-            actions.append(.wakeAt(next))
-        }
-        assert(snapshot.token == nil || isLive(now), "invariant 3")
+        turn.wakeUp = nextWake(turn.now)
+        assert(snapshot.token == nil || isLive(turn.now), "invariant 3")
     }
 
     private mutating func nextStoreCall(_ now: Moment) -> SessionAction? {
@@ -350,10 +341,10 @@ package struct SessionMachine: Sendable {
         return nil
     }
 
-    private mutating func handOver(_ new: HandedOver?, _ actions: inout [SessionAction]) {
+    private mutating func handOver(_ new: HandedOver?, _ turn: inout SessionTurn) {
         guard new != handedOver else { return }
         handedOver = new
-        actions.append(.handOver(new))
+        turn.act(.handOver(new))
     }
 
     /// Who has no token left is renewed soon, whatever was planned when there was one.

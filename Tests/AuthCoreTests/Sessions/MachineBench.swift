@@ -10,6 +10,8 @@ struct MachineBench {
     /// How far the wall clock was set from where it was at first.
     private(set) var wallShift = Duration.zero
     private(set) var actions: [SessionAction] = []
+    private var replies: [(caller: CallerID, reply: SessionAnswer)] = []
+    private(set) var wakeAt: BootInstant?
     private(set) var snapshot: SessionSnapshot?
     /// Whether the store accepts each ``SessionAction/rewrite`` at once.
     var acceptsRewrites = true
@@ -28,13 +30,13 @@ struct MachineBench {
         } else {
             machine = SessionMachine(stored: record, means: means, now: now, seed: seed)
         }
-        keep(machine.begin(at: now))
+        keep(machine.handle(.begun, at: now))
     }
 
     /// A session that the run before handed over.
     init(handedOver: HandedOver) {
         machine = SessionMachine(handedOver: handedOver, means: .lasting, now: Self.moment(.zero), seed: 1)
-        keep(machine.begin(at: Self.moment(.zero)))
+        keep(machine.handle(.begun, at: Self.moment(.zero)))
     }
 
     static func moment(_ elapsed: Duration) -> Moment {
@@ -135,14 +137,18 @@ struct MachineBench {
         send(.saveFailed(try #require(rewrites.last).version, error))
     }
 
-    private mutating func keep(_ new: [SessionAction]) {
+    private mutating func keep(_ turn: SessionTurn) {
+        let new = turn.actions
         actions += new
+        replies += turn.replies
+        wakeAt = turn.wakeUp
         for case .publish(let snapshot) in new { self.snapshot = snapshot }
         for case .rewrite(let record) in new where acceptsRewrites { send(.saved(record.version)) }
     }
 
     mutating func forgetActions() {
         actions = []
+        replies = []
     }
 
     // MARK: What was asked for
@@ -200,15 +206,8 @@ struct MachineBench {
         actions.contains { if case .forget = $0 { true } else { false } }
     }
 
-    var wakeAt: BootInstant? {
-        var last: BootInstant?
-        for case .wakeAt(let deadline) in actions { last = deadline }
-        return last
-    }
-
     func answer(to caller: UInt64) -> SessionAnswer? {
-        for case .answer(CallerID(caller), let answer) in actions { return answer }
-        return nil
+        replies.first { $0.caller == CallerID(caller) }?.reply
     }
 
     func token(for caller: UInt64) -> String? {
@@ -228,6 +227,3 @@ extension ProviderFailure {
     static let invalidGrant = ProviderFailure.final(
         AgentError(.refused, "no", httpStatus: 401, providerMessage: "token revoked"))
 }
-
-/// So that an answer can be looked for by its caller.
-private func ~= (pattern: CallerID, value: CallerID) -> Bool { pattern == value }
