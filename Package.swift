@@ -67,17 +67,23 @@ let package = Package(
             ]
         ),
 
+        // Waiting: a value, a state with listeners, a thread for work that blocks.
+        .target(name: "AuthConcurrency", swiftSettings: strict),
+
         // Deciding: values and ports, no I/O.
-        .target(name: "AuthCore", dependencies: ["AuthWire"], swiftSettings: strict),
+        .target(name: "AuthCore", dependencies: ["AuthConcurrency", "AuthWire"], swiftSettings: strict),
 
         // Doing: one adapter a port.
         .systemLibrary(
             name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
-        .target(name: "AuthKeyring", dependencies: ["AuthCore", "GLibRuntime", "CSecret"], swiftSettings: checked),
+        .target(
+            name: "AuthKeyring", dependencies: ["AuthConcurrency", "AuthCore", "GLibRuntime", "CSecret"],
+            swiftSettings: checked),
         .systemLibrary(name: "CLinux"),
         .target(
-            name: "AuthNetwork", dependencies: ["AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
+            name: "AuthNetwork",
+            dependencies: ["AuthConcurrency", "AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
             swiftSettings: checked),
         .target(
             name: "AuthHTTP",
@@ -114,7 +120,7 @@ let package = Package(
         .target(
             name: "AuthOutbox",
             dependencies: [
-                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -123,7 +129,7 @@ let package = Package(
         .target(
             name: "AuthSealedFile",
             dependencies: [
-                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -140,7 +146,7 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthCore", "AuthWire", "CSystemd",
+                "AuthConcurrency", "AuthCore", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -155,7 +161,7 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
+                "AuthCore", "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
                 "AuthSealedFile", "AuthTokens", "CIdle", "CWipe",
             ],
             swiftSettings: strict,
@@ -222,7 +228,8 @@ let package = Package(
             name: "AuthClientTests", dependencies: ["AuthClient", "AuthWire", "TestSupport"],
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
-        .testTarget(name: "AuthCoreTests", dependencies: ["AuthCore", "AuthTokens"], swiftSettings: checked),
+        .testTarget(
+            name: "AuthCoreTests", dependencies: ["AuthConcurrency", "AuthCore", "AuthTokens"], swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [
@@ -239,13 +246,12 @@ let package = Package(
             swiftSettings: checked),
         // Prints what the network watch tells; the tests run it in network namespaces of its own.
         .executableTarget(
-            name: "network-probe", dependencies: ["AuthNetwork", "AuthCore", "AuthWire", "GLibRuntime"],
+            name: "network-probe", dependencies: ["AuthCore", "AuthNetwork", "AuthWire", "GLibRuntime"],
             path: "Tests/NetworkProbe", swiftSettings: checked),
         .testTarget(
             name: "AuthHTTPTests",
             dependencies: [
-                "AuthHTTP", "AuthCore",
-                .product(name: "NIOCore", package: "swift-nio"),
+                "AuthHTTP", "AuthCore", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -274,7 +280,7 @@ let package = Package(
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthCore", "AuthOutbox", "AuthSealedFile", "AuthWire", "TestSupport",
+                "AuthDaemon", "AuthConcurrency", "AuthCore", "AuthOutbox", "AuthSealedFile", "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -294,7 +300,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthClient", "AuthCore", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
+                "AuthCore", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

@@ -1,4 +1,3 @@
-import AuthCore
 import FoundationEssentials
 
 /// A proxy as a setting or a variable names it: `[http://|socks5://|socks5h://][user:password@]host[:port]`.

@@ -1,4 +1,3 @@
-import AuthCore
 package import AuthWire
 import CSecret
 import GLibRuntime

@@ -1,4 +1,3 @@
-import AuthCore
 import GLibRuntime
 
 /// Follows the kernel's links, addresses and routes. Used on its GLib thread only, and never waits there.

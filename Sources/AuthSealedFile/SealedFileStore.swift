@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthCore
 package import AuthWire
 package import NIOCore

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthConcurrency
 import Dispatch
 import Glibc
 import Synchronization

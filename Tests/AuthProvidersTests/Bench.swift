@@ -1,4 +1,3 @@
-import AuthCore
 import AuthProviders
 import AuthWire
 import Testing

@@ -1,4 +1,3 @@
-import AuthCore
 import AuthWire
 import Foundation
 import StandInBackends

@@ -19,18 +19,19 @@ struct TargetRules: Sendable {
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
         "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
-        "AuthCore": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
+        "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
+        "AuthCore": TargetRules(imports: standard.union(["AuthConcurrency", "AuthWire"]), forbiddenWords: doing),
         "GLibRuntime": TargetRules(
             imports: standard.union(["CSecret"]),
             forbiddenWords: ["OAuth", "oauth", "bearer", "token", "Token"]),
-        "AuthKeyring": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CSecret"])),
+        "AuthKeyring": TargetRules(
+            imports: standard.union(["AuthConcurrency", "AuthCore", "AuthWire", "CSecret", "GLibRuntime"])),
         "AuthNetwork": TargetRules(
-            imports: standard.union(["AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"])),
+            imports: standard.union(["AuthConcurrency", "AuthCore", "AuthWire", "CLinux", "CSecret", "GLibRuntime"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthWire", "AsyncHTTPClient", "FoundationEssentials", "NIOCore", "NIOHTTP1",
-                "NIOHTTPCompression",
-                "NIOPosix", "NIOSSL",
+                "AsyncHTTPClient", "AuthCore", "AuthWire", "FoundationEssentials", "NIOCore", "NIOHTTP1",
+                "NIOHTTPCompression", "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(
             imports: standard.union([
@@ -38,21 +39,23 @@ struct TargetRules: Sendable {
             ])),
         "AuthSealedFile": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore", "NIOPosix",
+                "AuthConcurrency", "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore",
+                "NIOPosix",
             ])),
         "AuthOutbox": TargetRules(
-            imports: standard.union(["AuthCore", "AuthWire", "Crypto", "FoundationEssentials", "GRDB"])),
+            imports: standard.union([
+                "AuthConcurrency", "AuthCore", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
+            ])),
         "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore",
+                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore",
                 "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([
                 "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthOutbox", "AuthProviders",
-                "AuthSealedFile", "AuthTokens", "AuthWire",
-                "GLibRuntime",
+                "AuthSealedFile", "AuthTokens", "AuthWire", "GLibRuntime",
             ])),
         "StandInBackends": TargetRules(
             imports: standard.union([

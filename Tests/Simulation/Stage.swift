@@ -1,5 +1,3 @@
-import AuthCore
-
 /// What every played world has: its time, what was found broken in it, and what is told of it.
 class Stage {
     var now = Duration.zero

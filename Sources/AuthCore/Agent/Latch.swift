@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 internal import AuthWire
 internal import Synchronization
 

@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthWire
 
 /// What can be asked of sessions.

@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthWire
 
 /// Takes writes that may wait, and carries out what ``OutboxMachine`` decides about them.

@@ -1,3 +1,5 @@
+import AuthConcurrency
+
 /// Performs what a machine decides. ``perform(_:on:)`` runs on the runner's actor and does not wait: work that waits is begun
 /// with ``Runner/start(_:)``.
 package protocol ActionPerformer<M>: Sendable {

@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 internal import Synchronization
 
 /// Lets the renewals of each provider begin one after the other, as its ``ProviderQueue`` decides.

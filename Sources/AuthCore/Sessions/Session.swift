@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthWire
 
 /// Carries out what its ``SessionMachine`` decides, and feeds the results back.

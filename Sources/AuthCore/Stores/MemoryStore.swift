@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthWire
 import Synchronization
 

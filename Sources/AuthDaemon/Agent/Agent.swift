@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthCore
 import AuthWire
 import Logging

@@ -1,3 +1,4 @@
+package import AuthConcurrency
 package import AuthCore
 package import AuthWire
 package import Logging

@@ -1,3 +1,4 @@
+import AuthConcurrency
 package import AuthCore
 import AuthWire
 package import Logging

@@ -1,4 +1,3 @@
-import AuthCore
 package import AuthWire
 import CSystemd
 import Glibc

@@ -1,8 +1,7 @@
+import AuthCore
 import AuthWire
 import Synchronization
 import Testing
-
-@testable import AuthCore
 
 /// Which `Authorization` a request has, and what a 401 says about the session.
 @Suite("Authorization of a call")

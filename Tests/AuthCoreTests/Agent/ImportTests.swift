@@ -1,6 +1,7 @@
 import AuthWire
 import Testing
 
+@testable import AuthConcurrency
 @testable import AuthCore
 
 @Suite("Sessions that are imported")

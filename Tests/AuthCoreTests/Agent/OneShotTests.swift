@@ -1,4 +1,4 @@
-import AuthCore
+import AuthConcurrency
 import AuthWire
 import Testing
 

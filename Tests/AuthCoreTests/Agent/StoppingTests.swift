@@ -2,6 +2,7 @@ import AuthWire
 import Synchronization
 import Testing
 
+@testable import AuthConcurrency
 @testable import AuthCore
 
 @Suite("The end of the sessions", .timeLimit(.minutes(1)))

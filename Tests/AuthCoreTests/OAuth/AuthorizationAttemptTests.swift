@@ -1,8 +1,7 @@
+import AuthCore
 import AuthTokens
 import AuthWire
 import Testing
-
-@testable import AuthCore
 
 @Suite("A browser's way to an authorization server and back")
 struct AuthorizationAttemptTests {

@@ -1,7 +1,6 @@
+import AuthCore
 import AuthWire
 import Testing
-
-@testable import AuthCore
 
 @Suite("The device grant (RFC 8628)")
 struct DeviceGrantTests {

@@ -1,8 +1,7 @@
+import AuthCore
 import AuthTokens
 import AuthWire
 import Testing
-
-@testable import AuthCore
 
 @Suite("ID tokens")
 struct IDTokenTests {

@@ -1,9 +1,8 @@
+import AuthCore
 import AuthTokens
 import AuthWire
 import Synchronization
 import Testing
-
-@testable import AuthCore
 
 /// Sessions at an authorization server whose every response the test writes.
 @Suite("OAuth: what a table of sessions requests from its server", .timeLimit(.minutes(1)))

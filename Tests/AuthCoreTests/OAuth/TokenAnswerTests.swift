@@ -1,7 +1,6 @@
+import AuthCore
 import AuthWire
 import Testing
-
-@testable import AuthCore
 
 @Suite("Answers of the token endpoint")
 struct TokenAnswerTests {

@@ -1,7 +1,6 @@
+import AuthCore
 import AuthWire
 import Testing
-
-@testable import AuthCore
 
 @Suite("Two records of one sign-in")
 struct RecordMergeTests {

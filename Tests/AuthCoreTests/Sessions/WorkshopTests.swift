@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthCore
 import Testing
 

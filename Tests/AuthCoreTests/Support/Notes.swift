@@ -1,4 +1,4 @@
-import AuthCore
+import AuthConcurrency
 import Synchronization
 
 /// What has happened in a test, in its order.

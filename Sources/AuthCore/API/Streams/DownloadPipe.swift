@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 package import AuthWire
 internal import Synchronization
 
