@@ -70,25 +70,27 @@ let package = Package(
         // Waiting: a value, a state with listeners, a thread for work that blocks.
         .target(name: "AuthConcurrency", swiftSettings: strict),
 
-        // Deciding: values and ports, no I/O.
-        .target(name: "AuthCore", dependencies: ["AuthConcurrency", "AuthWire"], swiftSettings: strict),
+        // Values and ports, no I/O.
+        .target(name: "AuthModel", dependencies: ["AuthWire"], swiftSettings: strict),
+        // Deciding, and carrying out what was decided.
+        .target(name: "AuthCore", dependencies: ["AuthConcurrency", "AuthModel", "AuthWire"], swiftSettings: strict),
 
         // Doing: one adapter a port.
         .systemLibrary(
             name: "CSecret", pkgConfig: "libsecret-1", providers: [.apt(["libsecret-1-dev"])]),
         .target(name: "GLibRuntime", dependencies: ["CSecret"], swiftSettings: checked),
         .target(
-            name: "AuthKeyring", dependencies: ["AuthConcurrency", "AuthCore", "GLibRuntime", "CSecret"],
+            name: "AuthKeyring", dependencies: ["AuthConcurrency", "AuthModel", "GLibRuntime", "CSecret"],
             swiftSettings: checked),
         .systemLibrary(name: "CLinux"),
         .target(
             name: "AuthNetwork",
-            dependencies: ["AuthConcurrency", "AuthCore", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
+            dependencies: ["AuthConcurrency", "AuthModel", "AuthWire", "GLibRuntime", "CLinux", "CSecret"],
             swiftSettings: checked),
         .target(
             name: "AuthHTTP",
             dependencies: [
-                "AuthCore", "AuthWire",
+                "AuthModel", "AuthWire",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -100,7 +102,7 @@ let package = Package(
         ),
         .target(
             name: "AuthProviders",
-            dependencies: ["AuthCore", .product(name: "TOMLKit", package: "TOMLKit")],
+            dependencies: ["AuthModel", .product(name: "TOMLKit", package: "TOMLKit")],
             resources: [.embedInCode("Bundled")],
             swiftSettings: strict
         ),
@@ -108,7 +110,7 @@ let package = Package(
         .target(
             name: "AuthTokens",
             dependencies: [
-                "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "SwiftASN1", package: "swift-asn1"),
@@ -120,7 +122,7 @@ let package = Package(
         .target(
             name: "AuthOutbox",
             dependencies: [
-                "AuthConcurrency", "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -129,7 +131,7 @@ let package = Package(
         .target(
             name: "AuthSealedFile",
             dependencies: [
-                "AuthConcurrency", "AuthCore", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -146,7 +148,7 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthConcurrency", "AuthCore", "AuthWire", "CSystemd",
+                "AuthConcurrency", "AuthCore", "AuthModel", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -161,7 +163,7 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthCore", "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
+                "AuthModel", "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
                 "AuthSealedFile", "AuthTokens", "CIdle", "CWipe",
             ],
             swiftSettings: strict,
@@ -209,19 +211,19 @@ let package = Package(
             exclude: ["kwallet", "peers", "person.py", "secret-service.py"], swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
-            name: "Simulation", dependencies: ["AuthCore", "AuthWire"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["AuthCore", "AuthModel", "AuthWire"], path: "Tests/Simulation",
             swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
         // Kills the real agent around its renewals (Docs/decisions/crash.md).
         .target(
-            name: "CrashTrial", dependencies: ["AuthCore", "AuthWire", "StandInBackends", "TestSupport"],
+            name: "CrashTrial", dependencies: ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
             path: "Tests/CrashTrial", swiftSettings: checked),
         .executableTarget(
             name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
         .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
         .testTarget(
-            name: "SimulationTests", dependencies: ["Simulation", "AuthCore", "AuthWire"], swiftSettings: checked),
+            name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),
 
         .testTarget(name: "AuthWireTests", dependencies: ["AuthWire"], swiftSettings: checked),
         .testTarget(
@@ -229,11 +231,13 @@ let package = Package(
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
         .testTarget(
-            name: "AuthCoreTests", dependencies: ["AuthConcurrency", "AuthCore", "AuthTokens"], swiftSettings: checked),
+            name: "AuthCoreTests", dependencies: ["AuthConcurrency", "AuthCore", "AuthModel", "AuthTokens"],
+            swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [
-                "AuthKeyring", "AuthCore", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret", "TestSupport",
+                "AuthKeyring", "AuthCore", "AuthModel", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret",
+                "TestSupport",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
@@ -241,17 +245,17 @@ let package = Package(
         .testTarget(
             name: "AuthNetworkTests",
             dependencies: [
-                "AuthNetwork", "AuthCore", "network-probe", .product(name: "Subprocess", package: "swift-subprocess"),
+                "AuthNetwork", "AuthModel", "network-probe", .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked),
         // Prints what the network watch tells; the tests run it in network namespaces of its own.
         .executableTarget(
-            name: "network-probe", dependencies: ["AuthCore", "AuthNetwork", "AuthWire", "GLibRuntime"],
+            name: "network-probe", dependencies: ["AuthModel", "AuthNetwork", "AuthWire", "GLibRuntime"],
             path: "Tests/NetworkProbe", swiftSettings: checked),
         .testTarget(
             name: "AuthHTTPTests",
             dependencies: [
-                "AuthHTTP", "AuthCore", .product(name: "NIOCore", package: "swift-nio"),
+                "AuthHTTP", "AuthModel", .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -259,12 +263,12 @@ let package = Package(
             swiftSettings: checked
         ),
         .testTarget(
-            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthCore", "AuthWire", "TestSupport"],
+            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthCore", "AuthModel", "AuthWire", "TestSupport"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthSealedFileTests",
             dependencies: [
-                "AuthSealedFile", "AuthCore", "AuthWire", "TestSupport",
+                "AuthSealedFile", "AuthModel", "AuthWire", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -274,13 +278,14 @@ let package = Package(
         .testTarget(
             name: "AuthProvidersTests",
             dependencies: [
-                "AuthProviders", "AuthCore", "TestSupport", .product(name: "TOMLKit", package: "TOMLKit"),
+                "AuthProviders", "AuthModel", "TestSupport", .product(name: "TOMLKit", package: "TOMLKit"),
             ],
             swiftSettings: checked),
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthConcurrency", "AuthCore", "AuthOutbox", "AuthSealedFile", "AuthWire", "TestSupport",
+                "AuthDaemon", "AuthConcurrency", "AuthCore", "AuthModel", "AuthOutbox", "AuthSealedFile", "AuthWire",
+                "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -300,7 +305,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "AuthCore", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
+                "AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],

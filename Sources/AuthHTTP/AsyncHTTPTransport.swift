@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-package import AuthCore
+package import AuthModel
 import FoundationEssentials
 package import NIOCore
 import NIOHTTPCompression

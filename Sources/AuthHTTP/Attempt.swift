@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import AuthCore
+import AuthModel
 import AuthWire
 import Glibc
 import NIOCore

@@ -1,5 +1,5 @@
 import AsyncHTTPClient
-import AuthCore
+import AuthModel
 import FoundationEssentials
 import NIOCore
 import NIOHTTP1

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import Synchronization
 
 /// When something of a streamed exchange moved last, so that a provider that stands still is told from a client that

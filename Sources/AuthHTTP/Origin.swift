@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import FoundationEssentials
 
 /// Scheme, host and port: what credentials are sent to (RFC 6454 §4).

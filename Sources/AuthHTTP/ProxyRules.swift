@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 
 /// Which way a request takes: the settings first, then the variables that curl knows.
 ///

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import FoundationEssentials
 
 /// Where an answer sends a request next, if we go there.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import NIOCore
 
 /// A source as the client library takes it: each iteration is a reading of its own, in pieces that move in time.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// How a session looks as an item of a keyring: what a person sees in Seahorse, and what it is found by.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import GLibRuntime
 
 /// Services that ask the person about each write. The person may take as long as they like, and is asked one thing at a time;

@@ -1,5 +1,5 @@
 import AuthConcurrency
-import AuthCore
+import AuthModel
 import NIOCore
 import Synchronization
 

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// The keys that sessions are sealed with, and what these are sealed with themselves.

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 import AuthWire
 import NIOPosix
 import Synchronization

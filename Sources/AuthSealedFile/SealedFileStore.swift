@@ -1,5 +1,5 @@
 import AuthConcurrency
-package import AuthCore
+package import AuthModel
 package import AuthWire
 package import NIOCore
 import Synchronization

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// Which files there are, and of which generation each is at least: an older one is an old one put back.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// The sealed files of a folder; every call reads or writes the disk, and may wait for it.

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 import Crypto
 import FoundationEssentials
 import SwiftASN1

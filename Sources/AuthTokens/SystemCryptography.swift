@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 package import AuthWire
 import Crypto
 import JWTKit

@@ -1,7 +1,7 @@
-import AuthCore
 import AuthDaemon
 import AuthHTTP
 import AuthKeyring
+import AuthModel
 import AuthNetwork
 import AuthOutbox
 import AuthProviders

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import Testing
 
 @Suite("A secret")

@@ -1,6 +1,7 @@
 import AuthConcurrency
 import AuthCore
 import AuthDaemon
+import AuthModel
 import AuthWire
 import Foundation
 import Logging

@@ -1,5 +1,5 @@
-import AuthCore
 import AuthDaemon
+import AuthModel
 import AuthWire
 import TestSupport
 import Testing

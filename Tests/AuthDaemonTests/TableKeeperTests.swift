@@ -1,5 +1,6 @@
 import AuthCore
 import AuthDaemon
+import AuthModel
 import AuthWire
 import Logging
 import ServiceLifecycle

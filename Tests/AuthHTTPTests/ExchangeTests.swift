@@ -1,5 +1,5 @@
-import AuthCore
 import AuthHTTP
+import AuthModel
 import Testing
 
 @Suite struct ExchangeTests {

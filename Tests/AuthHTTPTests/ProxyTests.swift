@@ -1,5 +1,5 @@
-import AuthCore
 import AuthHTTP
+import AuthModel
 import Testing
 
 /// The proxies here find every name on this machine, so a name that no resolver knows shows that they were asked.

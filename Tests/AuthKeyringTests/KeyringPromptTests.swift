@@ -1,5 +1,5 @@
-import AuthCore
 import AuthKeyring
+import AuthModel
 import AuthWire
 import Foundation
 import GLibRuntime

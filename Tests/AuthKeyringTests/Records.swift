@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// A record whose every member is set, so that one that is lost on the way is noticed.

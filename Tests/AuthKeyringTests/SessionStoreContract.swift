@@ -1,5 +1,6 @@
 import AuthCore
 import AuthKeyring
+import AuthModel
 import AuthSealedFile
 import AuthWire
 import GLibRuntime

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthOutbox
 import AuthWire
 import Foundation

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import Foundation
 import TOMLKit
 import TestSupport

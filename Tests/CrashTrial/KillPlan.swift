@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 
 /// When one kill comes. All of it follows from the seed; what the machine does in that time does not.
 package struct KillPlan: Sendable, Equatable {

@@ -20,41 +20,44 @@ struct TargetRules: Sendable {
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
         "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
-        "AuthCore": TargetRules(imports: standard.union(["AuthConcurrency", "AuthWire"]), forbiddenWords: doing),
+        "AuthModel": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
+        "AuthCore": TargetRules(
+            imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire"]), forbiddenWords: doing),
         "GLibRuntime": TargetRules(
             imports: standard.union(["CSecret"]),
             forbiddenWords: ["OAuth", "oauth", "bearer", "token", "Token"]),
         "AuthKeyring": TargetRules(
-            imports: standard.union(["AuthConcurrency", "AuthCore", "AuthWire", "CSecret", "GLibRuntime"])),
+            imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire", "CSecret", "GLibRuntime"])),
         "AuthNetwork": TargetRules(
-            imports: standard.union(["AuthConcurrency", "AuthCore", "AuthWire", "CLinux", "CSecret", "GLibRuntime"])),
+            imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire", "CLinux", "CSecret", "GLibRuntime"])),
         "AuthHTTP": TargetRules(
             imports: standard.union([
-                "AsyncHTTPClient", "AuthCore", "AuthWire", "FoundationEssentials", "NIOCore", "NIOHTTP1",
+                "AsyncHTTPClient", "AuthModel", "AuthWire", "FoundationEssentials", "NIOCore", "NIOHTTP1",
                 "NIOHTTPCompression", "NIOPosix", "NIOSSL",
             ])),
         "AuthTokens": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "JWTKit", "SwiftASN1", "X509",
+                "AuthModel", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "JWTKit", "SwiftASN1",
+                "X509",
             ])),
         "AuthSealedFile": TargetRules(
             imports: standard.union([
-                "AuthConcurrency", "AuthCore", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore",
+                "AuthConcurrency", "AuthModel", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore",
                 "NIOPosix",
             ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([
-                "AuthConcurrency", "AuthCore", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
+                "AuthConcurrency", "AuthModel", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
             ])),
-        "AuthProviders": TargetRules(imports: standard.union(["AuthCore", "AuthWire", "TOMLKit"])),
+        "AuthProviders": TargetRules(imports: standard.union(["AuthModel", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthWire", "CSystemd", "Logging", "NIOCore",
-                "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthModel", "AuthWire", "CSystemd", "Logging",
+                "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([
-                "AuthCore", "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthNetwork", "AuthOutbox", "AuthProviders",
+                "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders",
                 "AuthSealedFile", "AuthTokens", "AuthWire", "GLibRuntime",
             ])),
         "StandInBackends": TargetRules(

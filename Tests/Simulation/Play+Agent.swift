@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// What the person is told, by the real ``NoticeMachine``, and whether they had to be.

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// Sign-ins: a request takes its time, and what it brings lands beside whatever happens then.

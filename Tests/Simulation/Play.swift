@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// Plays one schedule: the world, the agent in it, and the referee who watches.

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// One session inside the simulated agent: its machine, and what the referee has to know of it.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 
 /// What stays the same during one schedule: the provider's ways, and how quick everything is on a good day.
 package struct Setting: Sendable, Equatable {

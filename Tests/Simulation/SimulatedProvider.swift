@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// A provider with its accounts: rotation, reuse detection, grace.

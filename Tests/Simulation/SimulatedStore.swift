@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 
 /// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.
 struct SimulatedStore {

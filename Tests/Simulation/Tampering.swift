@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// A fault put between the machine and the world on purpose: that the referee sees it proves that he looks.

@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 // What a trace says. Nothing of it runs unless a schedule is traced.

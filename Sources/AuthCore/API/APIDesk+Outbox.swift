@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Writes that wait in the outbox.

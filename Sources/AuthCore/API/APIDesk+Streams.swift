@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Calls whose body or answer is streamed. Nothing of them is kept, and nothing kept answers them.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// Answers to GETs of all sessions, in memory, the least recently used ones leaving first.

@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// An answer to a GET that is kept, and what is known of its age (RFC 9111 §4.2).
 package struct KeptAnswer: Sendable {
     package private(set) var reply: HTTPReply

@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// How often one request is tried, and how long is waited between tries: values in, values out.
 package struct RetryPlan: Sendable {
     /// In all. More only delays the news.

@@ -1,3 +1,4 @@
+package import AuthModel
 internal import Synchronization
 
 /// The profiles as last loaded; a reload replaces them all at once.

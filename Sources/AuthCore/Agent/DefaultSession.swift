@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Decides which session is meant if a request names none.

@@ -1,4 +1,5 @@
 internal import AuthConcurrency
+internal import AuthModel
 internal import AuthWire
 internal import Synchronization
 

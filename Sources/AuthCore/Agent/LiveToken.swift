@@ -1,3 +1,4 @@
+package import AuthModel
 internal import AuthWire
 
 /// A token as it is given out, rendered once: what is asked most is answered by copying bytes.

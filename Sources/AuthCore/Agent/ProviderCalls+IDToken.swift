@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Who signed in, as the authorization server's signed word has it.

@@ -1,3 +1,4 @@
+package import AuthModel
 import AuthWire
 
 /// What authorization servers publish about themselves (RFC 8414, OpenID Connect Discovery 1.0).

@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// What is asked of authorization servers.

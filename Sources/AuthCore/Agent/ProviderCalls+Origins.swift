@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Where a session's tokens and credentials go, by the profile as it stands now.

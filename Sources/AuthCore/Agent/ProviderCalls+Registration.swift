@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Being registered at providers (RFC 7591, RFC 7592).

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What people ask of providers: sign-in, codes, passwords, their own account.

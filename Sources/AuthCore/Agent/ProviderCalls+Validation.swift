@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// Whether a token is good, in the provider's own words.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// Asks providers, as their profiles say, over the transport.

@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Where sessions' tokens may be sent, as profiles change.

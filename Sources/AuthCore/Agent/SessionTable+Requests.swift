@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthModel
 package import AuthWire
 
 /// What can be asked of sessions.

@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// The user of a session.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 internal import Synchronization
 
@@ -57,7 +58,8 @@ package final class SessionTable: Sendable {
         provider = ProviderCalls(
             catalog: self.catalog, transport: self.transport,
             signer: ProofSigner(
-                cryptography: cryptography, clock: clock, skew: { [network = self.network] in await network.skew(of: $0) }
+                cryptography: cryptography, clock: clock,
+                skew: { [network = self.network] in await network.skew(of: $0) }
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         alarms = Alarms(clock: clock)

@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Sessions that are taken to another machine, sealed by a passphrase.

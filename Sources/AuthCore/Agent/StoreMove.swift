@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// All that one store holds, copied to another: everything, or nothing.

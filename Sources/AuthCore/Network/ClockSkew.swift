@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// How far a provider's clock is ahead of this machine's, as the `Date` of an answer tells (RFC 9110 §6.6.1).
 ///
 /// Held against CLOCK_BOOTTIME, so that a wall clock that is set later is seen at once.

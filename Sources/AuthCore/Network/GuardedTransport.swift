@@ -1,3 +1,4 @@
+package import AuthModel
 internal import AuthWire
 
 /// A transport whose requests wait for the network's word, and whose answers teach it.

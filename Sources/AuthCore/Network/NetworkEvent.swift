@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What happens to the network, or is learnt of it.

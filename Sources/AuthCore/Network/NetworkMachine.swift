@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// Decides what the network is like, which origins are to be probed, and what may be sent where; it never waits, logs

@@ -1,3 +1,4 @@
+package import AuthModel
 internal import AuthWire
 
 /// One cheap question to an origin, without credentials, to learn who answers there.

@@ -1,3 +1,5 @@
+import AuthModel
+
 /// When an origin is asked again that was not reached, or not by itself.
 enum ProbePolicy {
     /// How long after a resume the network is given to become usable before sessions try on their own.

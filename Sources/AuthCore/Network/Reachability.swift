@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// How an origin answered last.

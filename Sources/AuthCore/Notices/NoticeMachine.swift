@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// How everything stands, as far as users are notified of it.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// When the token endpoint is asked again, and what its answers mean (RFC 8628 §3.5).

@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// What authorization servers say of themselves, as last heard, each with its age.

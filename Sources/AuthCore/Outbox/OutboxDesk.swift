@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthModel
 package import AuthWire
 
 /// Takes writes that may wait, and carries out what ``OutboxMachine`` decides about them.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What the outbox hears of the world.

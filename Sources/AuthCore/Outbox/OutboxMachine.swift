@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What becomes of the writes that wait: events in, actions out, without a clock, a store or a wire.

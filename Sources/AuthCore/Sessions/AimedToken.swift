@@ -1,3 +1,4 @@
+package import AuthModel
 import AuthWire
 
 /// A token for one aim, as it came. It is in memory alone: another can be had as long as the session is there.

@@ -1,3 +1,4 @@
+package import AuthModel
 internal import Synchronization
 
 /// The next deadline of each of several things, such as sessions, kept by one sleeping task for all of them.

@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// The waits between failed tries: exponential with full jitter, from 1 s to 5 min.
 ///
 /// Full jitter spreads many agents that failed together; the cap keeps a long outage cheap and its end soon noticed.

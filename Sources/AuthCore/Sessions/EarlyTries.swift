@@ -1,3 +1,5 @@
+import AuthModel
+
 /// How often a change of the network may end a back-off: ten times at once, then once a minute.
 struct EarlyTries: Sendable {
     private static let most = 10

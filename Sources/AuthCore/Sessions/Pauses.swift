@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 internal import Synchronization
 

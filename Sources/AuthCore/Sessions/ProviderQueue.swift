@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// Who of a provider's sessions is renewed next: all of them together are one good citizen.
 ///
 /// Invariants: at most one begins every ``spacing``, and none before the provider's own `Retry-After` is over.

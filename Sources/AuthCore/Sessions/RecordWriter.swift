@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// What of a session is in the store, what is on its way there, and when to try again.
 ///
 /// Invariant: one store call of a session at a time, so that an older record never lands after a newer one,

@@ -1,4 +1,5 @@
 internal import AuthConcurrency
+package import AuthModel
 internal import Synchronization
 
 /// Lets the renewals of each provider begin one after the other, as its ``ProviderQueue`` decides.

@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// When a token is renewed, and how much life a caller may ask for.
 package enum RenewalPolicy {
     /// Of the lifetime; late enough to be thrifty, early enough for an outage to pass before the end.

@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthModel
 package import AuthWire
 
 /// Carries out what its ``SessionMachine`` decides, and feeds the results back.

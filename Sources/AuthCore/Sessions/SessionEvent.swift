@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// One renewal under way. A result that names another one is dropped.

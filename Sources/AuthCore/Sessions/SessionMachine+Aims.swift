@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// Tokens of a session for aims of their own. They are fetched with the same refresh token, so each is a flight like a

@@ -1,3 +1,4 @@
+package import AuthModel
 internal import AuthWire
 
 /// What callers ask of a session.

@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// What the store holds, held against what is in use: after a start with what the run before handed over, and when somebody

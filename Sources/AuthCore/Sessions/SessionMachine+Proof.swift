@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// Before a refresh token is spent, the store has accepted a write in this run.

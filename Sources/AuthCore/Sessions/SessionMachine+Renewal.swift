@@ -1,3 +1,4 @@
+package import AuthModel
 internal import AuthWire
 
 /// The one flight of a session: what comes back, and what follows from it.

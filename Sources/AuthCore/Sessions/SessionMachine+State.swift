@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What can be told of a session at a moment.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// Decides what happens to one session; it never waits, logs or reads a clock.

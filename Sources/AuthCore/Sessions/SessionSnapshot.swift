@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// What others may see of a session, and the token they may have: enough to answer without asking its actor.

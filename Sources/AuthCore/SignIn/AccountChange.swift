@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// A sign-in that would give a session to another account: the user is asked first.

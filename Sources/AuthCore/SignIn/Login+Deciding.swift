@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 
 /// What comes next, by what was given so far.

@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// One sign-in under way, or one thing done about a password: what was chosen, what was given so far, what comes next.

@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// The last request of a sign-in, and what comes of it.

@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// Where a browser comes back to, and the fingerprint of a certificate that was made for it alone, of which a browser will

@@ -1,3 +1,4 @@
+internal import AuthModel
 internal import AuthWire
 
 /// The part of a sign-in that happens at an authorization server.

@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Who we are at a provider that nobody has registered us at.

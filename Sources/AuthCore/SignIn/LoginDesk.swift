@@ -1,3 +1,4 @@
+package import AuthModel
 package import AuthWire
 
 /// The sign-ins under way, and what is done about passwords in the same way. The agent never prompts: it says what it

@@ -1,3 +1,4 @@
+import AuthModel
 package import AuthWire
 
 /// Where an address of a scheme of our own is put for the sign-in that waits for it.

@@ -1,3 +1,5 @@
+package import AuthModel
+
 /// What signing in at an authorization server needs besides HTTP.
 package struct SignInTools: Sendable {
     package let cryptography: any Cryptography

@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthModel
 package import AuthWire
 import Synchronization
 

@@ -1,5 +1,6 @@
 import AuthConcurrency
 package import AuthCore
+import AuthModel
 import AuthWire
 import Logging
 import ServiceLifecycle

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 package import NIOCore
 
 /// The adapters that ``AgentProgram`` is put together with; `main.swift` is the one place that knows them all.

@@ -1,4 +1,5 @@
 package import AuthCore
+package import AuthModel
 
 /// What the agent reaches the world by: each port of AuthCore with its adapter.
 package struct AgentPorts: Sendable {

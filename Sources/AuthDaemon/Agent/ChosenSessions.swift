@@ -1,5 +1,6 @@
 import AuthConcurrency
 package import AuthCore
+package import AuthModel
 import AuthWire
 package import Logging
 

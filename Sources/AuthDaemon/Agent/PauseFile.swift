@@ -1,4 +1,5 @@
 package import AuthCore
+package import AuthModel
 package import AuthWire
 
 /// How long which session is not renewed, beside the socket: it outlives the agent, and not the login.

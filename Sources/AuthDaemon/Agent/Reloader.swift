@@ -1,5 +1,6 @@
 package import AuthConcurrency
 package import AuthCore
+import AuthModel
 package import AuthWire
 import Logging
 

@@ -1,5 +1,6 @@
 import AuthConcurrency
 package import AuthCore
+package import AuthModel
 package import AuthWire
 import Glibc
 

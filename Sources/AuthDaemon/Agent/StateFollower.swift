@@ -1,4 +1,5 @@
 package import AuthCore
+import AuthModel
 import AuthWire
 import Glibc
 package import Logging

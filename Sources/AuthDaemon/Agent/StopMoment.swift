@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 import Synchronization
 
 /// When the agent began to stop: from then on, what is in flight has ``grace`` to end, whoever waits for it.

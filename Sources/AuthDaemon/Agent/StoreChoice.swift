@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// Which store `authc store migrate` has moved sessions to: the next start looks there, unless the command line or the

@@ -1,5 +1,6 @@
 import AuthConcurrency
 import AuthCore
+import AuthModel
 import AuthWire
 import NIOCore
 

@@ -1,5 +1,5 @@
 import AuthConcurrency
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// The copies that a move of sessions has still to remove: where from and where to in the first line, then name, sign-in

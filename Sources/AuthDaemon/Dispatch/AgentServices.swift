@@ -1,4 +1,5 @@
-package import AuthCore
+import AuthCore
+package import AuthModel
 package import AuthWire
 import Glibc
 

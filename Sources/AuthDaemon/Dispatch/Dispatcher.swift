@@ -1,4 +1,5 @@
 package import AuthCore
+import AuthModel
 import AuthWire
 
 /// Answers each request. What memory knows is answered from memory, without a task or an actor's turn.

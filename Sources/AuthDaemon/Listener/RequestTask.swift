@@ -1,5 +1,5 @@
 import AuthConcurrency
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// A request that memory could not answer.

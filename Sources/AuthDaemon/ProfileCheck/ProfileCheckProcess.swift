@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 package import AuthWire
 import CSystemd
 import Glibc

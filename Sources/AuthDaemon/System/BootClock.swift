@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 import Glibc
 
 /// The machine's clocks: deadlines on CLOCK_BOOTTIME (time asleep counts), dates on CLOCK_REALTIME.

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 import Glibc
 
 /// Where the key of sealed files comes from (authd.toml(5), `sealed_key`).

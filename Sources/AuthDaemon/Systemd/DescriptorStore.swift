@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 package import AuthWire
 import CSystemd
 import Glibc

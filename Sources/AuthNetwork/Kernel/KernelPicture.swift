@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 
 /// The links, addresses and default routes of this network namespace, as the kernel tells them.
 package struct KernelPicture: Equatable {

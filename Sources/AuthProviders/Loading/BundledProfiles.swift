@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 package import AuthWire
 
 /// The profiles inside the program.

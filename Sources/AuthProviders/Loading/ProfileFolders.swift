@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 package import AuthWire
 
 /// Gathers the profiles of a user, of the system and of the program; the nearer one of a name replaces the farther.

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 
 /// Finds the settings: the user's file, else the system's.
 package enum SettingsFile {

@@ -1,4 +1,4 @@
-internal import AuthCore
+internal import AuthModel
 internal import AuthWire
 
 /// Whether each argument of an endpoint stands where one of its kind can.

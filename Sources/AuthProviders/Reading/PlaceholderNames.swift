@@ -1,4 +1,4 @@
-internal import AuthCore
+internal import AuthModel
 internal import AuthWire
 
 /// The names that have a value in some place of a profile; any other would never be filled in.

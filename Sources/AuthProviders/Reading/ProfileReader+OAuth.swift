@@ -1,4 +1,4 @@
-internal import AuthCore
+internal import AuthModel
 internal import AuthWire
 
 /// Profiles of providers that speak OAuth 2.0: who we are there and where it is; the rest follows from the RFCs.

@@ -1,4 +1,4 @@
-internal import AuthCore
+internal import AuthModel
 internal import AuthWire
 internal import TOMLKit
 

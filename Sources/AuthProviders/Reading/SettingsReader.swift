@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthModel
 internal import AuthWire
 internal import TOMLKit
 

@@ -1,7 +1,7 @@
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 @Suite("An endpoint's arguments")
 struct EndpointCallTests {

@@ -1,9 +1,10 @@
+import AuthCore
 import AuthTokens
 import AuthWire
 import Synchronization
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 /// Requests in the name of a session whose tokens are bound to a key (RFC 9449).
 @Suite("Calls that prove a key")

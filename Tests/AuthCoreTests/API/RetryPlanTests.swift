@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 import Testing
 
@@ -50,7 +51,9 @@ struct RetryPlanTests {
         for method in ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"] {
             #expect(RequestTemplate.mayRepeat(method: method, headers: []))
         }
-        for method in ["POST", "PATCH", "get"] { #expect(!RequestTemplate.mayRepeat(method: method, headers: ["Accept"])) }
+        for method in ["POST", "PATCH", "get"] {
+            #expect(!RequestTemplate.mayRepeat(method: method, headers: ["Accept"]))
+        }
         #expect(RequestTemplate.mayRepeat(method: "POST", headers: ["idempotency-KEY"]))
     }
 }

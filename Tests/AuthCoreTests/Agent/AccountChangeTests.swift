@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 import Synchronization
 import Testing

@@ -3,6 +3,7 @@ import Testing
 
 @testable import AuthConcurrency
 @testable import AuthCore
+@testable import AuthModel
 
 @Suite("Sessions that are imported")
 struct ImportTests {

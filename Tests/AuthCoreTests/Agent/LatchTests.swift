@@ -1,3 +1,4 @@
+import AuthModel
 import AuthWire
 import Testing
 

@@ -4,6 +4,7 @@ import Testing
 
 @testable import AuthConcurrency
 @testable import AuthCore
+@testable import AuthModel
 
 @Suite("The end of the sessions", .timeLimit(.minutes(1)))
 struct StoppingTests {

@@ -2,7 +2,7 @@ import AuthTokens
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 @Suite("A client's own word, signed by its key")
 struct ClientAssertionTests {

@@ -1,8 +1,9 @@
+import AuthCore
 import AuthTokens
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 @Suite("Proofs of possession")
 struct DPoPProofTests {

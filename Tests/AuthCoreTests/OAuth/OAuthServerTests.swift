@@ -2,6 +2,7 @@ import AuthWire
 import Testing
 
 @testable import AuthCore
+@testable import AuthModel
 
 @Suite("What an authorization server says of itself")
 struct OAuthServerTests {

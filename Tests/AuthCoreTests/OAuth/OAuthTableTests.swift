@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthTokens
 import AuthWire
 import Synchronization

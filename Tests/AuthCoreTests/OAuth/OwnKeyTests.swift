@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthTokens
 import AuthWire
 import Testing

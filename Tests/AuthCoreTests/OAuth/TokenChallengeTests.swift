@@ -1,7 +1,7 @@
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 @Suite("What a response says about the token of its request")
 struct TokenChallengeTests {

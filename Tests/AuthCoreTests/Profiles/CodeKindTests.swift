@@ -1,7 +1,7 @@
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthModel
 
 /// Codes of a provider that the profile gives a kind.
 @Suite("What a provider's code means")

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// A small provider that uses most of what a profile can say, and answers to put before it.

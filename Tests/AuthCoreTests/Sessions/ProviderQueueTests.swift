@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import Testing
 
 @Suite("The renewals of one provider")

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import Synchronization
 
 /// A clock that only the test turns; whoever sleeps wakes when it passes their deadline.

@@ -1,5 +1,5 @@
-import AuthCore
 import AuthHTTP
+import AuthModel
 import NIOPosix
 
 /// A transport of its own for a test, closed at the end.

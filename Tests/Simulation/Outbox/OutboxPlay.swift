@@ -1,4 +1,5 @@
 import AuthCore
+import AuthModel
 import AuthWire
 
 /// Plays one schedule of the outbox: a disk, a provider, a network, accounts, and the referee who watches.

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// Makes a schedule of the outbox from a seed: writes, and one to three kinds of trouble.

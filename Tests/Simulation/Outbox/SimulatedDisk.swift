@@ -1,4 +1,4 @@
-import AuthCore
+import AuthModel
 import AuthWire
 
 /// What ``OutboxStore`` promises: entries in order, one call after the other, each whole or not at all.

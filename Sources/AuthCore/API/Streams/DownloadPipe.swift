@@ -1,4 +1,5 @@
 internal import AuthConcurrency
+internal import AuthModel
 package import AuthWire
 internal import Synchronization
 
