@@ -185,7 +185,7 @@ struct BadClientTests {
                 _ = try deaf.json()
                 var sent = 0
                 while rig.counters.refusals == 0, sent < 100_000 {
-                    rig.outlet.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
+                    rig.publisher.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
                     sent += 1
                     if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
                 }
@@ -211,7 +211,7 @@ struct BadClientTests {
                 }
                 var sent = 0
                 while rig.counters.refusals == 0, sent < 100_000 {
-                    rig.outlet.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
+                    rig.publisher.publish(AgentEvent(topic: .agent, name: "noise", at: 0))
                     sent += 1
                     if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
                 }

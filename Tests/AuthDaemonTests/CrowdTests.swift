@@ -9,7 +9,7 @@ struct CrowdTests {
     @Test("answers that nobody reads are kept up to a limit, and a client that reads gets all of its own")
     func unreadAnswers() async throws {
         let limits = Self.limits { limits in
-            limits.unsent = HeldBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
+            limits.unsent = BufferedBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
         }
         let most = limits.unsent.perUser + limits.batchAnswerBytes
         try await Rig.run(limits: limits) { rig in
@@ -39,7 +39,7 @@ struct CrowdTests {
     @Test("incomplete lines are kept up to a limit; the worst get an error, and a client with whole lines is served")
     func incompleteLines() async throws {
         let limits = Self.limits { limits in
-            limits.lines = HeldBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
+            limits.lines = BufferedBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
             limits.linger = .seconds(30)
         }
         let most = limits.lines.perUser + 2 * Limits.lineBytes

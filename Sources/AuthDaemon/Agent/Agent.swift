@@ -23,7 +23,7 @@ package struct Agent: Sendable {
         let logger = log.logger()
         self.logger = logger
         services = {
-            let (clock, outlet) = (ports.clock, EventOutlet())
+            let (clock, publisher) = (ports.clock, EventPublisher())
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
             let table = SessionTable(
                 store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
@@ -33,7 +33,7 @@ package struct Agent: Sendable {
                 handover: ports.handover, seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)
-                    outlet.publish(event)
+                    publisher.publish(event)
                 })
             let policy = CurrentPeerPolicy(
                 PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
@@ -51,7 +51,7 @@ package struct Agent: Sendable {
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = OutboxDesk(
                 table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
-                publish: outlet.publish)
+                publish: publisher.publish)
             let storeDesk = StoreDesk(table: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
                 table: table, desk: LoginDesk(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
@@ -65,7 +65,7 @@ package struct Agent: Sendable {
             limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
             let listener = Listener(
                 socket: socket, executor: executor, dispatcher: dispatcher, board: table.board, policy: policy,
-                outlet: outlet, limits: limits, counters: counters, clock: clock, logger: logger,
+                publisher: publisher, limits: limits, counters: counters, clock: clock, logger: logger,
                 opening: { await table.ready() },
                 accepting: {
                     logger.notice(
@@ -86,7 +86,7 @@ package struct Agent: Sendable {
                 OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
                 StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeService(
-                    table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: outlet.publish,
+                    table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: publisher.publish,
                     logger: logger),
                 HangupWatch(reloader: reloader), listener,
             ]

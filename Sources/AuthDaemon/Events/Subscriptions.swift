@@ -20,8 +20,8 @@ package struct Subscriptions {
             throw AgentError(
                 .busy, "A connection follows \(limit) sessions by name at most; leave the session out to follow all.")
         }
-        let wanted = Set(params.topics ?? Topic.allCases)
-        if !wanted.isEmpty { topics[params.session, default: []].formUnion(wanted) }
+        let requested = Set(params.topics ?? Topic.allCases)
+        if !requested.isEmpty { topics[params.session, default: []].formUnion(requested) }
     }
 
     /// Without topics and session: all of them.

@@ -4,20 +4,20 @@ import NIOCore
 
 /// From bytes to requests: within the limits of a line, and without keeping the loop from other clients.
 extension Connection {
-    func takeLines() {
+    func processLines() {
         guard !isDeferred else { return }
-        var share = reception.limits.lineBytesPerTurn
+        var share = registry.limits.lineBytesPerTurn
         while mayTakeLine, share > 0, let piece = framer.next() {
             switch piece {
-            case .line(let line): share -= take(line)
+            case .line(let line): share -= process(line)
             case .tooLong:
                 refuse(
                     AgentError(
-                        .tooLarge, "A line holds at most \(reception.limits.lineBytes) bytes; this one is longer."))
+                        .tooLarge, "A line holds at most \(registry.limits.lineBytes) bytes; this one is longer."))
             }
         }
         guard phase == .open else { return }
-        if mayTakeLine, share <= 0 { takeLinesNextTurn() }
+        if mayTakeLine, share <= 0 { processLinesNextTurn() }
         let isReading = mayTakeLine && !isDeferred
         socket.setReading(isReading)
         watchLine(isReading: isReading)
@@ -25,12 +25,12 @@ extension Connection {
 
     var mayTakeLine: Bool { phase == .open && socket.isOpen && socket.hasRoom && !isParsing }
 
-    func takeLinesNextTurn() {
+    func processLinesNextTurn() {
         isDeferred = true
         socket.executor.performNext { [weak self] in
             guard let self else { return }
             isDeferred = false
-            takeLines()
+            processLines()
             flush()
         }
     }
@@ -47,7 +47,7 @@ extension Connection {
 
     /// - Parameter beginning: what the time is counted from, in words.
     func startLineDeadline(_ beginning: String) {
-        let limit = reception.limits.lineTime
+        let limit = registry.limits.lineTime
         lineDeadline = socket.executor.schedule(in: limit) { [weak self] in
             self?.refuse(AgentError(.timeout, "No whole line came within \(limit) \(beginning)."))
         }
@@ -60,15 +60,15 @@ extension Connection {
     }
 
     /// - Returns: its part of this turn.
-    func take(_ line: ByteBuffer) -> Int {
+    func process(_ line: ByteBuffer) -> Int {
         stopLineDeadline()
         if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
             return Self.plainShare
         }
-        let limits = reception.limits
+        let limits = registry.limits
         guard line.readableBytes <= limits.lineBytesOnLoop else { return parseElsewhere(line) }
         do throws(JSONError) {
-            take(
+            process(
                 try JSON(parsing: line.readableBytesUInt8Span, values: min(limits.lineValuesOnLoop, limits.lineValues)))
         } catch {
             if error.isTooLarge, limits.lineValuesOnLoop < limits.lineValues { return parseElsewhere(line) }
@@ -81,12 +81,12 @@ extension Connection {
         longLine = [UInt8](line.readableBytesView)
         longLineBytes = line.readableBytes
         isParsing = true
-        reception.parse(self)
+        registry.parse(self)
         return 0
     }
 
     /// The line that waits to be parsed, once; `nil` if nobody wants it any more.
-    func takeLongLine() -> [UInt8]? {
+    func nextLongLine() -> [UInt8]? {
         defer { longLine = nil }
         return longLine
     }
@@ -97,11 +97,11 @@ extension Connection {
         switch result {
         case .success(let json):
             requestBytes = longLineBytes / max(1, json.arrayValue?.count ?? 1)
-            take(json)
+            process(json)
             requestBytes = 0
         case .failure(let error): refuseLine(error)
         }
-        takeLines()
+        processLines()
         flush()
     }
 
@@ -109,30 +109,31 @@ extension Connection {
         let refusal =
             error.isTooLarge
             ? AgentError(
-                .tooLarge, "A line holds at most \(reception.limits.lineValues) JSON values; this one holds more.")
+                .tooLarge, "A line holds at most \(registry.limits.lineValues) JSON values; this one holds more.")
             : .parseError("The line is no JSON: \(error).")
         send(RPCReply.failure(.null, refusal))
     }
 
-    func take(_ json: JSON) {
+    func process(_ json: JSON) {
         // Before anything is made of its elements: a line holds thousands of them.
-        if case .array(let elements) = json, elements.count > reception.limits.requestsPerConnection {
-            let most = reception.limits.requestsPerConnection
+        if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
+            let most = registry.limits.requestsPerConnection
             let error = AgentError(
                 .tooLarge, "A batch holds at most \(most) requests; this one holds \(elements.count).")
             return send(RPCReply.failure(.null, error))
         }
         switch RPCIncoming(json) {
-        case .single(.success(let request)): take(request, for: request.id.map(AnswerDesk.Place.line) ?? .nobody)
+        case .single(.success(let request)):
+            process(request, for: request.id.map(PendingRequests.Destination.line) ?? .notification)
         case .single(.failure(let problem)): send(RPCReply.failure(problem.id, problem.error))
-        case .batch(let requests): take(requests)
+        case .batch(let requests): process(requests)
         }
     }
 
     /// Whether memory had the token.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
-        guard let token = reception.liveToken(plain.session) else { return false }
-        reception.counters.request()
+        guard let token = registry.liveToken(plain.session) else { return false }
+        registry.counters.request()
         outgoing.writeStaticString(RPCReply.head)
         unsafe line.withUnsafeReadableBytes { bytes in
             _ = unsafe outgoing.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
@@ -144,19 +145,19 @@ extension Connection {
         return true
     }
 
-    func take(_ requests: [Result<RPCRequest, RPCProblem>]) {
-        let batch = desk.openBatch(of: requests.count)
+    func process(_ requests: [Result<RPCRequest, RPCProblem>]) {
+        let batch = pending.openBatch(of: requests.count)
         for request in requests {
             switch request {
             case .success(let request):
-                take(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
+                process(request, for: request.id.map { .batch(batch, $0) } ?? .silentInBatch(batch))
             case .failure(let problem): deliver(.failure(problem.error), to: .batch(batch, problem.id))
             }
         }
     }
 
-    func take(_ request: RPCRequest, for place: AnswerDesk.Place) {
-        reception.counters.request()
-        give(reception.dispatcher.answer(request), to: place)
+    func process(_ request: RPCRequest, for place: PendingRequests.Destination) {
+        registry.counters.request()
+        give(registry.dispatcher.answer(request), to: place)
     }
 }

@@ -11,7 +11,7 @@ import NIOCore
 /// taken while more than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed elsewhere; after
 /// `phase` has left `.open` no line is taken at all. What is kept for the client is counted (``count()``) before the thread does
 /// anything else.
-final class Connection: SocketUser {
+final class Connection: ClientSocketDelegate {
     enum Phase {
         case open
         /// Its requests under way are answered, then it ends.
@@ -33,10 +33,10 @@ final class Connection: SocketUser {
     let peer: PeerCredentials
     private(set) var subscriptions: Subscriptions
     let socket: ClientSocket
-    let reception: Reception
+    let registry: ConnectionRegistry
     var phase = Phase.open
     var framer: LineFramer
-    var desk: AnswerDesk
+    var pending: PendingRequests
     /// By the client's names for them.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
@@ -57,26 +57,26 @@ final class Connection: SocketUser {
     /// Lines that it has are taken in the next turn.
     var isDeferred = false
     private var hasInputEnded = false
-    private(set) var unsent = HeldSince()
-    private(set) var unread = HeldSince()
+    private(set) var unsent = BufferedSince()
+    private(set) var unread = BufferedSince()
     private var lingers = false
 
-    init(peer: PeerCredentials, socket: ClientSocket, reception: Reception) {
-        number = reception.nextNumber()
+    init(peer: PeerCredentials, socket: ClientSocket, registry: ConnectionRegistry) {
+        number = registry.nextNumber()
         self.peer = peer
         self.socket = socket
-        self.reception = reception
-        framer = LineFramer(limit: reception.limits.lineBytes)
-        desk = AnswerDesk(
-            limit: reception.limits.requestsPerConnection, batchBytes: reception.limits.batchAnswerBytes)
-        subscriptions = Subscriptions(limit: reception.limits.subscriptions)
+        self.registry = registry
+        framer = LineFramer(limit: registry.limits.lineBytes)
+        pending = PendingRequests(
+            limit: registry.limits.requestsPerConnection, batchBytes: registry.limits.batchAnswerBytes)
+        subscriptions = Subscriptions(limit: registry.limits.subscriptions)
     }
 
     // MARK: The socket's events
 
     func begin() {
         do throws(AgentError) {
-            try reception.enter(self)
+            try registry.enter(self)
         } catch {
             return refuse(error)
         }
@@ -86,7 +86,7 @@ final class Connection: SocketUser {
     func received(_ bytes: ByteBuffer) {
         guard phase == .open else { return }
         framer.append(bytes)
-        takeLines()
+        processLines()
         framer.keepRest()
         flush()
     }
@@ -94,7 +94,7 @@ final class Connection: SocketUser {
     func tookSome() { count() }
 
     func roomReturned() {
-        takeLines()
+        processLines()
         flush()
     }
 
@@ -105,20 +105,20 @@ final class Connection: SocketUser {
 
     func closed(_ failure: SystemFailure?) {
         if let failure {
-            reception.logger.debug("A connection ended: \(failure)", metadata: ["peer_pid": "\(peer.processID)"])
+            registry.logger.debug("A connection ended: \(failure)", metadata: ["peer_pid": "\(peer.processID)"])
         }
         phase = .closed
         release()
         requests?.finish()
         requests = nil
-        if lingers { reception.lingerEnded() }
+        if lingers { registry.lingerEnded() }
         lingers = false
-        reception.leave(self)
+        registry.leave(self)
     }
 
     // MARK: Answering
 
-    func give(_ answer: Answer, to place: AnswerDesk.Place) {
+    func give(_ answer: Answer, to place: PendingRequests.Destination) {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)
@@ -130,25 +130,27 @@ final class Connection: SocketUser {
         case .subscribe(let params):
             do throws(AgentError) {
                 try subscriptions.add(params)
-                reception.follow(self)
+                registry.follow(self)
                 deliver(.success(.value([:])), to: place)
-                send(RPCReply.notification(reception.snapshot(for: params.session)))
+                send(RPCReply.notification(registry.snapshot(for: params.session)))
             } catch {
                 deliver(.failure(error), to: place)
             }
         case .unsubscribe(let params):
             subscriptions.remove(params)
-            if subscriptions.isEmpty { reception.unfollow(self) }
+            if subscriptions.isEmpty { registry.unfollow(self) }
             deliver(.success(.value([:])), to: place)
         }
     }
 
     // MARK: Work that waits
 
-    private func begin(_ work: @escaping RequestTask.Work, within limit: Duration, for place: AnswerDesk.Place) {
+    private func begin(
+        _ work: @escaping RequestTask.Work, within limit: Duration, for place: PendingRequests.Destination
+    ) {
         do throws(AgentError) {
-            let ticket = try takeTicket(for: place)
-            reception.counters.began()
+            let ticket = try reserve(for: place)
+            registry.counters.began()
             let late = OneShot<Void>()
             deadlines[ticket] = socket.executor.schedule(in: limit) { late.send(()) }
             (requests ?? openTasks()).yield(
@@ -159,32 +161,32 @@ final class Connection: SocketUser {
     }
 
     /// - Throws: `busy` where no more may be in progress.
-    private func takeTicket(for place: AnswerDesk.Place) throws(AgentError) -> Int {
-        guard let ticket = desk.takeTicket(for: place) else { throw .tooManyRequests(reception.limits) }
+    private func reserve(for place: PendingRequests.Destination) throws(AgentError) -> Int {
+        guard let ticket = pending.reserve(for: place) else { throw .tooManyRequests(registry.limits) }
         guard requestBytes > 0 else { return ticket }
-        guard reception.mayBegin(longRequest: requestBytes, of: self) else {
-            _ = desk.takePlace(of: ticket)
-            desk.giveBack(ticket)
+        guard registry.canBegin(longRequest: requestBytes, of: self) else {
+            _ = pending.removeDestination(of: ticket)
+            pending.release(ticket)
             throw .tooManyLongRequests
         }
         longRequests[ticket] = requestBytes
         return ticket
     }
 
-    private func giveBack(_ ticket: Int) {
-        desk.giveBack(ticket)
-        if let bytes = longRequests.removeValue(forKey: ticket) { reception.longRequestEnded(bytes, of: self) }
+    private func endRequest(_ ticket: Int) {
+        pending.release(ticket)
+        if let bytes = longRequests.removeValue(forKey: ticket) { registry.longRequestEnded(bytes, of: self) }
     }
 
     /// A call with a stream beside it, which counts as under way until the stream has ended.
-    private func open(_ opening: StreamOpening, for place: AnswerDesk.Place) {
+    private func open(_ opening: StreamOpening, for place: PendingRequests.Destination) {
         do throws(AgentError) {
-            guard let listener = reception.listener else { throw .stopping }
+            guard let listener = registry.listener else { throw .stopping }
             guard streams[opening.name] == nil else { throw .streamNameTaken }
-            guard streams.count < reception.limits.streamsPerConnection else {
-                throw .tooManyStreams(reception.limits.streamsPerConnection)
+            guard streams.count < registry.limits.streamsPerConnection else {
+                throw .tooManyStreams(registry.limits.streamsPerConnection)
             }
-            let ticket = try takeTicket(for: place)
+            let ticket = try reserve(for: place)
             let stream: APIStream?
             do throws(AgentError) {
                 stream = try opening.make { [number] result in
@@ -192,12 +194,12 @@ final class Connection: SocketUser {
                     listener.perform { $0.answered(ticket, of: number, answer) }
                 }
             } catch {
-                _ = desk.takePlace(of: ticket)
-                giveBack(ticket)
+                _ = pending.removeDestination(of: ticket)
+                endRequest(ticket)
                 throw error
             }
             guard let stream else { return }
-            reception.counters.began()
+            registry.counters.began()
             streams[opening.name] = (ticket, stream)
             (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
         } catch {
@@ -208,28 +210,28 @@ final class Connection: SocketUser {
     private func openTasks() -> AsyncStream<RequestTask>.Continuation {
         let (stream, continuation) = AsyncStream<RequestTask>.makeStream()
         requests = continuation
-        reception.start(ConnectionTasks(number: number, requests: stream), of: self)
+        registry.start(ConnectionTasks(number: number, requests: stream), of: self)
         return continuation
     }
 
     func answered(_ ticket: Int, _ result: Result<Payload, AgentError>) {
-        guard phase == .open || phase == .finishing, let place = desk.takePlace(of: ticket) else { return }
+        guard phase == .open || phase == .finishing, let place = pending.removeDestination(of: ticket) else { return }
         deliver(result, to: place)
         flush()
     }
 
     func ended(_ ticket: Int) {
-        reception.counters.ended()
+        registry.counters.ended()
         if let deadline = deadlines.removeValue(forKey: ticket) { socket.executor.cancel(deadline) }
-        giveBack(ticket)
+        endRequest(ticket)
         if let name = streams.first(where: { $0.value.ticket == ticket })?.key { streams[name] = nil }
         endIfDone()
     }
 
     // MARK: Answers
 
-    func deliver(_ result: Result<Payload, AgentError>, to place: AnswerDesk.Place) {
-        if let line = desk.put(result, at: place) { write(line) }
+    func deliver(_ result: Result<Payload, AgentError>, to place: PendingRequests.Destination) {
+        if let line = pending.deliver(result, at: place) { write(line) }
     }
 
     func send(_ json: JSON) { write(json.serialized()) }
@@ -257,45 +259,45 @@ final class Connection: SocketUser {
     /// To the socket, which keeps what the client does not take.
     func handOver() {
         guard socket.isOpen, outgoing.readableBytes > 0 else { return }
-        guard socket.waiting <= reception.limits.closeAbove else { return endUnread() }
+        guard socket.waiting <= registry.limits.closeAbove else { return endUnread() }
         socket.send(outgoing)
         // Where all of it was sent at once, the storage is used again.
         if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
-    /// Tells the reception what is kept for this client. That may end this connection, or others.
+    /// Tells the registry what is kept for this client. That may end this connection, or others.
     private func count() {
         guard socket.isOpen else { return }
-        let unsentBytes = socket.waiting + desk.heldBytes
+        let unsentBytes = socket.waiting + pending.heldBytes
         if unsentBytes != unsent.bytes {
             let former = unsent.change(to: unsentBytes, at: socket.executor.now)
-            reception.unsentChanged(of: self, by: unsentBytes - former)
+            registry.unsentChanged(of: self, by: unsentBytes - former)
         }
         let unreadBytes = framer.storedBytes + (longLine?.count ?? 0)
         if unreadBytes != unread.bytes, phase == .open {
             let former = unread.change(to: unreadBytes, at: socket.executor.now)
-            reception.unreadChanged(of: self, by: unreadBytes - former)
+            registry.unreadChanged(of: self, by: unreadBytes - former)
         }
     }
 
     /// Drops what was not read yet, and takes its bytes off the count.
     private func releaseUnread() {
         stopLineDeadline()
-        framer = LineFramer(limit: reception.limits.lineBytes)
+        framer = LineFramer(limit: registry.limits.lineBytes)
         longLine = nil
-        reception.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.executor.now))
+        registry.unreadChanged(of: self, by: -unread.change(to: 0, at: socket.executor.now))
     }
 
     private func release() {
         releaseUnread()
-        desk = AnswerDesk(limit: 0, batchBytes: 0)
-        reception.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.executor.now))
+        pending = PendingRequests(limit: 0, batchBytes: 0)
+        registry.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.executor.now))
     }
 
     /// The client does not read its answers.
     func endUnread() {
-        reception.counters.refusal()
-        reception.logUnread(of: peer)
+        registry.counters.refusal()
+        registry.logUnread(of: peer)
         close()
     }
 
@@ -331,7 +333,7 @@ final class Connection: SocketUser {
         let finished = phase == .finishing || (phase == .lingering && hasInputEnded)
         // Lines that wait for room are still to be answered.
         let left = phase == .open && hasInputEnded && subscriptions.isEmpty && socket.hasRoom && !isDeferred
-        guard finished || left, desk.isIdle && !isParsing || phase == .lingering else { return }
+        guard finished || left, pending.isIdle && !isParsing || phase == .lingering else { return }
         guard socket.isOpen, outgoing.readableBytes == 0 else { return }
         phase = .closed
         // Behind the last answer, however slowly the client takes it.
@@ -341,18 +343,18 @@ final class Connection: SocketUser {
     /// Says why, takes nothing more, and ends.
     func refuse(_ error: AgentError) {
         guard phase == .open, socket.isOpen else { return }
-        reception.counters.refusal()
-        reception.logRefusal(of: peer, error)
+        registry.counters.refusal()
+        registry.logRefusal(of: peer, error)
         send(RPCReply.failure(.null, error))
         phase = .lingering
         releaseUnread()
         handOver()
         count()
         guard socket.isOpen else { return }
-        guard reception.mayLinger() else { return close() }
+        guard registry.canLinger() else { return close() }
         lingers = true
         socket.setReading(true)
         socket.endOutputWhenSent()
-        socket.executor.schedule(in: reception.limits.linger) { [weak self] in self?.close() }
+        socket.executor.schedule(in: registry.limits.linger) { [weak self] in self?.close() }
     }
 }

@@ -30,10 +30,10 @@ package struct ConnectionLimits: Sendable {
 
     /// Of answers that clients have not taken, and of batches that are not answered yet. If they are more, connections of the
     /// process that holds most for longest end.
-    package var unsent = HeldBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
+    package var unsent = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
     /// Of lines that are not complete, or wait to be parsed; the same.
-    package var lines = HeldBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
+    package var lines = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
     /// Of the lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
     /// times the line, until it ends. One more is refused with `busy`. What one process may have leaves room for others.
@@ -64,8 +64,8 @@ package struct ConnectionLimits: Sendable {
     /// How many connections there may be if the process may have so many descriptors. The rest is its own: for providers, the
     /// store and files (max(64, 1 %)), and for connections that are refused. Of very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
-        max(descriptors / 4, descriptors - max(Self.leastReserve, descriptors / 100) - lingering - Door.mostAtOnce)
+        max(descriptors / 4, descriptors - max(Self.minReserve, descriptors / 100) - lingering - AcceptSource.maxAtOnce)
     }
 
-    private static let leastReserve = 64
+    private static let minReserve = 64
 }

@@ -11,8 +11,8 @@ import ServiceLifecycle
 package actor Listener: Service {
     private let socket: SocketFile
     private let executor: SocketExecutor
-    private let reception: Reception
-    private let outlet: EventOutlet
+    private let registry: ConnectionRegistry
+    private let publisher: EventPublisher
     private let tasks: AsyncStream<ConnectionTasks>
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
     private let lines: AsyncStream<LongLine>
@@ -33,7 +33,7 @@ package actor Listener: Service {
     ///   - stopping: called when they no longer are.
     package init(
         socket: SocketFile, executor: SocketExecutor, dispatcher: Dispatcher, board: StateBoard,
-        policy: CurrentPeerPolicy, outlet: EventOutlet, limits: ConnectionLimits = ConnectionLimits(),
+        policy: CurrentPeerPolicy, publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
         counters: AgentCounters, clock: any SystemClock,
         parse: @escaping LongLine.Parse = LongLine.parseJSON, logger: Logger,
         opening: @escaping @Sendable () async -> Void = {},
@@ -42,7 +42,7 @@ package actor Listener: Service {
     ) {
         self.socket = socket
         self.executor = executor
-        self.outlet = outlet
+        self.publisher = publisher
         self.clock = clock
         self.limits = limits
         self.opening = opening
@@ -55,7 +55,7 @@ package actor Listener: Service {
         let (lines, newLines) = AsyncStream<LongLine>.makeStream()
         self.lines = lines
         self.newLines = newLines
-        reception = Reception(
+        registry = ConnectionRegistry(
             dispatcher: dispatcher, board: board, policy: policy, limits: limits, counters: counters, clock: clock,
             logger: logger, executor: executor, newTasks: newTasks, newLines: newLines)
     }
@@ -65,7 +65,7 @@ package actor Listener: Service {
         defer { connect(to: nil) }
         // A start that waits for the store is no reason to stop later.
         await cancelWhenGracefulShutdown { [opening] in await opening() }
-        try reception.listen(at: socket.descriptor)
+        try registry.listen(at: socket.descriptor)
         await withDiscardingTaskGroup { group in
             group.addTask { [tasks] in
                 await withDiscardingTaskGroup { group in
@@ -81,29 +81,29 @@ package actor Listener: Service {
             accepting()
             let graceful = (try? await gracefulShutdown()) != nil
             stopping()
-            reception.stopListening()
-            await letFinish(within: graceful ? limits.stopGrace : .zero)
+            registry.stopListening()
+            await finishRequests(within: graceful ? limits.stopGrace : .zero)
             newTasks.finish()
             newLines.finish()
             group.cancelAll()
         }
         // Every task has reported its result before it ended, so that it is sent before the end.
-        reception.closeAll()
+        registry.closeAll()
     }
 
     /// Lets the connections do something, on their thread and after what was given before. Any thread may call it.
-    nonisolated func perform(_ body: @escaping @Sendable (Reception) -> Void) {
-        executor.perform { self.assumeIsolated { body($0.reception) } }
+    nonisolated func perform(_ body: @escaping @Sendable (ConnectionRegistry) -> Void) {
+        executor.perform { self.assumeIsolated { body($0.registry) } }
     }
 
     private func connect(to listener: Listener?) {
-        reception.listener = listener
-        outlet.connect(to: listener)
+        registry.listener = listener
+        publisher.connect(to: listener)
     }
 
-    private func letFinish(within grace: Duration) async {
+    private func finishRequests(within grace: Duration) async {
         let empty = OneShot<Void>()
-        reception.stop { empty.send(()) }
+        registry.stop { empty.send(()) }
         let deadline = clock.now().boot + grace
         await withTaskGroup(of: Void.self) { group in
             group.addTask { _ = await empty.value() }

@@ -15,7 +15,7 @@ package struct LongLine: Sendable {
 
 /// What waits for its turn: first come, first served within a process, and processes in turn. One with many connections delays the
 /// others by one line each.
-struct TurnQueue<Element> {
+struct FairQueue<Element> {
     private var waiting: [Int32: [Element]] = [:]
     private var processes: [Int32] = []
 

@@ -3,7 +3,7 @@ import Glibc
 import NIOCore
 
 /// Whoever is served at a socket.
-protocol SocketUser: AnyObject {
+protocol ClientSocketDelegate: AnyObject {
     /// The bytes are the executor's: what is to be kept is copied.
     func received(_ bytes: ByteBuffer)
     /// Nothing more will come; answers may still go out.
@@ -19,7 +19,7 @@ protocol SocketUser: AnyObject {
 
 /// Our end of one client's connection: hands over what comes, sends what it is given, and keeps what the client does not
 /// take yet. Only the executor's thread uses it.
-final class ClientSocket: Watcher {
+final class ClientSocket: ReadinessHandler {
     private enum End {
         case output, all
     }
@@ -28,7 +28,7 @@ final class ClientSocket: Watcher {
     private let descriptor: CInt
     /// Of unsent bytes: above the upper one there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
-    private var user: (any SocketUser)?
+    private var delegate: (any ClientSocketDelegate)?
     private var unsent = ByteBuffer()
     private var isReading = true
     private var hasInput = true
@@ -46,13 +46,13 @@ final class ClientSocket: Watcher {
     /// What the client has not taken.
     var waiting: Int { unsent.readableBytes }
 
-    func open(for user: any SocketUser) throws(SystemFailure) {
-        self.user = user
+    func open(for delegate: any ClientSocketDelegate) throws(SystemFailure) {
+        self.delegate = delegate
         do throws(SystemFailure) {
             try executor.watch(descriptor, for: .input, self)
         } catch {
             isOpen = false
-            self.user = nil
+            self.delegate = nil
             Glibc.close(descriptor)
             throw error
         }
@@ -62,34 +62,34 @@ final class ClientSocket: Watcher {
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
         if isOpen, isReading, hasInput, isGone || readiness.contains(.input) { read() }
-        // Nobody takes answers any more; what was said before is read, or not wanted.
+        // Nobody takes answers any more; what was said before is read, or not requested.
         if isOpen, isGone, !isReading || !hasInput { close() }
     }
 
     private func read() {
-        let count = executor.read(descriptor) { user?.received($0) }
+        let count = executor.read(descriptor) { delegate?.received($0) }
         guard count <= 0, isOpen else { return }
         if count == 0 {
             hasInput = false
             watch()
-            user?.inputEnded()
+            delegate?.inputEnded()
         } else if errno != EAGAIN {
             close(SystemFailure("hear a client"))
         }
     }
 
     /// Whether more of what the client says is wanted now.
-    func setReading(_ wanted: Bool) {
-        guard isReading != wanted else { return }
-        isReading = wanted
+    func setReading(_ requested: Bool) {
+        guard isReading != requested else { return }
+        isReading = requested
         watch()
     }
 
     private func watch() {
         guard isOpen else { return }
-        var wanted: Readiness = isReading && hasInput ? .input : []
-        if unsent.readableBytes > 0 { wanted.insert(.output) }
-        executor.change(descriptor, to: wanted)
+        var requested: Readiness = isReading && hasInput ? .input : []
+        if unsent.readableBytes > 0 { requested.insert(.output) }
+        executor.change(descriptor, to: requested)
     }
 
     // MARK: Out
@@ -98,7 +98,7 @@ final class ClientSocket: Watcher {
         guard isOpen, bytes.readableBytes > 0 else { return }
         var rest = bytes
         if unsent.readableBytes == 0 {
-            guard let sent = put(rest) else { return close(SystemFailure("answer a client")) }
+            guard let sent = sendNow(rest) else { return close(SystemFailure("answer a client")) }
             guard sent < rest.readableBytes else { return }
             rest.moveReaderIndex(forwardBy: sent)
         }
@@ -113,7 +113,7 @@ final class ClientSocket: Watcher {
     }
 
     private func sendRest() {
-        guard let sent = put(unsent) else { return close(SystemFailure("answer a client")) }
+        guard let sent = sendNow(unsent) else { return close(SystemFailure("answer a client")) }
         unsent.moveReaderIndex(forwardBy: sent)
         if unsent.readableBytes == 0 {
             unsent = ByteBuffer()
@@ -122,14 +122,14 @@ final class ClientSocket: Watcher {
         } else {
             unsent.discardReadBytes()
         }
-        if sent > 0 { user?.tookSome() }
+        if sent > 0 { delegate?.tookSome() }
         guard isOpen, !hasRoom, unsent.readableBytes < marks.lowerBound else { return }
         hasRoom = true
-        user?.roomReturned()
+        delegate?.roomReturned()
     }
 
     /// - Returns: how much the system took; `nil` where the client is gone.
-    private func put(_ bytes: ByteBuffer) -> Int? {
+    private func sendNow(_ bytes: ByteBuffer) -> Int? {
         unsafe bytes.withUnsafeReadableBytes { bytes in
             while true {
                 let count = unsafe Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL))
@@ -171,10 +171,10 @@ final class ClientSocket: Watcher {
         unsent = ByteBuffer()
         // Later: whoever closes it is in the middle of something.
         executor.performNext { [self] in
-            user?.closed(failure)
-            user = nil
+            delegate?.closed(failure)
+            delegate = nil
         }
     }
 
-    func loopEnds() { close() }
+    func executorStops() { close() }
 }

@@ -11,33 +11,33 @@ struct Readiness: OptionSet {
 }
 
 /// Somebody who is told of a descriptor, for as long as it is watched.
-protocol Watcher: AnyObject {
+protocol ReadinessHandler: AnyObject {
     func ready(for readiness: Readiness)
     /// Nobody will be told of anything any more.
-    func loopEnds()
+    func executorStops()
 }
 
 /// epoll(7), level-triggered. Invariant: nobody is told of a descriptor after ``unwatch(_:)``, also if its number was given to
 /// another one meanwhile.
 @safe struct Poller: ~Copyable {
-    private struct Watched {
-        let watcher: any Watcher
+    private struct Registration {
+        let watcher: any ReadinessHandler
         let number: UInt32
     }
 
     /// Enough that a turn is shared by many clients, few enough that whoever wants the loop for something else waits for little.
-    private static let mostAtOnce = 64
+    private static let maxAtOnce = 64
 
     private let poller: CInt
     private let events: UnsafeMutableBufferPointer<epoll_event>
     /// By descriptor.
-    private var watched: [Watched?] = []
+    private var watched: [Registration?] = []
     private var lastNumber: UInt32 = 0
 
     init() throws(SystemFailure) {
         poller = epoll_create1(CInt(EPOLL_CLOEXEC))
         guard poller >= 0 else { throw SystemFailure("watch sockets") }
-        unsafe events = .allocate(capacity: Self.mostAtOnce)
+        unsafe events = .allocate(capacity: Self.maxAtOnce)
     }
 
     deinit {
@@ -46,7 +46,7 @@ protocol Watcher: AnyObject {
     }
 
     mutating func watch(
-        _ descriptor: CInt, for readiness: Readiness, _ watcher: any Watcher
+        _ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler
     ) throws(SystemFailure) {
         lastNumber &+= 1
         var event = unsafe epoll_event(events: readiness.rawValue, data: Self.mark(of: descriptor, lastNumber))
@@ -55,7 +55,7 @@ protocol Watcher: AnyObject {
         }
         let index = Int(descriptor)
         if index >= watched.count { watched += repeatElement(nil, count: index + 1 - watched.count) }
-        watched[index] = Watched(watcher: watcher, number: lastNumber)
+        watched[index] = Registration(watcher: watcher, number: lastNumber)
     }
 
     /// Of a descriptor that is watched.
@@ -71,18 +71,18 @@ protocol Watcher: AnyObject {
         epoll_ctl(poller, EPOLL_CTL_DEL, descriptor, nil)
     }
 
-    var watchers: [any Watcher] { watched.compactMap { $0?.watcher } }
+    var watchers: [any ReadinessHandler] { watched.compactMap { $0?.watcher } }
 
     /// Waits until something is ready, or the time is over.
     ///
     /// - Parameter milliseconds: -1 for as long as it takes.
     /// - Returns: how many there are for ``ready(_:)``.
     func wait(milliseconds: CInt) -> Int {
-        Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.mostAtOnce), milliseconds)))
+        Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
     }
 
     /// Who is to be told of what; `nil`: nobody any more.
-    func ready(_ index: Int) -> (watcher: any Watcher, for: Readiness)? {
+    func ready(_ index: Int) -> (watcher: any ReadinessHandler, for: Readiness)? {
         let event = unsafe events[index]
         let mark = unsafe event.data.u64
         let (descriptor, number) = (CInt(truncatingIfNeeded: mark), UInt32(truncatingIfNeeded: mark >> 32))

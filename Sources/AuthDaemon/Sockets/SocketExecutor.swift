@@ -31,7 +31,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     /// What is read from a client in one piece.
     private static let maxInput = 64 << 10
 
-    private let bell: Bell
+    private let waker: Waker
     private let time: @Sendable () -> SuspendingClock.Instant
     private var poller: Poller
     private var timers = TimerQueue()
@@ -48,9 +48,9 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         time: @escaping @Sendable () -> SuspendingClock.Instant = { SuspendingClock.now }
     ) throws(SystemFailure) {
         self.time = time
-        bell = try Bell()
+        waker = try Waker()
         poller = try Poller()
-        try poller.watch(bell.descriptor, for: .input, bell)
+        try poller.watch(waker.descriptor, for: .input, waker)
         var made = pthread_t()
         let failure = unsafe pthread_create(
             &made, nil,
@@ -94,7 +94,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
                 inbox.whenStopped.append(continuation)
                 return false
             }
-            if isStopped { continuation.resume() } else { bell.ring() }
+            if isStopped { continuation.resume() } else { waker.wake() }
         }
     }
 
@@ -108,7 +108,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
             return (inbox.work.count == 1, inbox.phase == .stopped)
         }
         if isStopped { return runLeftWork() }
-        if isFirst, !isOwned { bell.ring() }
+        if isFirst, !isOwned { waker.wake() }
     }
 
     private func run(_ work: Work) {
@@ -160,7 +160,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         for piece in work { run(piece) }
         guard phase == .open else { return end() }
         let hasRun = runDueTimers() || !work.isEmpty
-        // What others give from now on rings the bell; only what has just run may have given more without.
+        // What others give from now on wakes the thread; only what has just run may have given more without.
         let ready = poller.wait(milliseconds: hasRun && hasWork ? 0 : untilNextTimer())
         for index in 0..<ready {
             if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
@@ -172,7 +172,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     private func end() -> Bool {
         isEnding = true
         timers = TimerQueue()
-        for watcher in poller.watchers { watcher.loopEnds() }
+        for watcher in poller.watchers { watcher.executorStops() }
         return inbox.withLock { inbox in
             guard inbox.work.isEmpty else { return true }
             inbox.phase = .stopped
@@ -229,7 +229,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     // MARK: Sockets
 
-    func watch(_ descriptor: CInt, for readiness: Readiness, _ watcher: any Watcher) throws(SystemFailure) {
+    func watch(_ descriptor: CInt, for readiness: Readiness, _ watcher: any ReadinessHandler) throws(SystemFailure) {
         assertOwned()
         try poller.watch(descriptor, for: readiness, watcher)
     }

@@ -18,7 +18,7 @@ struct Rig: Sendable {
     let path: String
     let table: SessionTable
     let counters: AgentCounters
-    let outlet: EventOutlet
+    let publisher: EventPublisher
     let executor: SocketExecutor
     let time: ManualTime?
     let stop: @Sendable () async -> Void
@@ -55,10 +55,10 @@ struct Rig: Sendable {
         let clock = BootClock()
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
-        let outlet = EventOutlet()
+        let publisher = EventPublisher()
         let table = SessionTable(
             store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
-            seed: 1, publish: outlet.publish)
+            seed: 1, publish: publisher.publish)
         let counters = AgentCounters()
         let services = AgentServices(
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
@@ -71,14 +71,15 @@ struct Rig: Sendable {
                 table: table, desk: LoginDesk(table: table), api: api,
                 outbox: OutboxDesk(
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
-                    publish: outlet.publish),
+                    publish: publisher.publish),
                 store: StoreDesk(
                     table: table, store: store,
                     surroundings: StoreDesk.Surroundings(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),
-            board: table.board, policy: CurrentPeerPolicy(policy), outlet: outlet, limits: limits, counters: counters,
+            board: table.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
+            counters: counters,
             clock: clock, parse: parse, logger: logger,
             accepting: { started.continuation.yield() })
         let agent = ServiceGroup(
@@ -86,7 +87,7 @@ struct Rig: Sendable {
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = Rig(
-            path: socket.path, table: table, counters: counters, outlet: outlet, executor: executor, time: time,
+            path: socket.path, table: table, counters: counters, publisher: publisher, executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { await table.run() }

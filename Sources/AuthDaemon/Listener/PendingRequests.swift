@@ -2,14 +2,14 @@ import AuthWire
 
 /// Where each answer of one connection goes: to a line of its own, into a batch, or nowhere.
 ///
-/// Invariant: a ticket is out from ``takeTicket(for:)`` until ``giveBack(_:)``, its place until ``takePlace(of:)``. The texts of
+/// Invariant: a ticket is out from ``reserve(for:)`` until ``release(_:)``, its place until ``removeDestination(of:)``. The texts of
 /// unfinished batches have at most `batchBytes` in all, apart from errors.
-struct AnswerDesk {
-    enum Place: Equatable {
+struct PendingRequests {
+    enum Destination: Equatable {
         case line(RPCID)
         case batch(_ number: Int, RPCID)
         /// A notification.
-        case nobody
+        case notification
         case silentInBatch(_ number: Int)
     }
 
@@ -22,7 +22,7 @@ struct AnswerDesk {
     private let limit: Int
     private let batchBytes: Int
     private var last = 0
-    private var places: [Int: Place] = [:]
+    private var places: [Int: Destination] = [:]
     private var running: Set<Int> = []
     private var batches: [Int: Batch] = [:]
     /// Of unfinished batches.
@@ -46,7 +46,7 @@ struct AnswerDesk {
     }
 
     /// `nil` when all are out.
-    mutating func takeTicket(for place: Place) -> Int? {
+    mutating func reserve(for place: Destination) -> Int? {
         guard running.count < limit else { return nil }
         last += 1
         places[last] = place
@@ -54,15 +54,15 @@ struct AnswerDesk {
         return last
     }
 
-    mutating func takePlace(of ticket: Int) -> Place? { places.removeValue(forKey: ticket) }
+    mutating func removeDestination(of ticket: Int) -> Destination? { places.removeValue(forKey: ticket) }
 
-    mutating func giveBack(_ ticket: Int) { running.remove(ticket) }
+    mutating func release(_ ticket: Int) { running.remove(ticket) }
 
     /// The line to send without its line feed, if this completes one.
-    mutating func put(_ result: Result<Payload, AgentError>, at place: Place) -> [UInt8]? {
+    mutating func deliver(_ result: Result<Payload, AgentError>, at place: Destination) -> [UInt8]? {
         switch place {
         case .line(let id): return RPCReply.line(id, result)
-        case .nobody: return nil
+        case .notification: return nil
         case .batch(let number, let id):
             var answer = RPCReply.line(id, result)
             if heldBytes + answer.count > batchBytes - Self.errorRoom {

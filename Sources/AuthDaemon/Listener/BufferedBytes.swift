@@ -1,5 +1,5 @@
 /// The bytes that are kept in memory for clients, against a limit for each user and one for all.
-package struct HeldBytes {
+package struct BufferedBytes {
     package struct Limits: Sendable {
         package var perUser: Int
         package var inAll: Int
@@ -66,7 +66,7 @@ package struct HeldBytes {
     }
 }
 
-extension HeldBytes.Holder {
+extension BufferedBytes.Holder {
     /// No longer counts: a client that was stopped for an hour with little is no worse than one that came just now with much.
     private static let oldest = Duration.seconds(10)
     private static let youngest = Duration.milliseconds(1)

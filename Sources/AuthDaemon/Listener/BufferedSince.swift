@@ -1,5 +1,5 @@
 /// How many bytes are kept for one client, and since when nothing of them has moved.
-struct HeldSince {
+struct BufferedSince {
     private(set) var bytes = 0
     private var since: SuspendingClock.Instant?
 

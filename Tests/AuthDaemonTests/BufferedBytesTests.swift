@@ -3,32 +3,32 @@ import Testing
 @testable import AuthDaemon
 
 @Suite("Who has to release memory")
-struct HeldBytesTests {
+struct BufferedBytesTests {
     private static let megabyte = 1 << 20
 
-    private static func holder(_ process: Int32, _ megabytes: Double, _ age: Duration) -> HeldBytes.Holder {
-        HeldBytes.Holder(process: process, bytes: Int(megabytes * Double(megabyte)), age: age)
+    private static func holder(_ process: Int32, _ megabytes: Double, _ age: Duration) -> BufferedBytes.Holder {
+        BufferedBytes.Holder(process: process, bytes: Int(megabytes * Double(megabyte)), age: age)
     }
 
     @Test("what is over a limit, of one user or of all, is to be released down to seven eighths")
     func excess() {
-        var held = HeldBytes(HeldBytes.Limits(perUser: 80, inAll: 160))
+        var held = BufferedBytes(BufferedBytes.Limits(perUser: 80, inAll: 160))
         held.change(by: 80, of: 1)
         held.change(by: 80, of: 2)
         #expect(held.excess(of: 1) == nil && held.excess(of: 2) == nil)
         held.change(by: -10, of: 1)
         held.change(by: 1, of: 2)
-        #expect(held.excess(of: 2) == HeldBytes.Excess(user: 2, bytes: 11))
+        #expect(held.excess(of: 2) == BufferedBytes.Excess(user: 2, bytes: 11))
         #expect(held.excess(of: 1) == nil)
         held.change(by: 10, of: 3)
-        #expect(held.excess(of: 3) == HeldBytes.Excess(user: nil, bytes: 21))
+        #expect(held.excess(of: 3) == BufferedBytes.Excess(user: nil, bytes: 21))
     }
 
     @Test("a process with many connections is worse than one with a single larger one")
     func manyConnections() {
         let holders =
             [Self.holder(7, 1, .seconds(1))] + (1...40).map { _ in Self.holder(66, 0.5, .seconds(1)) }
-        #expect(HeldBytes.worst(of: holders, toFree: Self.megabyte) == [1, 2])
+        #expect(BufferedBytes.worst(of: holders, toFree: Self.megabyte) == [1, 2])
     }
 
     @Test("a client that takes a large answer now is not ended for those who take nothing, in however many processes")
@@ -36,7 +36,7 @@ struct HeldBytesTests {
         let holders =
             [Self.holder(7, 4, .zero)]
             + (1...48).map { Self.holder(100 + $0, 0.7, .seconds(Int64($0))) } + [Self.holder(8, 1, .milliseconds(1))]
-        let worst = HeldBytes.worst(of: holders, toFree: 20 * Self.megabyte)
+        let worst = BufferedBytes.worst(of: holders, toFree: 20 * Self.megabyte)
         #expect(worst.count == 29)
         #expect(!worst.contains(0) && !worst.contains(holders.count - 1))
     }
@@ -44,21 +44,21 @@ struct HeldBytesTests {
     @Test("a client that was stopped for an hour with little is no worse than one that has just filled the memory")
     func stoppedClient() {
         let holders = [Self.holder(7, 0.1, .seconds(3600)), Self.holder(66, 30, .seconds(2))]
-        #expect(HeldBytes.worst(of: holders, toFree: Self.megabyte) == [1])
+        #expect(BufferedBytes.worst(of: holders, toFree: Self.megabyte) == [1])
     }
 
     @Test("no more is ended than frees the bytes; all of it where even that does not")
     func enough() {
         let holders = (1...10).map { Self.holder(Int32($0), 1, .seconds(1)) }
-        #expect(HeldBytes.worst(of: holders, toFree: 3 * Self.megabyte).count == 3)
-        #expect(HeldBytes.worst(of: holders, toFree: 3 * Self.megabyte + 1).count == 4)
-        #expect(HeldBytes.worst(of: holders, toFree: .max).count == 10)
-        #expect(HeldBytes.worst(of: [], toFree: 1).isEmpty)
+        #expect(BufferedBytes.worst(of: holders, toFree: 3 * Self.megabyte).count == 3)
+        #expect(BufferedBytes.worst(of: holders, toFree: 3 * Self.megabyte + 1).count == 4)
+        #expect(BufferedBytes.worst(of: holders, toFree: .max).count == 10)
+        #expect(BufferedBytes.worst(of: [], toFree: 1).isEmpty)
     }
 
     @Test("the age is that since something moved: more bytes do not renew it, fewer do")
     func age() {
-        var held = HeldSince()
+        var held = BufferedSince()
         let start = SuspendingClock.now
         #expect(held.change(to: 10, at: start) == 0)
         #expect(held.change(to: 20, at: start + .seconds(1)) == 10)
@@ -72,7 +72,7 @@ struct HeldBytesTests {
 
     @Test("processes take turns, and one's own are in their order")
     func turns() {
-        var queue = TurnQueue<String>()
+        var queue = FairQueue<String>()
         for text in ["a1", "a2", "a3", "b1", "a4", "c1", "b2"] { queue.add(text, of: Int32(text.utf8.first ?? 0)) }
         var order: [String] = []
         while let next = queue.next() {

@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 
 /// Wakes the loop from any thread (eventfd(2)).
-final class Bell: Watcher, Sendable {
+final class Waker: ReadinessHandler, Sendable {
     let descriptor: CInt
 
     init() throws(SystemFailure) {
@@ -12,14 +12,14 @@ final class Bell: Watcher, Sendable {
 
     deinit { close(descriptor) }
 
-    func ring() {
+    func wake() {
         var one: UInt64 = 1
         _ = unsafe write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
     func ready(for readiness: Readiness) {
-        var rings: UInt64 = 0
-        _ = unsafe read(descriptor, &rings, MemoryLayout<UInt64>.size)
+        var count: UInt64 = 0
+        _ = unsafe read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
-    func loopEnds() {}
+    func executorStops() {}
 }

@@ -5,7 +5,7 @@ import Logging
 
 /// The clients that are connected, and what all of them share. It belongs to the ``Listener``: only the thread of the sockets uses
 /// it, and the connections.
-final class Reception {
+final class ConnectionRegistry {
     let dispatcher: Dispatcher
     let limits: ConnectionLimits
     let counters: AgentCounters
@@ -14,7 +14,7 @@ final class Reception {
     private let policy: CurrentPeerPolicy
     private let board: StateBoard
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
-    private var door: Door?
+    private var acceptSource: AcceptSource?
     private var lastNumber = 0
     /// By number.
     private var connections: [Int: Connection] = [:]
@@ -25,9 +25,9 @@ final class Reception {
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
     private var lingering = 0
-    private var unsent: HeldBytes
-    private var unread: HeldBytes
-    private var longLines = TurnQueue<Connection>()
+    private var unsent: BufferedBytes
+    private var unread: BufferedBytes
+    private var longLines = FairQueue<Connection>()
     /// A line of it is parsed now.
     private var parsing: Connection?
     private var longRequestsPerProcess: [Int32: Int] = [:]
@@ -56,27 +56,29 @@ final class Reception {
         self.executor = executor
         self.newTasks = newTasks
         self.newLines = newLines
-        unsent = HeldBytes(limits.unsent)
-        unread = HeldBytes(limits.lines)
+        unsent = BufferedBytes(limits.unsent)
+        unread = BufferedBytes(limits.lines)
     }
 
     // MARK: Clients
 
     /// Serves whoever connects to this listening socket.
     func listen(at descriptor: CInt) throws(SystemFailure) {
-        door = try Door(descriptor, on: executor, logger: logger) { [weak self] client in self?.accept(client) }
+        acceptSource = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
+            self?.accept(client)
+        }
     }
 
     func stopListening() {
-        door?.close()
-        door = nil
+        acceptSource?.close()
+        acceptSource = nil
     }
 
     private func accept(_ descriptor: CInt) {
         // A peer whose uid is unknown is refused.
         let peer = PeerCredentials(descriptor: descriptor) ?? PeerCredentials(processID: 0, userID: .max)
         let socket = ClientSocket(descriptor, on: executor, marks: limits.pauseAbove / 4...limits.pauseAbove)
-        let connection = Connection(peer: peer, socket: socket, reception: self)
+        let connection = Connection(peer: peer, socket: socket, registry: self)
         do throws(SystemFailure) {
             try socket.open(for: connection)
             connection.begin()
@@ -135,7 +137,7 @@ final class Reception {
     }
 
     /// Whether one more connection may linger; each `true` is given back by ``lingerEnded()``.
-    func mayLinger() -> Bool {
+    func canLinger() -> Bool {
         guard lingering < limits.lingering else { return false }
         lingering += 1
         return true
@@ -161,15 +163,15 @@ final class Reception {
         for offender in worst(excess, \.unread) { offender.endIncomplete() }
     }
 
-    private func worst(_ excess: HeldBytes.Excess, _ held: KeyPath<Connection, HeldSince>) -> [Connection] {
+    private func worst(_ excess: BufferedBytes.Excess, _ held: KeyPath<Connection, BufferedSince>) -> [Connection] {
         let now = executor.now
         let holders = connections.values.filter { connection in
             connection[keyPath: held].bytes > 0 && excess.user ?? connection.peer.userID == connection.peer.userID
         }
-        let found = HeldBytes.worst(
+        let found = BufferedBytes.worst(
             of: holders.map { connection in
                 let held = connection[keyPath: held]
-                return HeldBytes.Holder(
+                return BufferedBytes.Holder(
                     process: connection.peer.processID, bytes: held.bytes, age: held.age(at: now))
             }, toFree: excess.bytes)
         return found.map { holders[$0] }
@@ -186,7 +188,7 @@ final class Reception {
     private func parseNext() {
         guard parsing == nil else { return }
         while let connection = longLines.next() {
-            guard let line = connection.takeLongLine() else { continue }
+            guard let line = connection.nextLongLine() else { continue }
             parsing = connection
             newLines.yield(LongLine(bytes: line, values: limits.lineValues))
             return
@@ -201,7 +203,7 @@ final class Reception {
     }
 
     /// Whether a request that takes so much of a long line may begin; each `true` is given back by ``longRequestEnded(_:of:)``.
-    func mayBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
+    func canBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
         let process = connection.peer.processID
         let held = longRequestsPerProcess[process, default: 0] + bytes
         guard held <= limits.longRequestsPerProcess, longRequestsInAll + bytes <= limits.longRequestsInAll else {
@@ -282,7 +284,7 @@ final class Reception {
 
 // MARK: What is logged of connections that are ended
 
-extension Reception {
+extension ConnectionRegistry {
     /// Why a connection is ended.
     enum Ending: CaseIterable {
         case refused

@@ -5,57 +5,57 @@ import Testing
 @testable import AuthDaemon
 
 @Suite("Answers find their place")
-struct AnswerDeskTests {
+struct PendingRequestsTests {
     @Test("a batch is whole when its last answer is there")
     func batch() throws {
-        var desk = AnswerDesk(limit: 2, batchBytes: 1 << 20)
-        let batch = desk.openBatch(of: 3)
-        let first = desk.put(.success(.value(1)), at: .batch(batch, .integer(1)))
-        let second = desk.put(.success(.value(2)), at: .silentInBatch(batch))
+        var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
+        let batch = pending.openBatch(of: 3)
+        let first = pending.deliver(.success(.value(1)), at: .batch(batch, .integer(1)))
+        let second = pending.deliver(.success(.value(2)), at: .silentInBatch(batch))
         #expect(first == nil && second == nil)
-        #expect(!desk.isIdle)
-        let whole = desk.put(.failure(.parseError("x")), at: .batch(batch, .integer(3)))
+        #expect(!pending.isIdle)
+        let whole = pending.deliver(.failure(.parseError("x")), at: .batch(batch, .integer(3)))
         let answers = try JSON(parsing: try #require(whole))
         #expect(answers.arrayValue?.count == 2)
-        #expect(desk.isIdle)
+        #expect(pending.isIdle)
     }
 
     @Test("text goes into a batch as it is, and an answer over the limit becomes an error of its own")
     func largeBatch() throws {
         let limit = 100 << 10
-        var desk = AnswerDesk(limit: 2, batchBytes: limit)
-        let (batch, other) = (desk.openBatch(of: 4), desk.openBatch(of: 1))
+        var pending = PendingRequests(limit: 2, batchBytes: limit)
+        let (batch, other) = (pending.openBatch(of: 4), pending.openBatch(of: 1))
         // Not JSON: nothing looks into it.
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 10 << 10)
         for id in 1...3 {
-            let line = desk.put(.success(.text(text)), at: .batch(batch, .integer(Int64(id))))
+            let line = pending.deliver(.success(.text(text)), at: .batch(batch, .integer(Int64(id))))
             #expect(line == nil)
         }
-        #expect(desk.heldBytes > 30 << 10)
+        #expect(pending.heldBytes > 30 << 10)
         // The limit is that of the connection's batches together.
-        let put = desk.put(.success(.text(text)), at: .batch(other, .integer(9)))
+        let put = pending.deliver(.success(.text(text)), at: .batch(other, .integer(9)))
         let small = try JSON(parsing: try #require(put))
         #expect(small[0]?.errorKind == "too_large" && small[0]?["id"] == 9)
-        let whole = desk.put(.success(.value(true)), at: .batch(batch, .integer(4)))
+        let whole = pending.deliver(.success(.value(true)), at: .batch(batch, .integer(4)))
         let line = String(decoding: try #require(whole), as: UTF8.self)
         #expect(line.utf8.count < limit)
         #expect(line.hasPrefix("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":xxx") && line.hasSuffix("\"result\":true}]"))
-        #expect(desk.heldBytes == 0 && desk.isIdle)
+        #expect(pending.heldBytes == 0 && pending.isIdle)
     }
 
     @Test("a ticket is out until it is given back, answered or not")
     func tickets() throws {
-        var desk = AnswerDesk(limit: 1, batchBytes: 1)
-        let taken = desk.takeTicket(for: .line(.integer(1)))
+        var pending = PendingRequests(limit: 1, batchBytes: 1)
+        let taken = pending.reserve(for: .line(.integer(1)))
         let ticket = try #require(taken)
-        let (place, again) = (desk.takePlace(of: ticket), desk.takePlace(of: ticket))
+        let (place, again) = (pending.removeDestination(of: ticket), pending.removeDestination(of: ticket))
         #expect(place == .line(.integer(1)))
         #expect(again == nil)
-        #expect(desk.isIdle)
-        let refused = desk.takeTicket(for: .nobody)
+        #expect(pending.isIdle)
+        let refused = pending.reserve(for: .notification)
         #expect(refused == nil)
-        desk.giveBack(ticket)
-        let next = desk.takeTicket(for: .nobody)
+        pending.release(ticket)
+        let next = pending.reserve(for: .notification)
         #expect(next != nil)
     }
 }

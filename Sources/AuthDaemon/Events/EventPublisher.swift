@@ -2,7 +2,7 @@ package import AuthWire
 import Synchronization
 
 /// Takes events from any thread to the clients that follow them.
-package final class EventOutlet: Sendable {
+package final class EventPublisher: Sendable {
     private let listener = Mutex<Listener?>(nil)
 
     package init() {}

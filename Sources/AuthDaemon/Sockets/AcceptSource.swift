@@ -3,26 +3,26 @@ import Glibc
 import Logging
 
 /// The listening socket: takes clients in, and rests for a moment when the system has no room for another one.
-final class Door: Watcher {
+final class AcceptSource: ReadinessHandler {
     /// In one turn of the loop: those who are in are not kept waiting by those who come.
-    static let mostAtOnce = 16
+    static let maxAtOnce = 16
     private static let rest = Duration.milliseconds(100)
 
     private let executor: SocketExecutor
     private let descriptor: CInt
     private let logger: Logger
-    private let welcome: (CInt) -> Void
+    private let accept: (CInt) -> Void
     private var isOpen = true
     private var isShort = false
 
-    /// - Parameter welcome: takes the descriptor of a client over.
+    /// - Parameter accept: takes the descriptor of a client over.
     init(
-        _ descriptor: CInt, on executor: SocketExecutor, logger: Logger, welcome: @escaping (CInt) -> Void
+        _ descriptor: CInt, on executor: SocketExecutor, logger: Logger, accept: @escaping (CInt) -> Void
     ) throws(SystemFailure) {
         self.descriptor = descriptor
         self.executor = executor
         self.logger = logger
-        self.welcome = welcome
+        self.accept = accept
         guard fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK) == 0 else {
             throw SystemFailure("listen without blocking")
         }
@@ -30,11 +30,11 @@ final class Door: Watcher {
     }
 
     func ready(for readiness: Readiness) {
-        for _ in 0..<Self.mostAtOnce {
+        for _ in 0..<Self.maxAtOnce {
             let client = authd_accept(descriptor)
             if client >= 0 {
                 // Behind what those who have just left still have to be told.
-                executor.performNext { [welcome] in welcome(client) }
+                executor.performNext { [accept] in accept(client) }
                 continue
             }
             switch errno {
@@ -65,5 +65,5 @@ final class Door: Watcher {
         Glibc.close(descriptor)
     }
 
-    func loopEnds() { close() }
+    func executorStops() { close() }
 }
