@@ -1,4 +1,4 @@
-package import AuthCore
+import AuthCore
 package import AuthModel
 package import AuthWire
 

@@ -1,5 +1,5 @@
 import AuthConcurrency
-package import AuthCore
+import AuthCore
 package import AuthModel
 package import AuthWire
 import Glibc
