@@ -44,6 +44,11 @@ package struct NetworkPicture: Sendable, Equatable {
     package var state: NetworkState
     /// `reachable`, or the kind of the error.
     package var origins: [ProviderOrigin: String]
+
+    package init(state: NetworkState, origins: [ProviderOrigin: String]) {
+        self.state = state
+        self.origins = origins
+    }
 }
 
 /// What the network is like for one origin. Of two, the one with the higher version is the newer.
