@@ -72,8 +72,12 @@ let package = Package(
 
         // Values and ports, no I/O.
         .target(name: "AuthModel", dependencies: ["AuthWire"], swiftSettings: strict),
-        // Deciding, and carrying out what was decided.
-        .target(name: "AuthCore", dependencies: ["AuthConcurrency", "AuthModel", "AuthWire"], swiftSettings: strict),
+        // Deciding: events in, actions out.
+        .target(name: "AuthMachines", dependencies: ["AuthModel", "AuthWire"], swiftSettings: strict),
+        // Carrying out what was decided, by way of the ports.
+        .target(
+            name: "AuthCore", dependencies: ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"],
+            swiftSettings: strict),
 
         // Doing: one adapter a port.
         .systemLibrary(
@@ -148,7 +152,7 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthConcurrency", "AuthCore", "AuthModel", "AuthWire", "CSystemd",
+                "AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -211,7 +215,7 @@ let package = Package(
             exclude: ["kwallet", "peers", "person.py", "secret-service.py"], swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
-            name: "Simulation", dependencies: ["AuthCore", "AuthModel", "AuthWire"], path: "Tests/Simulation",
+            name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",
             swiftSettings: strict),
         .executableTarget(
             name: "simulate", dependencies: ["Simulation"], path: "Tests/Simulate", swiftSettings: strict),
@@ -231,7 +235,8 @@ let package = Package(
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
         .testTarget(
-            name: "AuthCoreTests", dependencies: ["AuthConcurrency", "AuthCore", "AuthModel", "AuthTokens"],
+            name: "AuthCoreTests",
+            dependencies: ["AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthTokens"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",

@@ -21,8 +21,10 @@ struct TargetRules: Sendable {
         "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthModel": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
+        "AuthMachines": TargetRules(imports: standard.union(["AuthModel", "AuthWire"]), forbiddenWords: doing),
         "AuthCore": TargetRules(
-            imports: standard.union(["AuthConcurrency", "AuthModel", "AuthWire"]), forbiddenWords: doing),
+            imports: standard.union(["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"]), forbiddenWords: doing
+        ),
         "GLibRuntime": TargetRules(
             imports: standard.union(["CSecret"]),
             forbiddenWords: ["OAuth", "oauth", "bearer", "token", "Token"]),
@@ -52,8 +54,8 @@ struct TargetRules: Sendable {
         "AuthProviders": TargetRules(imports: standard.union(["AuthModel", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthModel", "AuthWire", "CSystemd", "Logging",
-                "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
+                "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthMachines
 import AuthWire
 
 /// Where a machine stands, as far as its decisions differ.

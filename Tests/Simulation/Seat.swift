@@ -1,4 +1,4 @@
-import AuthCore
+import AuthMachines
 import AuthModel
 import AuthWire
 

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthMachines
 import AuthModel
 
 /// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.

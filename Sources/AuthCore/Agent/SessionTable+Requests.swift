@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthMachines
 import AuthModel
 package import AuthWire
 

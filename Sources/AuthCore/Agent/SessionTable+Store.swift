@@ -1,3 +1,4 @@
+internal import AuthMachines
 internal import AuthModel
 internal import AuthWire
 internal import Synchronization

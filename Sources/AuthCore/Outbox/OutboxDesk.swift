@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthMachines
 package import AuthModel
 package import AuthWire
 

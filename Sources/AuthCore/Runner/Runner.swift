@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthMachines
 package import AuthModel
 
 /// Performs what a machine decides. ``perform(_:on:)`` runs on the runner's actor and does not wait: work that waits is begun

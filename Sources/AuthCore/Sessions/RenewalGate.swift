@@ -1,4 +1,5 @@
 internal import AuthConcurrency
+internal import AuthMachines
 package import AuthModel
 internal import Synchronization
 

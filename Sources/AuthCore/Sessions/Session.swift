@@ -1,4 +1,5 @@
 import AuthConcurrency
+package import AuthMachines
 package import AuthModel
 package import AuthWire
 

@@ -1,3 +1,4 @@
+import AuthMachines
 import AuthModel
 package import AuthWire
 

@@ -1,3 +1,4 @@
+import AuthMachines
 package import AuthModel
 package import AuthWire
 

@@ -1,5 +1,6 @@
 package import AuthConcurrency
 package import AuthCore
+import AuthMachines
 package import AuthModel
 package import AuthWire
 package import Logging

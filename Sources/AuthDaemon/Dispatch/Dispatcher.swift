@@ -1,4 +1,5 @@
 package import AuthCore
+import AuthMachines
 import AuthModel
 import AuthWire
 

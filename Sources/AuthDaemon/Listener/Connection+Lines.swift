@@ -1,4 +1,4 @@
-import AuthCore
+import AuthMachines
 import AuthWire
 import NIOCore
 

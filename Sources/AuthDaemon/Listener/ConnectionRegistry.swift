@@ -1,4 +1,5 @@
 import AuthCore
+import AuthMachines
 import AuthModel
 import AuthWire
 import Logging

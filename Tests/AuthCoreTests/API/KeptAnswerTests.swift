@@ -2,7 +2,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-@testable import AuthCore
+@testable import AuthMachines
 
 @Suite("How long an answer holds")
 struct KeptAnswerTests {

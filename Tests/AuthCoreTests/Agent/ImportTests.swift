@@ -1,9 +1,8 @@
+import AuthConcurrency
+import AuthCore
+import AuthModel
 import AuthWire
 import Testing
-
-@testable import AuthConcurrency
-@testable import AuthCore
-@testable import AuthModel
 
 @Suite("Sessions that are imported")
 struct ImportTests {

@@ -1,10 +1,11 @@
+import AuthConcurrency
+import AuthMachines
+import AuthModel
 import AuthWire
 import Synchronization
 import Testing
 
-@testable import AuthConcurrency
 @testable import AuthCore
-@testable import AuthModel
 
 @Suite("The end of the sessions", .timeLimit(.minutes(1)))
 struct StoppingTests {
