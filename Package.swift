@@ -76,7 +76,7 @@ let package = Package(
         .target(name: "AuthMachines", dependencies: ["AuthModel", "AuthWire"], swiftSettings: strict),
         // Carrying out what was decided, by way of the ports.
         .target(
-            name: "AuthCore", dependencies: ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"],
+            name: "AuthAgent", dependencies: ["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"],
             swiftSettings: strict),
 
         // Doing: one adapter a port.
@@ -152,7 +152,7 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
+                "AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -235,13 +235,13 @@ let package = Package(
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
         .testTarget(
-            name: "AuthCoreTests",
-            dependencies: ["AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthTokens"],
+            name: "AuthAgentTests",
+            dependencies: ["AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthTokens"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",
             dependencies: [
-                "AuthKeyring", "AuthCore", "AuthModel", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret",
+                "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret",
                 "TestSupport",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -268,7 +268,7 @@ let package = Package(
             swiftSettings: checked
         ),
         .testTarget(
-            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthCore", "AuthModel", "AuthWire", "TestSupport"],
+            name: "AuthOutboxTests", dependencies: ["AuthOutbox", "AuthAgent", "AuthModel", "AuthWire", "TestSupport"],
             swiftSettings: checked),
         .testTarget(
             name: "AuthSealedFileTests",
@@ -289,7 +289,7 @@ let package = Package(
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthConcurrency", "AuthCore", "AuthModel", "AuthOutbox", "AuthSealedFile", "AuthWire",
+                "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthModel", "AuthOutbox", "AuthSealedFile", "AuthWire",
                 "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -1,5 +1,5 @@
+import AuthAgent
 import AuthConcurrency
-import AuthCore
 import AuthDaemon
 import AuthModel
 import AuthWire

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthKeyring
 import AuthModel
 import AuthSealedFile

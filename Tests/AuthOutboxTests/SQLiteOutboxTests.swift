@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthModel
 import AuthOutbox
 import AuthWire

@@ -22,7 +22,7 @@ struct TargetRules: Sendable {
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
         "AuthModel": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
         "AuthMachines": TargetRules(imports: standard.union(["AuthModel", "AuthWire"]), forbiddenWords: doing),
-        "AuthCore": TargetRules(
+        "AuthAgent": TargetRules(
             imports: standard.union(["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"]), forbiddenWords: doing
         ),
         "GLibRuntime": TargetRules(
@@ -54,7 +54,7 @@ struct TargetRules: Sendable {
         "AuthProviders": TargetRules(imports: standard.union(["AuthModel", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthConcurrency", "AuthCore", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
+                "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
                 "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(

@@ -1,5 +1,5 @@
+package import AuthAgent
 import AuthConcurrency
-package import AuthCore
 import AuthModel
 import AuthWire
 import Logging

@@ -1,7 +1,7 @@
-package import AuthCore
+package import AuthAgent
 package import AuthModel
 
-/// What the agent reaches the world by: each port of AuthCore with its adapter.
+/// What the agent reaches the world by: each port of AuthModel with its adapter.
 package struct AgentPorts: Sendable {
     let store: MovableStore
     let outbox: any OutboxStore

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import ServiceLifecycle
 
 /// Ends a move of sessions that was cut off with an earlier run.

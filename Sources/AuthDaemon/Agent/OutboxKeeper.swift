@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthAgent
 import ServiceLifecycle
 
 /// Sends what waits in the outbox for as long as the agent runs. What is under way at its end is cut off, and sent again.

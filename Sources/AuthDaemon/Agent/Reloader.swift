@@ -1,5 +1,5 @@
+package import AuthAgent
 package import AuthConcurrency
-package import AuthCore
 import AuthModel
 package import AuthWire
 import Logging

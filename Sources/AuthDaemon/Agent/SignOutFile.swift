@@ -1,5 +1,5 @@
+import AuthAgent
 import AuthConcurrency
-import AuthCore
 package import AuthModel
 package import AuthWire
 import Glibc

@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthAgent
 import AuthModel
 import AuthWire
 import Glibc

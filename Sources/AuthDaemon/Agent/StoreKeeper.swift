@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import ServiceLifecycle
 
 /// Passes on how the store is for as long as the agent runs.

@@ -1,5 +1,5 @@
+import AuthAgent
 import AuthConcurrency
-import AuthCore
 import AuthModel
 import AuthWire
 import NIOCore

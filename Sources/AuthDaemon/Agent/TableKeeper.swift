@@ -1,5 +1,5 @@
+package import AuthAgent
 import AuthConcurrency
-package import AuthCore
 package import AuthModel
 package import Logging
 import ServiceLifecycle

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthWire
 
 /// How a request is answered.

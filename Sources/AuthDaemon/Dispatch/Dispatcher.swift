@@ -1,4 +1,4 @@
-package import AuthCore
+package import AuthAgent
 import AuthMachines
 import AuthModel
 import AuthWire

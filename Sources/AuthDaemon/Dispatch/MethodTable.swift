@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthWire
 
 /// How each method is answered: one handler for each, registered by its type.

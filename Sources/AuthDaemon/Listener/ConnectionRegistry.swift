@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthMachines
 import AuthModel
 import AuthWire

@@ -1,5 +1,5 @@
+package import AuthAgent
 import AuthConcurrency
-package import AuthCore
 package import AuthModel
 import AuthWire
 package import Logging

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 package import AuthModel
 package import AuthWire
 package import NIOCore

@@ -1,4 +1,4 @@
-import AuthCore
+import AuthAgent
 import AuthDaemon
 import AuthModel
 import AuthOutbox

@@ -1,0 +1,175 @@
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@testable import AuthAgent
+
+@Suite("The pipes of streamed calls")
+struct StreamPipeTests {
+    private static func upload(size: Int? = nil, once: Bool = false) -> UploadPipe {
+        UploadPipe(BodyStream(size: size, once: once), clock: ManualClock())
+    }
+
+    private static func piece(_ text: String, at offset: Int, last: Bool = false) -> APIWrite {
+        APIWrite(stream: "s", offset: offset, bytes: Array(text.utf8), isLast: last)
+    }
+
+    @Test("pieces arrive in order, and a reader sees the end")
+    func order() async throws {
+        let pipe = Self.upload()
+        let reading = pipe.begin()
+        async let written: [StreamTaken] = [
+            pipe.write(Self.piece("ab", at: 0)), pipe.write(Self.piece("cd", at: 2)),
+            pipe.write(Self.piece("e", at: 4, last: true)),
+        ]
+        var bytes: [UInt8] = []
+        while let piece = try await reading.next() { bytes += piece }
+        #expect(String(decoding: bytes, as: UTF8.self) == "abcde")
+        pipe.finish(.done)
+        let taken = try await written
+        #expect(taken == [StreamTaken(next: 2), StreamTaken(next: 4), StreamTaken(next: 5, done: true)])
+    }
+
+    @Test("a second reading asks the waiting writer of the last piece for the start, and ends the first reading")
+    func again() async throws {
+        let pipe = Self.upload()
+        let first = pipe.begin()
+        async let last = pipe.write(Self.piece("xyz", at: 0))
+        _ = try await first.next()
+        #expect(try await last == StreamTaken(next: 3))
+        async let end = pipe.write(Self.piece("!", at: 3, last: true))
+        while try await first.next() != nil {}
+        let second = pipe.begin()
+        #expect(try await end == StreamTaken(next: 0))
+        await #expect(throws: TransportError.cancelled) { _ = try await first.next() }
+        async let whole = pipe.write(Self.piece("xyz!", at: 0, last: true))
+        #expect(try await second.next() == Array("xyz!".utf8))
+        #expect(try await second.next() == nil)
+        pipe.finish(.done)
+        #expect(try await whole == StreamTaken(next: 4, done: true))
+    }
+
+    @Test("a write, a read and both transport's sides end when they are cancelled, and others may come in their place")
+    func cancelled() async throws {
+        let (up, down) = (Self.upload(), DownloadPipe(clock: ManualClock()))
+        let first = try await up.write(Self.piece("ab", at: 0))
+        let write = Task { try await up.write(Self.piece("cd", at: 2)) }
+        write.cancel()
+        await #expect(throws: AgentError.callerGone) { _ = try await write.value }
+        let reading = up.begin()
+        #expect(try await reading.next() == Array("ab".utf8))
+        let next = Task { try await reading.next() }
+        next.cancel()
+        await #expect(throws: TransportError.cancelled) { _ = try await next.value }
+        #expect(up.idleSince == nil)
+        #expect(try await up.write(Self.piece("cd", at: first.next)) == StreamTaken(next: 4))
+
+        let read = Task { try await down.read() }
+        read.cancel()
+        await #expect(throws: AgentError.callerGone) { _ = try await read.value }
+        #expect(down.hold([UInt8](repeating: 1, count: 3 * Limits.pieceBytes)))
+        let take = Task { try await down.take([2]) }
+        take.cancel()
+        await #expect(throws: TransportError.cancelled) { try await take.value }
+        #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
+    }
+
+    @Test("what was written before anybody read is not asked for twice")
+    func early() async throws {
+        let pipe = Self.upload(once: true)
+        #expect(pipe.mayRepeat)
+        #expect(try await pipe.write(Self.piece("ab", at: 0)) == StreamTaken(next: 2))
+        #expect(!pipe.mayRepeat)
+        let reading = pipe.begin()
+        #expect(try await reading.next() == Array("ab".utf8))
+    }
+
+    @Test("a piece from elsewhere is not taken, and one beyond the announced size is refused")
+    func wrong() async throws {
+        let pipe = Self.upload(size: 3)
+        _ = pipe.begin()
+        #expect(try await pipe.write(Self.piece("zz", at: 7)) == StreamTaken(next: 0))
+        for piece in [Self.piece("abcd", at: 0), Self.piece("ab", at: 0, last: true)] {
+            await #expect(throws: AgentError.self) { _ = try await pipe.write(piece) }
+        }
+    }
+
+    @Test("a stream that was closed lets go of everybody who waits")
+    func closed() async throws {
+        let pipe = Self.upload()
+        let reading = pipe.begin()
+        async let waits = #expect(throws: TransportError.cancelled) { _ = try await reading.next() }
+        pipe.finish(.failed(.streamClosed))
+        _ = await waits
+        let error = await #expect(throws: AgentError.self) { _ = try await pipe.write(Self.piece("a", at: 0)) }
+        #expect(error?.cause == "stream_closed")
+    }
+
+    @Test("an answer that fails in the middle gives out what there was, then the failure, once")
+    func broken() async throws {
+        let pipe = DownloadPipe(clock: ManualClock())
+        try await pipe.take([1, 2])
+        pipe.end(.streamClosed)
+        #expect(try await pipe.read() == StreamPiece(bytes: [1, 2], isLast: false))
+        let first = await #expect(throws: AgentError.self) { _ = try await pipe.read() }
+        let second = await #expect(throws: AgentError.self) { _ = try await pipe.read() }
+        #expect(first?.cause == "stream_closed" && second?.cause == "no_stream")
+        await pipe.drained()
+    }
+
+    @Test("a transport waits while a client does not read, and a client that has gone ends it")
+    func slowReader() async throws {
+        let clock = ManualClock()
+        let pipe = DownloadPipe(clock: clock)
+        #expect(pipe.hold([UInt8](repeating: 7, count: 3 * Limits.pieceBytes)))
+        async let writes = #expect(throws: TransportError.cancelled) { try await pipe.take([8]) }
+        while pipe.idleSince == nil { await Task.yield() }
+        #expect(pipe.idleSince == clock.now().boot)
+        pipe.abandon()
+        _ = await writes
+    }
+
+    @Test("a 401 to the whole body, with a transport that reads it all, sends it twice and answers once")
+    func wholeBodyTwice() async throws {
+        let bodies = Mutex<[String]>([])
+        let tokens = ExampleProvider.numbering()
+        let transport = ScriptedTransport { request async throws(TransportError) in
+            guard let source = request.source else { return try await tokens.send(request) }
+            let reading = source.begin()
+            var bytes: [UInt8] = []
+            while let piece = try await reading.next() { bytes += piece }
+            let count = bodies.withLock { bodies in
+                bodies.append(String(decoding: bytes, as: UTF8.self))
+                return bodies.count
+            }
+            return ExampleProvider.json(count == 1 ? 401 : 200, #"{"message":"said"}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { _, desk in
+            _ = try await desk.start(
+                LoginStart(provider: "example", fields: ["email": "a@b.example", "password": "pw"]))
+            // Old enough for its age to be what is wrong with it.
+            example.clock.advance(.seconds(400))
+            let answers = AsyncStream<Result<APIResponse, AgentError>>.makeStream()
+            let params = APIRequest(
+                method: "POST", path: "/file", bodyStream: BodyStream(size: 6), stream: "s")
+            let api = example.apiDesk
+            let stream = try #require(try api.stream(for: params) { answers.continuation.yield($0) })
+            async let life: Void = api.carry(params, by: stream)
+            var next = 0
+            while true {
+                let text = String("abcdef".dropFirst(next).prefix(3))
+                let taken = try await stream.write(Self.piece(text, at: next, last: next + text.count == 6))
+                if taken.done { break }
+                next = taken.next
+            }
+            await life
+            answers.continuation.finish()
+            var said: [APIResponse] = []
+            for await answer in answers.stream { said.append(try answer.get()) }
+            #expect(said.map(\.status) == [200])
+            #expect(bodies.withLock { $0 } == ["abcdef", "abcdef"])
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@Suite("Sessions that the run before handed over")
+struct HandoverTests {
+    private static func record(_ name: String = "work") throws -> SessionRecord {
+        var record = MachineBench.record(token: "token-1", life: .seconds(1000))
+        record.session = try SessionName(name)
+        return record
+    }
+
+    @Test("are served while the store does not answer, and what is not among them is waited for")
+    func servedAtOnce() async throws {
+        let record = try Self.record()
+        let keeper = Keeper([HandedOver(record: record, isKept: true, isUnsaved: false)])
+        let store = HeldStore(holding: record)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
+        try await example.running { table, _ in
+            #expect(table.liveToken(TokenGet(session: record.session)) != nil)
+            let status = try table.status(record.session)
+            #expect(status.state == .active)
+            #expect(table.board.store.state == .starting)
+            async let other = Self.failure { try await table.token(TokenGet(session: try SessionName("other"))) }
+            store.answer()
+            #expect(await other == .unknownSession)
+            for await _ in table.board.changes() where table.board.store.state == .ready { break }
+            #expect(table.board.statuses().map(\.session) == [record.session])
+        }
+    }
+
+    private static func failure(_ work: () async throws -> TokenResult) async -> ErrorKind? {
+        do {
+            _ = try await work()
+            return nil
+        } catch {
+            return (error as? AgentError)?.kind
+        }
+    }
+
+    @Test("are handed on with what has changed, and not when they are signed out")
+    func handedOn() async throws {
+        let (keeper, store) = (Keeper([]), HeldStore(holding: nil))
+        store.answer()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
+        try await example.running { table, desk in
+            // Nothing that a run before has left stays.
+            #expect(keeper.kept.withLock { $0 } == [[]])
+            _ = try await desk.start(SessionTableTests.start)
+            #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
+            _ = try await table.refresh(SessionParams())
+            #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
+            _ = try await table.logout(SessionLogout())
+            #expect(keeper.last.isEmpty)
+        }
+    }
+
+    @Test("of a store in memory are none")
+    func memory() async throws {
+        let keeper = Keeper([])
+        let example = try ExampleProvider(
+            store: MemoryStore(), transport: ExampleProvider.numbering(), handover: keeper)
+        try await example.running { _, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            let kept = keeper.kept.withLock { $0 }
+            #expect(!kept.isEmpty && kept.allSatisfy { $0.isEmpty })
+        }
+    }
+}
+
+/// Keeps all that it was given, in order.
+private final class Keeper: HandoverKeeper {
+    let kept = Mutex<[[HandedOver]]>([])
+    private let former: [HandedOver]
+
+    init(_ former: [HandedOver]) {
+        self.former = former
+    }
+
+    var last: [HandedOver] { kept.withLock { $0.last ?? [] } }
+
+    func take(of kind: StoreKind) -> [HandedOver] { former }
+    func keep(_ sessions: [HandedOver], of kind: StoreKind) { kept.withLock { $0.append(sessions) } }
+}
+
+/// A store such as a keyring, which answers nothing at first.
+private final class HeldStore: SessionStore {
+    private let kept = MemoryStore()
+    private let waiting = Mutex<[CheckedContinuation<Void, Never>]?>([])
+    private let record: SessionRecord?
+    let kind = StoreKind.secretService
+
+    init(holding record: SessionRecord?) {
+        self.record = record
+    }
+
+    func answer() {
+        let waiting = waiting.withLock { waiting in
+            defer { waiting = nil }
+            return waiting ?? []
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    private func answered() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = waiting.withLock { waiting in
+                waiting?.append(continuation)
+                return waiting == nil
+            }
+            if isOpen { continuation.resume() }
+        }
+    }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        await answered()
+        return try await kept.loadAll() + (record.map { [.record($0)] } ?? [])
+    }
+
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
+        await answered()
+        return try await kept.load(session) ?? record
+    }
+
+    func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
+    func personIsHere() async {}
+    func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
+    func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
+    func states() -> AsyncStream<StoreState> { kept.states() }
+}

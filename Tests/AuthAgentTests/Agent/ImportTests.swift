@@ -1,0 +1,61 @@
+import AuthAgent
+import AuthConcurrency
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Sessions that are imported")
+struct ImportTests {
+    /// Nothing is sealed here.
+    private struct NoParcels: ParcelSealing {
+        func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] { throw .tooShort }
+        func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
+    }
+
+    private static func running(
+        _ test: @escaping @Sendable (SessionTable, LoginDesk, StoreDesk) async throws -> Void
+    ) async throws {
+        let store = MovableStore(MemoryStore())
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            let storeDesk = StoreDesk(
+                table: table, store: store,
+                surroundings: StoreDesk.Surroundings(
+                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
+                    parcels: NoParcels()))
+            try await test(table, desk, storeDesk)
+        }
+    }
+
+    private static func signIn(_ desk: LoginDesk, _ names: String...) async throws {
+        for name in names {
+            let step = try await desk.start(
+                LoginStart(
+                    provider: "example", session: try SessionName(name), fields: SessionTableTests.fields))
+            try #require(step.kind == .done)
+        }
+    }
+
+    @Test("do not take the place of the default session, and bring their own where there is no other session")
+    func defaultSession() async throws {
+        let bundle = OneShot<[UInt8]>()
+        try await Self.running { table, desk, store in
+            try await Self.signIn(desk, "a", "b")
+            _ = try await table.use(SessionUse(session: SessionName("b")))
+            bundle.send(try await store.export(SessionExport(passphrase: nil)).bytes)
+        }
+        let bytes = try #require(await bundle.value())
+        try await Self.running { table, desk, store in
+            try await Self.signIn(desk, "work")
+            _ = try await store.take(SessionImport(bytes: bytes))
+            #expect(try table.status(nil).session.text == "work")
+        }
+        try await Self.running { table, desk, store in
+            try await Self.signIn(desk, "one", "two")
+            _ = try await table.logout(SessionLogout(session: SessionName("one")))
+            _ = try await table.logout(SessionLogout(session: SessionName("two")))
+            _ = try await store.take(SessionImport(bytes: bytes))
+            #expect(try table.status(nil).session.text == "b")
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthAgent
+
+@Suite("Connections that kept a secret", .timeLimit(.minutes(1)))
+struct OwnConnectionsTests {
+    private static func profile(_ name: String, at url: String) throws -> ProviderProfile {
+        let example = try ExampleProvider.profile()
+        return ProviderProfile(
+            name: name, title: name, source: "test",
+            environments: [ProviderEnvironment(name: "local", baseURL: url)], defaultEnvironment: "local",
+            signIn: example.signIn, reply: example.reply, errors: example.errors, user: example.user,
+            renewal: example.renewal)
+    }
+
+    @Test("are closed when a session has a new token or ends, and those of other providers stay")
+    func ownOnly() async throws {
+        let (clock, transport) = (ManualClock(), ExampleProvider.numbering())
+        let catalog = ProfileCatalog([
+            try Self.profile("here", at: "http://localhost:1"), try Self.profile("there", at: "http://localhost:2/api"),
+        ])
+        let table = SessionTable(
+            store: MemoryStore(), transport: transport, clock: clock, network: StillNetwork(), catalog: catalog,
+            seed: 1, publish: { _ in })
+        let run = Task { await table.run() }
+        await table.ready()
+        let desk = LoginDesk(table: table)
+        for provider in ["here", "there"] {
+            _ = try await desk.start(LoginStart(provider: provider, fields: SessionTableTests.fields))
+        }
+        let there = try SessionName("there")
+        _ = try await table.refresh(SessionParams(session: there))
+        _ = try await table.logout(SessionLogout(session: there))
+        run.cancel()
+        // What was ordered is done when it has ended.
+        await run.value
+        let closed = transport.closed
+        #expect(closed.count { $0 == "http://localhost:1" } == 1)
+        #expect(closed.count { $0 == "http://localhost:2" } >= 3)
+        #expect(transport.dropped == 0)
+    }
+
+    @Test("are at every place of the provider's authorization server too")
+    func authorizationServer() async throws {
+        var profile = try ExampleProvider.profile()
+        profile.oauth = OAuthProfile(
+            issuer: "https://id.example.org/tenant", clientID: "authd",
+            endpoints: OAuthEndpoints(revocation: "https://revoke.example.org/token"))
+        let calls = ProviderCalls(
+            catalog: CurrentCatalog(ProfileCatalog([profile])), transport: ExampleProvider.numbering(),
+            signer: ProofSigner(cryptography: nil, clock: ManualClock(), skew: { _ in .zero }))
+        await calls.servers.keep(
+            ["issuer": "https://id.example.org/tenant", "token_endpoint": "https://tokens.example.org/token"],
+            of: "https://id.example.org/tenant", .metadata, for: nil, at: ManualClock().now().boot)
+        let status = SessionStatus(
+            session: try SessionName("example"), provider: "example", environment: "local", state: .active)
+        #expect(
+            await calls.origins(of: status).map(\.text).sorted() == [
+                "http://localhost:1", "https://id.example.org", "https://revoke.example.org",
+                "https://tokens.example.org",
+            ])
+    }
+}

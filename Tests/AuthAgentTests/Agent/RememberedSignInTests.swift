@@ -1,0 +1,85 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Testing
+
+/// Sessions whose access token authorizes its own renewal, and whose sign-in is remembered.
+@Suite("A remembered sign-in beside a token that renews itself")
+struct RememberedSignInTests {
+    private static func start(remember: Bool) -> LoginStart {
+        LoginStart(provider: "example", fields: SessionTableTests.fields, remember: remember)
+    }
+
+    /// Renews live tokens as long as it is not told to refuse, and signs anybody in.
+    private static func transport(refuses: Bool = false) -> ScriptedTransport {
+        let numbers = Counter()
+        return ScriptedTransport { request throws(TransportError) in
+            if refuses, request.url.hasSuffix("/refresh") { return ExampleProvider.json(401, #"{"message":"no"}"#) }
+            return ExampleProvider.json(200, #"{"token":"token-\#(numbers.next())","expires_in":1000}"#)
+        }
+    }
+
+    @Test("is made again after the token's end, and not before")
+    func afterTheEnd() async throws {
+        let example = try ExampleProvider(transport: Self.transport())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start(remember: true))
+            #expect(try table.status(nil).remembered)
+            example.clock.advance(.seconds(500))
+            _ = try await table.refresh(SessionParams())
+            example.clock.advance(.seconds(2000))
+            #expect(try await table.token(SessionTableTests.get).accessToken == "token-3")
+            #expect(try table.status(nil).state == .active)
+        }
+        let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }
+        #expect(asked == ["login", "refresh", "login"])
+    }
+
+    @Test("is made again if the token is refused before its end")
+    func refused() async throws {
+        let example = try ExampleProvider(transport: Self.transport(refuses: true))
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start(remember: true))
+            example.clock.advance(.seconds(500))
+            #expect(try await table.refresh(SessionParams()).state == .active)
+        }
+        let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }
+        #expect(asked == ["login", "refresh", "login"])
+    }
+
+    @Test("is not made if none is remembered: the session needs the user then")
+    func notRemembered() async throws {
+        let example = try ExampleProvider(transport: Self.transport(refuses: true))
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start(remember: false))
+            example.clock.advance(.seconds(500))
+            await #expect(throws: AgentError.self) { try await table.refresh(SessionParams()) }
+            #expect(try table.status(nil).state == .signInRequired)
+        }
+    }
+
+    @Test("is not kept if it would not be used, and the user is told so")
+    func useless() async throws {
+        let example = try ExampleProvider(transport: Self.transport()) {
+            $0.renewal.request?.body = .object([("token", .text(try Template(parsing: "{refresh_token}")))])
+        }
+        try await example.running { table, desk in
+            let step = try await desk.start(Self.start(remember: true))
+            #expect(step.message?.contains("Nothing is remembered") == true)
+            #expect(try table.status(nil).remembered == false)
+        }
+    }
+
+    @Test("is not taken for a profile whose sign-in needs a code, or that renews by a refresh token")
+    func notRepeatable() throws {
+        var profile = try ExampleProvider.profile()
+        #expect(ProviderExchange(profile: profile).repeatedMethod?.name == "password")
+        profile.signIn[0].fields.append(StepField(name: "code", label: "Code", kind: "code"))
+        #expect(ProviderExchange(profile: profile).repeatedMethod == nil)
+        profile = try ExampleProvider.profile()
+        profile.renewal.request?.body = .object([
+            ("token", .text(try Template(parsing: "{refresh_token}")))
+        ])
+        #expect(ProviderExchange(profile: profile).repeatedMethod == nil)
+    }
+}

@@ -1,0 +1,89 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@Suite("A sign-out, and what the provider is told")
+struct SignOutTests {
+    /// Which tokens were sent to which path, in order.
+    private final class Log: Sendable {
+        private let lines = Mutex<[String]>([])
+        private let (told, tell) = AsyncStream<String>.makeStream()
+
+        func note(_ request: HTTPRequest) {
+            let path = request.url.split(separator: "/").last.map(String.init) ?? ""
+            let bearer = request.headers.first { $0.name == "Authorization" }?.value.reveal() ?? "nothing"
+            lines.withLock { $0.append("\(path) \(bearer)") }
+            tell.yield("\(path) \(bearer)")
+        }
+
+        var all: [String] { lines.withLock { $0 } }
+
+        /// Returns when it has been sent.
+        func reaches(_ line: String) async {
+            for await next in told where next == line { return }
+        }
+    }
+
+    private static func example(
+        _ log: Log, renewal: @escaping @Sendable (Int) async throws(TransportError) -> HTTPReply
+    ) throws -> ExampleProvider {
+        let numbers = Counter()
+        let transport = ScriptedTransport { request throws(TransportError) in
+            log.note(request)
+            if request.url.hasSuffix("/logout") { return ExampleProvider.json(200, "{}") }
+            let number = numbers.next()
+            if request.url.hasSuffix("/refresh") { return try await renewal(number) }
+            return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
+        }
+        return try ExampleProvider(transport: transport) {
+            $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
+        }
+    }
+
+    @Test("tells it of the token in use, and of the one that a renewal brings which was under way")
+    func duringRenewal() async throws {
+        let log = Log()
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let example = try Self.example(log) { number throws(TransportError) in
+            for await _ in gate { break }
+            return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
+        }
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            example.clock.advance(.seconds(400))
+            async let renewed = try? table.refresh(SessionParams())
+            await log.reaches("refresh Bearer token-1")
+            #expect(try await table.logout(SessionLogout()).state == .signedOut)
+            #expect(log.all.last == "logout Bearer token-1")
+            open.yield()
+            await log.reaches("logout Bearer token-2")
+            _ = await renewed
+            #expect(try await example.store.loadAll().isEmpty)
+        }
+    }
+
+    @Test("tells it nothing of a late token if it is not to be told at all")
+    func quiet() async throws {
+        let log = Log()
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let (ended, end) = AsyncStream<Void>.makeStream()
+        let example = try Self.example(log) { number throws(TransportError) in
+            for await _ in gate { break }
+            end.yield()
+            return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
+        }
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            example.clock.advance(.seconds(400))
+            async let renewed = try? table.refresh(SessionParams())
+            await log.reaches("refresh Bearer token-1")
+            _ = try await table.logout(SessionLogout(revoke: false))
+            open.yield()
+            for await _ in ended { break }
+            _ = await renewed
+        }
+        #expect(!log.all.contains { $0.hasPrefix("logout") })
+    }
+}

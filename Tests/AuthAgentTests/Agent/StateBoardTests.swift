@@ -1,0 +1,78 @@
+import AuthAgent
+import AuthConcurrency
+import AuthWire
+import Dispatch
+import Foundation
+import Synchronization
+import Testing
+
+@Suite("The state board's events", .timeLimit(.minutes(1)))
+struct StateBoardTests {
+    private final class Hearer: Sendable {
+        let events = Mutex<[AgentEvent]>([])
+        let whileHearing = Mutex<(@Sendable () -> Void)?>(nil)
+
+        func hear(_ event: AgentEvent) {
+            let meanwhile = whileHearing.withLock { meanwhile in
+                defer { meanwhile = nil }
+                return meanwhile
+            }
+            meanwhile?()
+            events.withLock { $0.append(event) }
+        }
+
+        var states: [NetworkState?] { events.withLock { $0.map(\.network?.state) } }
+    }
+
+    private let hearer = Hearer()
+    private let board: StateBoard
+
+    init() {
+        board = StateBoard(storeKind: .memory, clock: ManualClock(), tell: { [hearer] in hearer.hear($0) })
+    }
+
+    @Test("a change that is made while an earlier one is told is told after it, each with its own state")
+    func nested() {
+        hearer.whileHearing.withLock { meanwhile in
+            meanwhile = { [board] in board.put(network: .online, providers: [:]) }
+        }
+        board.put(network: .limited, providers: [:])
+        #expect(hearer.states == [.limited, .online])
+    }
+
+    @Test("a change by another thread does not overtake one that is being told, and does not wait for it")
+    func overtaking() async {
+        let (isHeld, mayGoOn) = (OneShot<Void>(), DispatchSemaphore(value: 0))
+        hearer.whileHearing.withLock { meanwhile in
+            meanwhile = {
+                isHeld.send(())
+                mayGoOn.wait()
+            }
+        }
+        let first = OneShot<Void>()
+        Thread.detachNewThread { [board] in
+            board.put(network: .offline, providers: [:])
+            first.send(())
+        }
+        _ = await isHeld.value()
+        board.put(network: .portal, providers: [:])
+        #expect(hearer.states.isEmpty)
+        #expect(board.network.state == .portal)
+        mayGoOn.signal()
+        _ = await first.value()
+        #expect(hearer.states == [.offline, .portal])
+    }
+
+    @Test("the last event of many threads shows the last state")
+    func threads() async {
+        for round in 1...200 {
+            await withTaskGroup(of: Void.self) { group in
+                for (number, state) in [NetworkState.online, .limited, .portal, .offline].enumerated() {
+                    group.addTask { [board] in board.put(network: state, providers: ["p": "\(round) \(number)"]) }
+                }
+            }
+            // The one that tells may still be at it only until its own change has returned.
+            #expect(hearer.events.withLock { $0.last }?.network == board.network)
+        }
+    }
+}

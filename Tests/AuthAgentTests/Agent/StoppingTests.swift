@@ -1,0 +1,248 @@
+import AuthConcurrency
+import AuthMachines
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@testable import AuthAgent
+
+@Suite("The end of the sessions", .timeLimit(.minutes(1)))
+struct StoppingTests {
+    private static let grace = Duration.seconds(5)
+
+    /// A provider whose renewals wait for the test, and end at once where they are cut off.
+    private static func provider(
+        _ hold: Hold, store: any SessionStore = MemoryStore()
+    ) throws -> ExampleProvider {
+        try ExampleProvider(
+            store: store,
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/refresh") else {
+                    return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000,"user":{"id":"7"}}"#)
+                }
+                guard await hold.pass() else { throw .cancelled }
+                return ExampleProvider.json(200, #"{"token":"token-2","expires_in":1000}"#)
+            })
+    }
+
+    private static func error(_ token: Task<TokenResult, any Error>) async -> AgentError? {
+        do {
+            _ = try await token.value
+            return nil
+        } catch {
+            return error as? AgentError
+        }
+    }
+
+    @Test("who waits for a provider is told that the agent is stopping, and so is who asks afterwards")
+    func waiting() async throws {
+        let hold = Hold()
+        let example = try Self.provider(hold)
+        let waiting = OneShot<Task<TokenResult, any Error>>()
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            example.clock.advance(.seconds(2000))
+            waiting.send(Task { try await table.token(SessionTableTests.get) })
+            await hold.isReached()
+        }
+        let token = try #require(await waiting.value())
+        #expect(await Self.error(token) == .stopping)
+        await #expect(throws: AgentError.stopping) { try await example.table.token(SessionTableTests.get) }
+    }
+
+    @Test("a request that is in flight brings its token into the store first, and none begins any more")
+    func finished() async throws {
+        let (hold, store) = (Hold(), MemoryStore())
+        let example = try Self.provider(hold, store: store)
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            example.clock.advance(.seconds(2000))
+            let token = Task { try await table.token(SessionTableTests.get).accessToken }
+            await hold.isReached()
+            let deadline = example.clock.now().boot + Self.grace
+            let finish = Task { await table.finish(until: deadline) }
+            await example.clock.somebodySleeps(until: deadline)
+            hold.release()
+            await finish.value
+            #expect(try await store.load(SessionName("example"))?.tokens.accessToken == Secret("token-2"))
+            #expect(try await token.value == "token-2")
+            await #expect(throws: AgentError.stopping) { try await table.refresh(SessionParams()) }
+        }
+        #expect(example.transport.asked.count == 2)
+    }
+
+    @Test("a request that never ends is waited for until the deadline, and no longer")
+    func deadline() async throws {
+        let hold = Hold()
+        let example = try Self.provider(hold)
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            example.clock.advance(.seconds(2000))
+            let token = Task { try await table.token(SessionTableTests.get) }
+            await hold.isReached()
+            let deadline = example.clock.now().boot + Self.grace
+            let finish = Task { await table.finish(until: deadline) }
+            await example.clock.somebodySleeps(until: deadline)
+            example.clock.advance(Self.grace)
+            await finish.value
+            token.cancel()
+            #expect(await Self.error(token) == .callerGone)
+        }
+    }
+
+    @Test("a session that is signed in to afterwards is refused, and not waited for")
+    func late() async throws {
+        let example = try Self.provider(Hold())
+        try await example.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+        var other = try #require(try await example.store.load(SessionName("example")))
+        other.session = try SessionName("other")
+        let (late, now) = (other, example.clock.now())
+        await #expect(throws: AgentError.stopping) { try await example.table.signedIn(late, sentAt: now) }
+    }
+
+    @Test("ends a wait for the first look into a store that never answers")
+    func firstLook() async throws {
+        let store = SilentStore()
+        let example = try Self.provider(Hold(), store: store)
+        let run = Task { await example.table.run() }
+        let ready = Task { await example.table.ready() }
+        let token = Task { try await example.table.token(SessionTableTests.get) }
+        let gone = Task { try await example.table.token(SessionTableTests.get) }
+        await store.hold.isReached()
+        gone.cancel()
+        #expect(await Self.error(gone) == .callerGone)
+        run.cancel()
+        await ready.value
+        #expect(await Self.error(token) == .stopping)
+        await run.value
+    }
+}
+
+@Suite("News of the network and of names on their way to a session", .timeLimit(.minutes(1)))
+struct SessionNewsTests {
+    @Test("an older word on the network never replaces a newer one, nor does one about another place")
+    func order() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            let session = try #require(try table.session(named: SessionName("example")))
+            let here = try #require(ProviderOrigin(of: "http://localhost:1"))
+            let elsewhere = try #require(ProviderOrigin(of: "https://provider.example"))
+            #expect(await session.networkChanged(NetworkNews(state: .online, version: 2000), at: here))
+            #expect(await session.networkChanged(NetworkNews(state: .limited, version: 1999), at: here))
+            #expect(await !session.networkChanged(NetworkNews(state: .limited, version: 3000), at: elsewhere))
+            // It is renewed in the background only where the network is online.
+            let end = ManualClock.moment(.seconds(1000)).boot
+            await example.clock.somebodySleeps(until: end - .seconds(30))
+            example.clock.advance(.seconds(900))
+            for await _ in table.board.changes() where table.board.renewals == 1 { break }
+            #expect(await session.networkChanged(NetworkNews(state: .offline, version: 3000), at: here))
+            example.clock.advance(.seconds(2000))
+            await #expect(throws: AgentError.offline) { try await table.token(SessionTableTests.get) }
+        }
+    }
+
+    @Test("news of the network have a higher version after each event")
+    func versions() async throws {
+        let monitor = NetworkMonitor(
+            watch: StillNetwork(), sleep: NeverSleeps(), transport: ExampleProvider.numbering(), clock: ManualClock())
+        let origin = try #require(ProviderOrigin(of: "https://provider.example"))
+        let first = await monitor.news(of: origin)
+        await monitor.use(["example": [Probe(origin)]])
+        let second = await monitor.news(of: nil)
+        #expect(first.version < second.version)
+    }
+
+    @Test("profiles that were replaced decide by themselves, whichever of two reloads is heard of last")
+    func reload() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            var changed = try ExampleProvider.profile()
+            changed.renewal = Renewal(kind: .none)
+            let (old, new) = (table.catalog.profiles, ProfileCatalog([changed]))
+            for _ in 1...50 {
+                // The second is begun when the first has put its profiles in place, and may be anywhere after that.
+                async let first: Void = table.reload(old)
+                async let second: Void = table.reload(new)
+                _ = await (first, second)
+                let expected = table.catalog.profiles["example"]?.renewal.kind != Renewal.Kind.none
+                #expect(try table.status(nil).renews == expected)
+            }
+        }
+    }
+
+    @Test("a name is free only after everything of the signed-out session is gone")
+    func name() async throws {
+        let (notes, known) = (Notes(), Known())
+        let shop = try SessionName("example")
+        let example = try ExampleProvider(
+            transport: ExampleProvider.numbering(),
+            publish: { event in
+                guard event.name == "signed_out", let table = known.table.withLock({ $0 }) else { return }
+                notes.add(table.session(named: shop) == nil ? "free" : "taken")
+            })
+        known.table.withLock { $0 = example.table }
+        try await example.running { table, desk in
+            _ = try await desk.start(SessionTableTests.start)
+            _ = try await table.logout(SessionLogout())
+            #expect(table.session(named: shop) == nil)
+        }
+        #expect(notes.all == ["taken"])
+        known.table.withLock { $0 = nil }
+    }
+
+    /// The table that a test's events come from.
+    private final class Known: Sendable {
+        let table = Mutex<SessionTable?>(nil)
+    }
+}
+
+@Suite("Who waits for the network", .timeLimit(.minutes(1)))
+struct ClearanceTests {
+    @Test("is let go when cancelled, and when the agent stops; nobody waits afterwards")
+    func ends() async throws {
+        let hold = Hold()
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            guard await hold.pass() else { throw .cancelled }
+            return ExampleProvider.json(200, "{}")
+        }
+        let monitor = NetworkMonitor(
+            watch: StillNetwork(), sleep: NeverSleeps(), transport: transport, clock: ManualClock())
+        let origin = try #require(ProviderOrigin(of: "https://provider.example"))
+        let run = Task {
+            await monitor.run(
+                NetworkMonitor.Reactions(
+                    publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
+            )
+        }
+        // A call waits for the probe.
+        let probed = Task { try await monitor.clearance(for: origin) }
+        await hold.isReached()
+        let gone = Task { try await monitor.clearance(for: origin) }
+        gone.cancel()
+        await #expect(throws: TransportError.cancelled) { _ = try await gone.value }
+        run.cancel()
+        await run.value
+        _ = await probed.result
+        await #expect(throws: TransportError.cancelled) { _ = try await monitor.clearance(for: origin) }
+    }
+}
+
+/// A store that says nothing until the call is cancelled.
+private final class SilentStore: SessionStore {
+    let hold = Hold()
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        await hold.pass()
+        throw .failed(reason: "cancelled")
+    }
+    func names() async throws(StoreError) -> [StoredName] { [] }
+    func personIsHere() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { nil }
+    func save(_ record: SessionRecord) async throws(StoreError) {}
+    func delete(_ session: SessionName) async throws(StoreError) {}
+    func states() -> AsyncStream<StoreState> { AsyncStream { $0.finish() } }
+}

@@ -1,0 +1,85 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+import Synchronization
+import Testing
+
+@Suite("A store that fails at start")
+struct StoreAtStartTests {
+    @Test("is read again by itself, though it never says that anything has changed", arguments: [1, 3])
+    func readAgain(failures: Int) async throws {
+        let store = FlakyStore(failing: failures)
+        let first = try ExampleProvider(store: store.kept, transport: ExampleProvider.numbering())
+        try await first.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+
+        let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await second.running { table, _ in
+            #expect(throws: AgentError.self) { try table.status(nil) }
+            for _ in 1...failures {
+                await second.clock.somebodySleeps(until: second.clock.now().boot + Backoff.longest)
+                second.clock.advance(Backoff.longest)
+            }
+            // The store is called ready after all that it holds is there.
+            for await _ in table.board.changes() where table.board.store.state == .ready { break }
+            let token = try await table.token(TokenGet())
+            #expect(token.accessToken.hasPrefix("token-"))
+            #expect(table.board.statuses().map(\.state) == [.active])
+        }
+        #expect(store.reads == failures + 1)
+    }
+
+    @Test("is not read again on its own where it is locked: that would ask the person for ever")
+    func locked() async throws {
+        let store = FlakyStore(failing: 1, with: .locked)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { _, _ in example.clock.advance(.seconds(86_400)) }
+        #expect(store.reads == 1)
+    }
+
+    @Test("that is locked is wanted as soon as somebody asks for what is in it")
+    func wanted() async throws {
+        let store = FlakyStore(failing: 1, with: .locked)
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { table, _ in
+            #expect(!table.board.isStoreWanted)
+            await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
+            #expect(table.board.isStoreWanted && table.board.store.state == .locked)
+            table.tryStoreNow()
+            for await _ in table.board.changes() where table.board.store.state == .ready { break }
+            #expect(!table.board.isStoreWanted)
+        }
+    }
+}
+
+/// Fails to be read so many times, and says nothing of it.
+private final class FlakyStore: SessionStore {
+    let kept = MemoryStore()
+    private let counts: Mutex<(left: Int, reads: Int)>
+    private let error: StoreError
+
+    init(failing times: Int, with error: StoreError = .failed(reason: "a hiccup")) {
+        counts = Mutex((times, 0))
+        self.error = error
+    }
+
+    var reads: Int { counts.withLock { $0.reads } }
+    var kind: StoreKind { .secretService }
+
+    func loadAll() async throws(StoreError) -> [StoredSession] {
+        let fails = counts.withLock { counts in
+            counts.reads += 1
+            counts.left -= 1
+            return counts.left >= 0
+        }
+        if fails { throw error }
+        return try await kept.loadAll()
+    }
+
+    func names() async throws(StoreError) -> [StoredName] { throw error }
+    func personIsHere() async {}
+    func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
+    func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
+    func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
+    func states() -> AsyncStream<StoreState> { AsyncStream { _ in } }
+}

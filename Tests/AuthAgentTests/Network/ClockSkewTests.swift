@@ -1,0 +1,78 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Clocks that differ")
+struct ClockSkewTests {
+    /// 2027-01-15T08:00:00Z, as the manual clock begins.
+    private static let date = "Fri, 15 Jan 2027 08:00:00 GMT"
+
+    @Test(
+        "the least difference that explains a date is told: none within the time of the exchange",
+        arguments: [
+            // The clocks agree, however long the answer took.
+            (0, 0, 0), (0, 30, 0), (-20, 30, 0), (-30, 30, 0),
+            // Ours is ahead by more than that, or behind.
+            (40, 30, -39), (3600, 1, -3599), (-31, 30, 1), (-7200, 1, 7199),
+        ])
+    func differences(sentAfterDate: Int, took: Int, told: Int) throws {
+        let sent = ManualClock.moment(.seconds(sentAfterDate))
+        let received = ManualClock.moment(.seconds(sentAfterDate + took))
+        let skew = try #require(ClockSkew(Self.reply(["Date": Self.date]), sent: sent, received: received))
+        #expect(skew.value(at: received) == .seconds(told))
+    }
+
+    @Test("a copy from a cache is as old as it says, and an answer without a date tells nothing")
+    func aged() throws {
+        let now = ManualClock.moment(.seconds(500))
+        let skew = try #require(ClockSkew(Self.reply(["Date": Self.date, "Age": "500"]), sent: now, received: now))
+        #expect(skew.value(at: now) == .zero)
+        for header in [[:], ["Date": "yesterday"]] as [[String: String]] {
+            #expect(ClockSkew(Self.reply(header), sent: now, received: now) == nil)
+        }
+    }
+
+    @Test("when our clock is set right the difference is gone, without another answer")
+    func clockSet() throws {
+        let wrong = ManualClock.moment(.seconds(7200))
+        let skew = try #require(ClockSkew(Self.reply(["Date": Self.date]), sent: wrong, received: wrong))
+        #expect(skew.value(at: wrong) == .seconds(-7199))
+        let right = Moment(boot: wrong.boot, wall: wrong.wall + .seconds(-7200))
+        #expect(skew.value(at: right) == .zero)
+    }
+
+    @Test("an end told as a date is by the provider's clock, a lifetime by nobody's")
+    func ends() throws {
+        var reply = Sample.reply(200, #"{"token":"t","expiresAt":1800007210}"#)
+        reply.skew = .seconds(7200)
+        var grant = try Sample.exchange().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).get()
+        #expect(grant.expiresAt == WallTime(unixSeconds: 1_800_000_010))
+        reply = Sample.reply(200, #"{"token":"t","expiresIn":10}"#)
+        reply.skew = .seconds(7200)
+        grant = try Sample.exchange().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).get()
+        #expect(grant.expiresAt == Sample.sentAt + .seconds(10))
+    }
+
+    @Test("the status of its sessions and the network's tell a provider whose clock differs by a minute or more")
+    func told() async throws {
+        for (date, skew) in [("Fri, 15 Jan 2027 06:00:00 GMT", -7199), ("Fri, 15 Jan 2027 08:00:50 GMT", nil)] {
+            let transport = ScriptedTransport { _ throws(TransportError) in
+                HTTPReply(
+                    status: 200, headers: [("Content-Type", "application/json"), ("Date", date)],
+                    body: Array(#"{"token":"t","expires_in":1000}"#.utf8))
+            }
+            let example = try ExampleProvider(transport: transport)
+            try await example.running { table, desk in
+                _ = try await desk.start(SessionTableTests.start)
+                #expect(try table.status(nil).clockSkew == skew.map { .seconds($0) })
+                #expect(table.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
+            }
+        }
+    }
+
+    private static func reply(_ headers: [String: String]) -> HTTPReply {
+        HTTPReply(status: 200, headers: headers.map { ($0.key, $0.value) }, body: [])
+    }
+}
