@@ -20,11 +20,11 @@ struct RenewalPauseTests {
         #expect(pause.until - pause.from >= .seconds(600))
 
         var next = restarted(with: pause, at: bench.now)
-        let actions = next.handle(.tokenWanted(CallerID(1), minValid: nil), at: bench.now)
-        #expect(!actions.contains { if case .renew = $0 { true } else { false } })
+        let turn = next.handle(.tokenWanted(CallerID(1), minValid: nil), at: bench.now)
+        #expect(!turn.actions.contains { if case .renew = $0 { true } else { false } })
         #expect(
-            actions.contains {
-                guard case .answer(_, .failure(let error)) = $0, let wait = error.retryAfter else { return false }
+            turn.replies.contains {
+                guard case .failure(let error) = $0.reply, let wait = error.retryAfter else { return false }
                 return wait > .seconds(590)
             })
     }
@@ -54,7 +54,7 @@ struct RenewalPauseTests {
         var machine = SessionMachine(
             stored: MachineBench.record(token: "token-1", life: .seconds(1000)), means: .lasting, pause: pause,
             now: now, seed: 1)
-        _ = machine.begin(at: now)
+        machine.handle(.begun, at: now)
         return machine
     }
 }

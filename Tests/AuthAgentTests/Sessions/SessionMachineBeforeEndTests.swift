@@ -64,8 +64,7 @@ struct SessionMachineBeforeEndTests {
         var machine = SessionMachine(
             stored: MachineBench.record(token: "token-1", life: Self.life), means: .liveToken, pause: pause, now: now,
             seed: seed)
-        var deadline: BootInstant?
-        for case .wakeAt(let next) in machine.begin(at: now) { deadline = next }
+        let deadline = machine.handle(.begun, at: now).wakeUp
         #expect(try #require(deadline) - now.boot <= .seconds(15))
     }
 

@@ -93,10 +93,10 @@ struct SessionMachineCallerTests {
         var next = SessionMachine(
             stored: MachineBench.record(token: "token-1", life: .seconds(1000)), means: .lasting, pause: pause,
             now: bench.now, seed: 1)
-        _ = next.begin(at: bench.now)
+        next.handle(.begun, at: bench.now)
         func tries(after wait: Duration, _ caller: UInt64) -> Int {
             let later = Moment(boot: bench.now.boot + wait, wall: bench.now.wall + wait)
-            return next.handle(.tokenWanted(CallerID(caller), minValid: nil), at: later).count { action in
+            return next.handle(.tokenWanted(CallerID(caller), minValid: nil), at: later).actions.count { action in
                 // The first try of a run may begin with a rewrite, which shows that the store takes what it brings.
                 switch action {
                 case .renew, .rewrite: true

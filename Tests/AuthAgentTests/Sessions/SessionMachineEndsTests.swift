@@ -112,12 +112,13 @@ struct SessionMachineEndsTests {
         var machine = SessionMachine(stored: record, means: .lasting, now: start, seed: 1)
         func ending(_ days: Double, _ event: SessionEvent = .wake) -> Int? {
             var last: Int?
-            for case .publish(let snapshot) in machine.handle(event, at: MachineBench.moment(.seconds(days * 86_400))) {
+            let turn = machine.handle(event, at: MachineBench.moment(.seconds(days * 86_400)))
+            for case .publish(let snapshot) in turn.actions {
                 last = snapshot.ending
             }
             return last
         }
-        _ = machine.begin(at: start)
+        machine.handle(.begun, at: start)
         #expect(ending(26.9) == nil)
         #expect(ending(27) == 1)
         #expect(ending(28.9) == nil)
