@@ -27,10 +27,29 @@ struct ImportTests {
     func forbiddenWordsAreAbsent(target: String) throws {
         let rules = try #require(TargetRules.table[target])
         for file in House.files(under: "Sources/" + target) where file.path.hasSuffix(".swift") {
+            for found in rules.forbidden(in: file) { Issue.record("\(found)") }
+        }
+    }
+
+    @Test("what decides does not wait, and only a port of it may", arguments: ["AuthModel", "AuthMachines"])
+    func decidingIsKeptFromWaiting(target: String) throws {
+        let rules = try #require(TargetRules.table[target])
+        let lines = ["actor Session {", "    func f() async {", "        await g()", "    let x = Mutex(0)"]
+        for line in lines {
+            let path = "Sources/\(target)/Session/Session.swift"
+            #expect(rules.forbidden(in: TextFile(path: path, lines: [line[...]])).count == 1)
+            let port = "Sources/\(target)/Ports/SessionStore.swift"
+            #expect(rules.forbidden(in: TextFile(path: port, lines: [line[...]])).isEmpty)
+        }
+    }
+
+    @Test("the simulator imports what decides, and nothing that carries it out")
+    func simulatorIsApart() {
+        let allowed = TargetRules.standard.union(["AuthMachines", "AuthModel", "AuthWire"])
+        for file in House.files(under: "Tests/Simulation") where file.path.hasSuffix(".swift") {
             for (number, line) in SourceText(file).code {
-                for word in rules.forbiddenWords where SourceText.contains(word: word, in: line) {
-                    Issue.record("\(file.path):\(number) has \(word)")
-                }
+                guard let module = SourceText.importedModule(in: line) else { continue }
+                #expect(allowed.contains(module), "\(file.path):\(number) imports \(module)")
             }
         }
     }

@@ -2,6 +2,8 @@
 struct TargetRules: Sendable {
     let imports: Set<String>
     var forbiddenWords: [String] = []
+    /// Words that only the folder `Ports` of the target may contain: a port may wait, what decides may not.
+    var forbiddenOutsidePorts: [String] = []
 
     /// Part of every Swift installation and of no other package.
     static let standard: Set<String> = ["Swift", "Glibc", "Synchronization"]
@@ -13,6 +15,9 @@ struct TargetRules: Sendable {
         "socket(", "connect(", "bind(", "print(", "fputs(", "exit(",
     ]
 
+    /// Waiting, and state that is shared.
+    static let waiting = ["async", "await", "actor", "Mutex", "AsyncStream"]
+
     static let table: [String: TargetRules] = [
         "AuthWire": TargetRules(
             imports: standard,
@@ -20,8 +25,10 @@ struct TargetRules: Sendable {
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
         "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
-        "AuthModel": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: doing),
-        "AuthMachines": TargetRules(imports: standard.union(["AuthModel", "AuthWire"]), forbiddenWords: doing),
+        "AuthModel": TargetRules(
+            imports: standard.union(["AuthWire"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
+        "AuthMachines": TargetRules(
+            imports: standard.union(["AuthModel", "AuthWire"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthAgent": TargetRules(
             imports: standard.union(["AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire"]), forbiddenWords: doing
         ),
@@ -75,6 +82,15 @@ struct TargetRules: Sendable {
                 "ArgumentParser", "Logging", "ServiceLifecycle", "StandInBackends", "UnixSignals",
             ])),
     ]
+
+    /// The forbidden words of a file, each with its place.
+    func forbidden(in file: TextFile) -> [String] {
+        let isPort = file.path.hasPrefix("Sources/\(file.target)/Ports/")
+        let words = forbiddenWords + (isPort ? [] : forbiddenOutsidePorts)
+        return SourceText(file).code.flatMap { number, line in
+            words.filter { SourceText.contains(word: $0, in: line) }.map { "\(file.path):\(number) has \($0)" }
+        }
+    }
 
     /// The targets that are C.
     static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd", "CWipe"]
