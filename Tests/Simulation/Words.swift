@@ -16,7 +16,7 @@ extension SessionEvent {
             "caller \(caller.number) signs out" + (revokes ? "" : ", and the provider is not told")
         case .writeWanted(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
-        case .replaced(let record, _): "signed in anew with \(record.tokens.accessToken.reveal())"
+        case .replaced(let record, _, _): "signed in anew with \(record.tokens.accessToken.reveal())"
         case .flightEnded(let flight, let result, _): "flight \(flight.number) ended: \(result.words)"
         case .storeReread(let flight, let result): "read again for flight \(flight.number): \(result.words)"
         case .saved(let version): "version \(version.words) is written"
@@ -105,6 +105,8 @@ extension EventKind {
             case .rejected: .rejected
             case .signOutWanted: .signOutWanted
             case .writeWanted: .writeWanted
+            // The simulated agent dies, and is never stopped.
+            case .requestsEndWanted: .writeWanted
             case .callerGone: .callerGone
             // Each machine begins.
             case .begun: .wake

@@ -27,8 +27,8 @@ package final class SessionTable: Sendable {
     /// Every request to a provider goes through it.
     package let transport: any HTTPTransport
     private let network: NetworkMonitor
-    let workshop = Workshop()
-    private let alarms: Alarms<SessionName>
+    let tasks: AgentTasks
+    var workshop: Workshop { tasks.pool }
     let entries: Mutex<Entries>
     let serving = Latch()
     let firstLoad = Latch()
@@ -63,8 +63,8 @@ package final class SessionTable: Sendable {
                 skew: { [network = self.network] in await network.skew(of: $0) }
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
-        alarms = Alarms(clock: clock)
-        gate = RenewalGate(clock: clock, workshop: workshop)
+        tasks = AgentTasks(clock: clock)
+        gate = RenewalGate(clock: clock, workshop: tasks.pool)
         self.pauses = Pauses(keeper: pauses)
         self.signOuts = SignOuts(keeper: signOuts)
         handovers = Handovers(keeper: handover)
@@ -76,8 +76,7 @@ package final class SessionTable: Sendable {
     /// Keeps the sessions until it is cancelled; whoever still waits then is told that the agent stops.
     package func run() async {
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.workshop.run() }
-            group.addTask { await self.alarms.run { await self.wake($0) } }
+            group.addTask { await self.tasks.run() }
             group.addTask { await self.watchStore() }
             group.addTask { await self.watchOthers() }
             group.addTask { await self.followNetwork() }
@@ -98,7 +97,7 @@ package final class SessionTable: Sendable {
     package func finish(until deadline: BootInstant) async {
         gate.close()
         await withTaskGroup(of: Void.self) { [clock] group in
-            group.addTask { for session in self.sessions { await session.landed() } }
+            group.addTask { for session in self.sessions { await session.requestsEnded() } }
             group.addTask { try? await clock.sleep(until: deadline) }
             await group.next()
             group.cancelAll()
@@ -124,10 +123,6 @@ package final class SessionTable: Sendable {
             await session.checkOrigins()
         }
         await tellPlaces()
-    }
-
-    private func wake(_ names: [SessionName]) async {
-        for name in names { await session(named: name)?.handle(.wake) }
     }
 
     private func followNetwork() async {
@@ -262,15 +257,14 @@ package final class SessionTable: Sendable {
 
     func add(_ machine: SessionMachine, named name: SessionName) -> Session {
         let world = SessionWorld(
-            store: store, provider: provider, clock: clock, workshop: workshop, alarms: alarms, gate: gate,
-            handovers: handovers,
+            store: store, provider: provider, tasks: tasks, gate: gate, handovers: handovers,
             publish: { [weak self, board, pauses] snapshot in
                 let name = snapshot.status.session
                 pauses.set(snapshot.pause, for: name)
                 let isNewToken = board.snapshot(name)?.token != snapshot.token
                 board.put(snapshot)
                 if isNewToken { self?.closeConnections(of: snapshot.status) }
-            }, forget: { [weak self] in self?.forget($0) })
+            }, forget: { [weak self] in self?.forget($0, $1) })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
             let session = Session(name: name, machine: machine, world: world)
@@ -281,10 +275,9 @@ package final class SessionTable: Sendable {
 
     /// Unless another session has its name by now. The name is free only after everything of this session is gone: a new
     /// one of that name would lose its own.
-    private func forget(_ session: Session) {
-        guard self.session(named: session.name) === session else { return }
+    private func forget(_ name: SessionName, _ runner: Runner<SessionMachine>) {
+        guard let session = session(named: name), session.isRun(by: runner) else { return }
         let last = board.status(session.name)
-        alarms.set(nil, for: session.name)
         pauses.set(nil, for: session.name)
         signOuts.end(session.name)
         let wasDefault = board.defaultChange(removing: session.name).now == session.name

@@ -25,11 +25,14 @@ package enum SessionEvent: Sendable {
     case signOutWanted(CallerID, revokes: Bool = true)
     /// Answered once what is in memory is in the store, or could not be written.
     case writeWanted(CallerID)
+    /// Answered once no request to the provider is under way.
+    case requestsEndWanted(CallerID)
     case callerGone(CallerID)
 
     // What a sign-in and other writers bring.
     /// A new sign-in to this session: what came before it is over.
-    case replaced(SessionRecord, sentAt: Moment)
+    /// - Parameter revokesFormer: another account had it, whose tokens are of no more use here.
+    case replaced(SessionRecord, sentAt: Moment, revokesFormer: Bool = false)
     case userReceived(UserSummary, raw: JSON)
     /// The account has this password now. Where answers are remembered, it goes into the field of that name.
     case passwordSet(Secret, rememberedAs: String?)

@@ -1,4 +1,4 @@
-package import AuthModel
+internal import AuthModel
 internal import AuthWire
 
 /// What callers ask of a session.
@@ -101,7 +101,7 @@ extension SessionMachine {
 
     /// Before another account takes the session: what a renewal in progress brings for this one is revoked.
     /// - Returns: the tokens that are to be revoked, the newest first.
-    package mutating func abandonTokens() -> [SessionRecord] {
+    mutating func abandonTokens() -> [SessionRecord] {
         guard !signedOut else { return [] }
         if let flight, case .asking = flight.stage { unwanted[flight.id] = (record, true) }
         return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]

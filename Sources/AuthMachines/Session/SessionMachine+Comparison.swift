@@ -83,7 +83,7 @@ extension SessionMachine {
 
     /// Somebody has removed it from the store, which is how a person signs out there.
     private mutating func endedElsewhere(_ turn: inout SessionTurn) {
-        for want in Set(waiters.values) {
+        for want in Set(waiters.values) where want != .requestsEnd {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
         forgetAims()

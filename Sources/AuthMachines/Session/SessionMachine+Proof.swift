@@ -23,6 +23,7 @@ extension SessionMachine {
     /// The flight's second stage: asks with the tokens that are in use now.
     mutating func askProvider(_ turn: inout SessionTurn) {
         guard let flight else { return }
+        requests.insert(flight.id)
         self.flight?.stage = .asking
         self.flight?.generation = record.generation
         self.flight?.spent = record.tokens.refreshToken

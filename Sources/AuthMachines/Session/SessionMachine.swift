@@ -69,6 +69,8 @@ package struct SessionMachine: Machine {
     /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
     var unwanted: [FlightID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Want] = [:]
+    /// To the provider, under way.
+    var requests: Set<FlightID> = []
     /// In memory alone.
     var aimed: [TokenAim: AimedToken] = [:]
     var aimFailures: [TokenAim: AimFailure] = [:]
@@ -109,7 +111,7 @@ package struct SessionMachine: Machine {
 
     /// What a waiting caller waits for.
     enum Want: Hashable {
-        case token, renewal, writing, signOut
+        case token, renewal, writing, signOut, requestsEnd
         case aimed(TokenAim)
     }
 
@@ -179,9 +181,13 @@ package struct SessionMachine: Machine {
         case .rejected(let caller, let token): rejected(caller, token, &turn)
         case .signOutWanted(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
         case .writeWanted(let caller): writeWanted(caller, &turn)
+        case .requestsEndWanted(let caller): waiters[caller] = .requestsEnd
         case .callerGone(let caller): waiters[caller] = nil
 
-        case .replaced(let record, let sentAt): replace(with: record, sentAt: sentAt, &turn)
+        case .replaced(let record, let sentAt, let revokesFormer):
+            let former = revokesFormer ? abandonTokens() : []
+            replace(with: record, sentAt: sentAt, &turn)
+            for record in former { turn.act(.revoke(record)) }
         case .userReceived(let user, let raw):
             update {
                 $0.merge(user: user, raw: raw)
@@ -201,7 +207,9 @@ package struct SessionMachine: Machine {
             originsChecked(nil, &turn)
             if record.origins != origins { update { $0.origins = origins } }
 
-        case .flightEnded(let id, let result, let sentAt): flightEnded(id, result, sentAt, &turn)
+        case .flightEnded(let id, let result, let sentAt):
+            requests.remove(id)
+            flightEnded(id, result, sentAt, &turn)
         case .storeReread(let id, let result): storeReread(id, result, &turn)
         case .saved(let version):
             writer.saved(version)
@@ -233,6 +241,8 @@ package struct SessionMachine: Machine {
         case .clockSet: clockSet(now)
         }
         settle(&turn)
+        // What they brought is known here: a write that follows takes it along.
+        if requests.isEmpty { answer(.requestsEnd, .done, &turn) }
     }
 
     /// Joins the flight in progress, or begins one.
