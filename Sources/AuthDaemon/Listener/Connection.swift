@@ -297,7 +297,7 @@ final class Connection: ClientSocketDelegate {
     /// The client does not read its answers.
     func endUnread() {
         registry.counters.refusal()
-        registry.logUnread(of: peer)
+        registry.closings.unread(peer)
         close()
     }
 
@@ -344,7 +344,7 @@ final class Connection: ClientSocketDelegate {
     func refuse(_ error: AgentError) {
         guard phase == .open, socket.isOpen else { return }
         registry.counters.refusal()
-        registry.logRefusal(of: peer, error)
+        registry.closings.refused(peer, error)
         send(RPCReply.failure(.null, error))
         phase = .lingering
         releaseUnread()

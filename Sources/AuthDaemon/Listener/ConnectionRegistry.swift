@@ -12,6 +12,7 @@ final class ConnectionRegistry {
     let counters: AgentCounters
     let clock: any SystemClock
     let logger: Logger
+    let closings: ClosingLog
     private let policy: CurrentPeerPolicy
     private let board: StateBoard
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
@@ -35,7 +36,6 @@ final class ConnectionRegistry {
     private var longRequestsInAll = 0
     private let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
-    private var ended: [Ending: RefusalLog] = [:]
     private var whenEmpty: [() -> Void] = []
     /// While it runs.
     var listener: Listener?
@@ -54,6 +54,7 @@ final class ConnectionRegistry {
         self.counters = counters
         self.clock = clock
         self.logger = logger
+        closings = ClosingLog(executor: executor, logger: logger)
         self.executor = executor
         self.newTasks = newTasks
         self.newLines = newLines
@@ -279,48 +280,6 @@ final class ConnectionRegistry {
     func closeAll() {
         for connection in Array(connections.values) { connection.close() }
         working = [:]
-        for ending in Ending.allCases { logCount(ending) }
-    }
-}
-
-// MARK: What is logged of connections that are ended
-
-extension ConnectionRegistry {
-    /// Why a connection is ended.
-    enum Ending: CaseIterable {
-        case refused
-        /// The client does not read its answers.
-        case unread
-    }
-
-    func logRefusal(of peer: PeerCredentials, _ error: AgentError) {
-        guard isLogged(.refused) else { return }
-        logger.info(
-            "A connection is ended: \(error.message)",
-            metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
-    }
-
-    func logUnread(of peer: PeerCredentials) {
-        guard isLogged(.unread) else { return }
-        logger.warning(
-            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
-    }
-
-    private func isLogged(_ ending: Ending) -> Bool {
-        switch ended[ending, default: RefusalLog()].refused(at: executor.now) {
-        case .log: return true
-        case .count(let due):
-            if let due { executor.schedule(at: due) { [weak self] in self?.logCount(ending) } }
-            return false
-        }
-    }
-
-    private func logCount(_ ending: Ending) {
-        let count = ended[ending, default: RefusalLog()].taken(at: executor.now)
-        guard count > 0 else { return }
-        switch ending {
-        case .refused: logger.info("\(count) more connections were ended within a minute.")
-        case .unread: logger.warning("\(count) more clients did not read their answers within a minute.")
-        }
+        closings.finish()
     }
 }

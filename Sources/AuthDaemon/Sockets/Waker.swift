@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// Wakes the loop from any thread (eventfd(2)).
+/// Wakes the executor from any thread (eventfd(2)).
 final class Waker: ReadinessHandler, Sendable {
     let descriptor: CInt
 

@@ -1,0 +1,56 @@
+import AuthWire
+import Logging
+
+/// What is logged of connections that the agent closes: at most one line a minute for each reason.
+final class ClosingLog {
+    private enum Reason: CaseIterable {
+        case refused
+        /// The client does not read its answers.
+        case unread
+    }
+
+    private let executor: SocketExecutor
+    private let logger: Logger
+    private var logs: [Reason: RefusalLog] = [:]
+
+    init(executor: SocketExecutor, logger: Logger) {
+        self.executor = executor
+        self.logger = logger
+    }
+
+    func refused(_ peer: PeerCredentials, _ error: AgentError) {
+        guard isLogged(.refused) else { return }
+        logger.info(
+            "A connection is ended: \(error.message)",
+            metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
+    }
+
+    func unread(_ peer: PeerCredentials) {
+        guard isLogged(.unread) else { return }
+        logger.warning(
+            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+    }
+
+    /// Logs what was counted and not logged yet.
+    func finish() {
+        for reason in Reason.allCases { logCount(reason) }
+    }
+
+    private func isLogged(_ reason: Reason) -> Bool {
+        switch logs[reason, default: RefusalLog()].refused(at: executor.now) {
+        case .log: return true
+        case .count(let due):
+            if let due { executor.schedule(at: due) { [weak self] in self?.logCount(reason) } }
+            return false
+        }
+    }
+
+    private func logCount(_ reason: Reason) {
+        let count = logs[reason, default: RefusalLog()].taken(at: executor.now)
+        guard count > 0 else { return }
+        switch reason {
+        case .refused: logger.info("\(count) more connections were ended within a minute.")
+        case .unread: logger.warning("\(count) more clients did not read their answers within a minute.")
+        }
+    }
+}
