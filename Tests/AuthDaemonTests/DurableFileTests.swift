@@ -45,7 +45,7 @@ struct DurableFileTests {
     @Test("of reloads at once, the one that read last is in effect at the end")
     func reloads() async throws {
         let folder = try TemporaryFolder()
-        let table = SessionTable(
+        let table = SessionRegistry(
             store: MemoryStore(), transport: Nowhere(), clock: BootClock(), network: Still(),
             catalog: ProfileCatalog(), seed: 1, publish: { _ in })
         let (log, readings) = (AgentLog(level: .critical), Readings())

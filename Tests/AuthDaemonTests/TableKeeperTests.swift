@@ -50,7 +50,7 @@ struct TableKeeperTests {
                 session: name, provider: "shop", environment: "production", method: "password",
                 tokens: TokenSet(accessToken: Secret("token"), issuedAt: now, expiresAt: now + .seconds(3600)),
                 user: nil, rawUser: nil, signedInAt: now))
-        let table = SessionTable(
+        let table = SessionRegistry(
             store: store, transport: Nowhere(), clock: clock, network: Still(), catalog: ProfileCatalog(), seed: 1,
             publish: { _ in })
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }

@@ -4,7 +4,7 @@ import AuthWire
 
 /// Plays one schedule: the world, the agent in it, and the referee who watches.
 ///
-/// The agent here is what ``Session`` and ``SessionTable`` are outside: it carries out what the real
+/// The agent here is what ``Session`` and ``SessionRegistry`` are outside: it carries out what the real
 /// ``SessionMachine`` decides, one action after the other, and may die between any two.
 final class Play: Stage {
     let setting: Setting

@@ -8,7 +8,7 @@ package final class Session: Sendable {
     private let runner: Runner<SessionMachine>
     private let performer: SessionPerformer
 
-    package init(name: SessionName, machine: SessionMachine, world: SessionWorld) {
+    package init(name: SessionName, machine: SessionMachine, world: SessionDependencies) {
         self.name = name
         performer = SessionPerformer(name: name, world: world)
         runner = Runner(machine, performer: performer, tasks: world.tasks)

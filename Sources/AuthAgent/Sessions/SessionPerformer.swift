@@ -5,9 +5,9 @@ package import AuthWire
 /// Carries out what a ``SessionMachine`` decides.
 final class SessionPerformer: ActionPerformer {
     let name: SessionName
-    let world: SessionWorld
+    let world: SessionDependencies
 
-    init(name: SessionName, world: SessionWorld) {
+    init(name: SessionName, world: SessionDependencies) {
         self.name = name
         self.world = world
     }
@@ -199,9 +199,9 @@ extension RenewalGate.Turn {
 }
 
 /// What a session needs of the agent.
-package struct SessionWorld: Sendable {
+package struct SessionDependencies: Sendable {
     package let store: any SessionStore
-    package let provider: ProviderCalls
+    package let provider: ProviderClient
     package let tasks: AgentTasks
     package let gate: RenewalGate
     package let handovers: Handovers

@@ -16,7 +16,7 @@ package struct Agent: Sendable {
     ///   - fixedLevel: the log's level is the command line's, whatever the settings say.
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
-        checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreDesk.Surroundings,
+        checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreAdmin.Surroundings,
         ports: AgentPorts, socket: SocketFile, executor: SocketExecutor, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
@@ -25,7 +25,7 @@ package struct Agent: Sendable {
         services = {
             let (clock, publisher) = (ports.clock, EventPublisher())
             let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
-            let table = SessionTable(
+            let table = SessionRegistry(
                 store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
                 network: ports.network,
                 sleep: ports.sleep,
@@ -47,14 +47,14 @@ package struct Agent: Sendable {
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
             let stop = StopMoment()
-            let api = APIDesk(
+            let api = APIClient(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
-            let outboxDesk = OutboxDesk(
+            let outboxDesk = Outbox(
                 table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
                 publish: publisher.publish)
-            let storeDesk = StoreDesk(table: table, store: ports.store, surroundings: storeSurroundings)
+            let storeDesk = StoreAdmin(table: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
-                table: table, desk: LoginDesk(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
+                table: table, desk: SignInService(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
                 store: storeDesk,
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,

@@ -10,13 +10,13 @@ package struct AgentPorts: Sendable {
     let sleep: any SleepWatch
     let desktop: any Notifier
     let clock: any SystemClock
-    let tools: SignInTools
+    let tools: SignInDependencies
     let signOuts: (any SignOutKeeper)?
     let handover: (any HandoverKeeper)?
 
     package init(
         store: MovableStore, outbox: any OutboxStore, transport: any HTTPTransport, network: any NetworkWatch,
-        sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInTools,
+        sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInDependencies,
         signOuts: (any SignOutKeeper)?, handover: (any HandoverKeeper)? = nil
     ) {
         self.store = store

@@ -77,7 +77,7 @@ package struct AgentProgram: Sendable {
             outbox: parts.outbox(place.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
             clock: BootClock(),
-            tools: SignInTools(
+            tools: SignInDependencies(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()), keys: store,
                 note: { [logger = log.logger()] in logger.notice("\($0)") }),
             signOuts: place.map { SignOutFile(in: $0) },

@@ -3,7 +3,7 @@ import ServiceLifecycle
 
 /// Ends a move of sessions that was cut off with an earlier run.
 struct MoveFinisher: Service {
-    let desk: StoreDesk
+    let desk: StoreAdmin
 
     func run() async throws {
         await withDiscardingTaskGroup { group in

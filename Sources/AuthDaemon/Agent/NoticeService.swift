@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// Notifies the user of what ``NoticeMachine`` decides: with events on the socket, and on the desktop unless that is turned
 /// off.
 package struct NoticeService: Service {
-    private let table: SessionTable
+    private let table: SessionRegistry
     private let desktop: any Notifier
     private let isOn: StateBroadcast<Bool>
     private let tasks: AgentTasks
@@ -19,7 +19,7 @@ package struct NoticeService: Service {
     ///   - isOn: whether notices are shown on the desktop.
     ///   - publish: called with each event; it must not wait.
     package init(
-        table: SessionTable, desktop: any Notifier, isOn: StateBroadcast<Bool>, clock: any SystemClock,
+        table: SessionRegistry, desktop: any Notifier, isOn: StateBroadcast<Bool>, clock: any SystemClock,
         publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
     ) {
         self.table = table
@@ -59,7 +59,7 @@ package struct NoticeService: Service {
 }
 
 private struct NoticePerformer: ActionPerformer {
-    let table: SessionTable
+    let table: SessionRegistry
     let desktop: any Notifier
     let clock: any SystemClock
     let publish: @Sendable (AgentEvent) -> Void

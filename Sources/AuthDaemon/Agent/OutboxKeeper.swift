@@ -3,9 +3,9 @@ import ServiceLifecycle
 
 /// Sends what waits in the outbox for as long as the agent runs. What is under way at its end is cut off, and sent again.
 package struct OutboxKeeper: Service {
-    private let desk: OutboxDesk
+    private let desk: Outbox
 
-    package init(desk: OutboxDesk) {
+    package init(desk: Outbox) {
         self.desk = desk
     }
 

@@ -12,7 +12,7 @@ package actor Reloader {
 
     private var current: AgentConfiguration
     private let read: Read
-    private let table: SessionTable
+    private let table: SessionRegistry
     private let policy: CurrentPeerPolicy
     private let chosen: ChosenSessions
     private let showsNotices: StateBroadcast<Bool>
@@ -28,7 +28,7 @@ package actor Reloader {
     private var inEffect = 0
 
     package init(
-        current: AgentConfiguration, read: @escaping Read, table: SessionTable, policy: CurrentPeerPolicy,
+        current: AgentConfiguration, read: @escaping Read, table: SessionRegistry, policy: CurrentPeerPolicy,
         chosen: ChosenSessions, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {

@@ -9,13 +9,13 @@ package struct TableKeeper: Service {
     /// For the store to take what it has not: within the 10 s that a person waits for a service to stop.
     package static let drainLimit = Duration.seconds(4)
 
-    private let table: SessionTable
+    private let table: SessionRegistry
     private let clock: any SystemClock
     private let logger: Logger
     private let stop: StopMoment
 
     /// - Parameter stop: since when the agent stops: requests to providers have so much less time to end.
-    package init(table: SessionTable, clock: any SystemClock, logger: Logger, stop: StopMoment) {
+    package init(table: SessionRegistry, clock: any SystemClock, logger: Logger, stop: StopMoment) {
         self.table = table
         self.clock = clock
         self.logger = logger

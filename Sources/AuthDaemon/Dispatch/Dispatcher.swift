@@ -8,7 +8,7 @@ package struct Dispatcher: Sendable {
     private var methods: MethodTable
 
     package init(
-        table: SessionTable, desk: LoginDesk, api: APIDesk, outbox: OutboxDesk, store: StoreDesk,
+        table: SessionRegistry, desk: SignInService, api: APIClient, outbox: Outbox, store: StoreAdmin,
         services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
     ) {
         methods = MethodTable(wait: RequestWait(board: table.board, limits: limits))
@@ -23,7 +23,7 @@ package struct Dispatcher: Sendable {
 
     func answer(_ request: RPCRequest) -> Answer { methods.answer(request) }
 
-    private mutating func addAgent(_ table: SessionTable, _ services: AgentServices) {
+    private mutating func addAgent(_ table: SessionRegistry, _ services: AgentServices) {
         methods.now(AgentPing.self) { _ in services.pong }
         methods.now(AgentInfoGet.self) { _ in services.info(store: table.board.store) }
         methods.now(AgentStatsGet.self) { _ in services.stats(board: table.board) }
@@ -39,7 +39,7 @@ package struct Dispatcher: Sendable {
         methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
     }
 
-    private mutating func addProviders(_ table: SessionTable, _ desk: LoginDesk, _ services: AgentServices) {
+    private mutating func addProviders(_ table: SessionRegistry, _ desk: SignInService, _ services: AgentServices) {
         methods.now(ProviderListGet.self) { _ in ProviderList(providers: table.catalog.profiles.list.map(\.summary)) }
         methods.now(ProviderShow.self) { call throws(AgentError) in
             let name = call.params.provider
@@ -52,7 +52,7 @@ package struct Dispatcher: Sendable {
         }
     }
 
-    private mutating func addSignIns(_ desk: LoginDesk) {
+    private mutating func addSignIns(_ desk: SignInService) {
         methods.later(LoginStart.self) { call async throws(AgentError) in try await desk.start(call) }
         methods.later(LoginAnswer.self) { call async throws(AgentError) in try await desk.answer(call) }
         methods.later(LoginWait.self) { call async throws(AgentError) in try await desk.wait(call.params) }
@@ -72,7 +72,7 @@ package struct Dispatcher: Sendable {
         methods.later(PasswordReset.self) { call async throws(AgentError) in try await desk.start(.reset, call.params) }
     }
 
-    private mutating func addSessions(_ table: SessionTable) {
+    private mutating func addSessions(_ table: SessionRegistry) {
         methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try table.list()) }
         methods.known(SessionStatusGet.self) { call throws(AgentError) in try table.status(call.params.session) }
         methods.later(SessionUse.self) { call async throws(AgentError) in try await table.use(call) }
@@ -87,7 +87,7 @@ package struct Dispatcher: Sendable {
         methods.later(UserUpdate.self) { call async throws(AgentError) in try await table.updateUser(call) }
     }
 
-    private mutating func addTokens(_ table: SessionTable) {
+    private mutating func addTokens(_ table: SessionRegistry) {
         methods.on(TokenGet.self) { [wait = methods.wait] call in
             if let token = table.liveToken(call) { return .rendered(token.json) }
             return wait.value(within: call.timeout) { () async throws(AgentError) in try await table.token(call).json }
@@ -96,7 +96,7 @@ package struct Dispatcher: Sendable {
         methods.later(TokenProof.self) { call async throws(AgentError) in try await table.proof(call) }
     }
 
-    private mutating func addCalls(_ api: APIDesk, _ outbox: OutboxDesk, longest: Duration) {
+    private mutating func addCalls(_ api: APIClient, _ outbox: Outbox, longest: Duration) {
         methods.on(APIRequest.self) { [wait = methods.wait] call in
             if call.queue {
                 return wait.text(within: call.timeout) { () async throws(AgentError) in
@@ -152,7 +152,7 @@ package struct Dispatcher: Sendable {
         methods.later(OutboxDrop.self) { call async throws(AgentError) in try await outbox.drop(call.params) }
     }
 
-    private mutating func addStore(_ store: StoreDesk) {
+    private mutating func addStore(_ store: StoreAdmin) {
         methods.later(AgentUnlock.self) { call async throws(AgentError) in try await store.unlock(call) }
         methods.later(StoreRekey.self) { call async throws(AgentError) in try await store.rekey(call) }
         methods.later(StoreMigrate.self) { call async throws(AgentError) in try await store.migrate(call) }

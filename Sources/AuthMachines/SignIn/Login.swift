@@ -3,7 +3,7 @@ package import AuthWire
 
 /// One sign-in under way, or one thing done about a password: what was chosen, what was given so far, what comes next.
 ///
-/// A value that decides; ``LoginDesk`` does.
+/// A value that decides; ``SignInService`` does.
 package struct Login: Sendable {
     package enum Purpose: Sendable, Equatable {
         case signIn

@@ -64,9 +64,9 @@ struct AuthorizationTests {
             let isOld = request.headers.contains { $0.value.reveal() == "Token token-1" }
             return ExampleProvider.json(isOld ? 401 : 200, #"{"id":"7"}"#)
         }
-        try await APIDeskTests.play(example) { table, api in
+        try await APIClientTests.play(example) { table, api in
             example.clock.advance(.seconds(400))
-            _ = try await api.request(APIDeskTests.get)
+            _ = try await api.request(APIClientTests.get)
             _ = try await table.user(UserGet(fresh: true))
         }
         #expect(seen.all == [["Token token-1"], ["Token token-1"], ["Token token-2"], ["Token token-2"]])
@@ -79,7 +79,7 @@ struct AuthorizationTests {
         } _: { _ in
             ExampleProvider.json(200, "{}")
         }
-        try await APIDeskTests.play(example) { _, api in _ = try await api.request(APIDeskTests.get) }
+        try await APIClientTests.play(example) { _, api in _ = try await api.request(APIClientTests.get) }
         #expect(seen.all == [["Bearer token-1"]])
     }
 
@@ -91,7 +91,7 @@ struct AuthorizationTests {
         } _: { _ in
             ExampleProvider.json(401, #"{"message":"No such invitation."}"#)
         }
-        try await APIDeskTests.play(example) { table, api in
+        try await APIClientTests.play(example) { table, api in
             example.clock.advance(.seconds(400))
             let error = await Self.failure { () async throws(AgentError) in
                 try await api.call(APICall(endpoint: "create-user"))
@@ -112,10 +112,10 @@ struct AuthorizationTests {
             let isOld = request.headers.contains { $0.value.reveal() == "Bearer token-1" }
             return ExampleProvider.json(isOld ? 401 : 200, "1")
         }
-        try await APIDeskTests.play(example) { _, api in
+        try await APIClientTests.play(example) { _, api in
             example.clock.advance(.seconds(2))
             let answers = try await withThrowingTaskGroup(of: APIResponse.self) { group in
-                for _ in 1...20 { group.addTask { try await api.request(APIDeskTests.get) } }
+                for _ in 1...20 { group.addTask { try await api.request(APIClientTests.get) } }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
             #expect(answers.count == 20 && answers.allSatisfy { $0.body == 1 })
@@ -130,9 +130,10 @@ struct AuthorizationTests {
         } _: { _ in
             ExampleProvider.json(401, #"{"message":"Admins only."}"#)
         }
-        try await APIDeskTests.play(example) { table, api in
+        try await APIClientTests.play(example) { table, api in
             for _ in 1...3 {
-                let error = await Self.failure { () async throws(AgentError) in try await api.request(APIDeskTests.get)
+                let error = await Self.failure { () async throws(AgentError) in
+                    try await api.request(APIClientTests.get)
                 }
                 #expect(error?.kind == .refused && error?.cause == "token_refused" && error?.httpStatus == 401)
                 #expect(error?.providerMessage == "Admins only.")
@@ -154,8 +155,8 @@ struct AuthorizationTests {
                 : ExampleProvider.json(401, #"{"message":"Over."}"#)
         }
         let example = try ExampleProvider(transport: transport)
-        try await APIDeskTests.play(example) { table, api in
-            let error = await Self.failure { () async throws(AgentError) in try await api.request(APIDeskTests.get) }
+        try await APIClientTests.play(example) { table, api in
+            let error = await Self.failure { () async throws(AgentError) in try await api.request(APIClientTests.get) }
             #expect(error?.kind == .signInRequired)
             let state = try table.status(nil).state
             #expect(state == .signInRequired)

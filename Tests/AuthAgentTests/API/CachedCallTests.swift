@@ -40,7 +40,7 @@ struct CachedCallTests {
 
     private static func play(
         _ numbers: Numbers, api: APIRules = APIRules(), endpoints: [Endpoint] = [],
-        _ test: @escaping @Sendable (APIDesk, ManualClock, SessionTable) async throws -> Void
+        _ test: @escaping @Sendable (APIClient, ManualClock, SessionRegistry) async throws -> Void
     ) async throws {
         let example = try ExampleProvider(
             transport: ScriptedTransport { request throws(TransportError) in
@@ -53,13 +53,13 @@ struct CachedCallTests {
             profile.endpoints = endpoints
         }
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             try await test(example.apiDesk, example.clock, table)
         }
     }
 
     private static func get(
-        _ api: APIDesk, _ path: String = "/a", cache: CacheMode = .standard
+        _ api: APIClient, _ path: String = "/a", cache: CacheMode = .standard
     ) async throws -> APIResponse {
         try await api.request(APIRequest(method: "GET", path: path, cache: cache, retry: false))
     }
@@ -152,7 +152,7 @@ struct CachedCallTests {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, table in
             _ = try await Self.get(api)
             _ = try await table.logout(SessionLogout())
-            _ = try await LoginDesk(table: table).start(SessionTableTests.start)
+            _ = try await SignInService(table: table).start(SessionRegistryTests.start)
             let again = try await Self.get(api)
             #expect(again.body == 2 && !again.fromCache)
         }

@@ -28,8 +28,8 @@ struct LargeAnswerTests {
 
     @Test("an answer that nobody here looks into is passed on as text, whatever the number of its values")
     func passedOn() async throws {
-        try await APIDeskTests.play(try Self.provider(Self.many)) { _, api in
-            let answer = try await api.request(APIDeskTests.get)
+        try await APIClientTests.play(try Self.provider(Self.many)) { _, api in
+            let answer = try await api.request(APIClientTests.get)
             #expect(answer.body == nil)
             #expect(answer.bodyText == Array(Self.many.replacing(" ", with: "").utf8))
             // What is kept is told in the same way.
@@ -44,8 +44,8 @@ struct LargeAnswerTests {
         for (answer, cause) in [
             (#"{"ok":1,"list":\#(Self.many)}"#, "undecodable"), (#"{"ok":0,"message":"No."}"#, nil),
         ] {
-            try await APIDeskTests.play(try Self.provider(answer, enveloped: true)) { _, api in
-                let error = await #expect(throws: AgentError.self) { try await api.request(APIDeskTests.get) }
+            try await APIClientTests.play(try Self.provider(answer, enveloped: true)) { _, api in
+                let error = await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }
                 #expect(cause == nil ? error?.providerMessage == "No." : error?.cause == cause)
             }
         }
@@ -54,19 +54,19 @@ struct LargeAnswerTests {
     @Test("an error that is labelled as a page has 65,536 values at most, too")
     func labelledAsPage() async throws {
         let body = #"{"error":"invalid_request","list":\#(Self.many)}"#
-        let example = try APIDeskTests.provider { _, _ throws(TransportError) in
+        let example = try APIClientTests.provider { _, _ throws(TransportError) in
             HTTPReply(status: 400, headers: [("Content-Type", "text/html")], body: Array(body.utf8))
         }
-        try await APIDeskTests.play(example) { _, api in
-            let error = await #expect(throws: AgentError.self) { try await api.request(APIDeskTests.get) }
+        try await APIClientTests.play(example) { _, api in
+            let error = await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }
             #expect(error?.kind == .badReply && error?.cause == "html")
         }
     }
 
     @Test("what looks like JSON and is not is told as unreadable, and a page is no text")
     func unreadable() async throws {
-        try await APIDeskTests.play(try Self.provider(#"{"a":[1,2}"#)) { _, api in
-            let error = await #expect(throws: AgentError.self) { try await api.request(APIDeskTests.get) }
+        try await APIClientTests.play(try Self.provider(#"{"a":[1,2}"#)) { _, api in
+            let error = await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }
             #expect(error?.kind == .badReply && error?.cause == "undecodable")
         }
     }
@@ -79,8 +79,8 @@ struct LargeAnswerTests {
                 sizes.note(request)
                 return ExampleProvider.json(200, #"{"token":"t","expires_in":1000,"user":{"id":"7"}}"#)
             })
-        try await APIDeskTests.play(example) { table, api in
-            _ = try await api.request(APIDeskTests.get)
+        try await APIClientTests.play(example) { table, api in
+            _ = try await api.request(APIClientTests.get)
             example.clock.advance(.seconds(400))
             _ = try await table.refresh(SessionParams())
         }

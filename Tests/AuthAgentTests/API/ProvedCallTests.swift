@@ -29,7 +29,7 @@ struct ProvedCallTests {
     /// Plays with a session that is in the store, at a provider that answers each of its requests in turn.
     private func play(
         _ answers: [HTTPReply], _ change: (inout ProviderProfile) throws -> Void = { _ in },
-        _ test: @escaping @Sendable (SessionTable, APIDesk, ManualClock) async throws -> Void
+        _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Shown?] {
         let seen = Mutex<[Shown?]>([])
         let transport = ScriptedTransport { request async throws(TransportError) in
@@ -66,7 +66,7 @@ struct ProvedCallTests {
     func retries() async throws {
         let answers = [ExampleProvider.json(503, "{}"), challenge("n1"), ExampleProvider.json(200, "1")]
         let shown = try await play(answers) { _, api, clock in
-            async let answer = api.request(APIDeskTests.get)
+            async let answer = api.request(APIClientTests.get)
             let start = clock.now().boot
             await clock.somebodySleeps(until: start + .seconds(1.25))
             clock.advance(.seconds(1.25))
@@ -90,7 +90,7 @@ struct ProvedCallTests {
     @Test("a nonce that is asked for again and again is given once a request, and then told")
     func endless() async throws {
         let shown = try await play([challenge("n1"), challenge("n2")]) { _, api, _ in
-            await #expect(throws: AgentError.self) { try await api.request(APIDeskTests.get) }
+            await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }
         }
         #expect(shown.count == 2)
     }

@@ -55,7 +55,7 @@ private final class ManyAccounts: Sendable {
     }
 
     /// Returns when the provider was asked to revoke as many tokens.
-    func waitForRevocations(_ count: Int, _ table: SessionTable) async {
+    func waitForRevocations(_ count: Int, _ table: SessionRegistry) async {
         while revoked.count < count { await Task.yield() }
     }
 }
@@ -69,7 +69,7 @@ struct AccountChangeTests {
         #expect(step.message == "Session example is signed in as ada@a.example; this sign-in is as bob@a.example.")
     }
 
-    private static func answer(_ text: String, to step: Step, _ desk: LoginDesk) async throws -> Step {
+    private static func answer(_ text: String, to step: Step, _ desk: SignInService) async throws -> Step {
         try await desk.answer(LoginAnswer(login: step.login, fields: ["replace_account": text]))
     }
 

@@ -17,7 +17,7 @@ struct DamagedRecordTests {
             let unnamed = #expect(throws: AgentError.self) { try table.status(nil) }
             #expect(unnamed?.kind == .notSignedIn && unnamed?.message.contains("Signing in to it again") == true)
 
-            var start = SessionTableTests.start
+            var start = SessionRegistryTests.start
             start.session = work
             _ = try await desk.start(start)
             #expect(table.board.store.message == nil)

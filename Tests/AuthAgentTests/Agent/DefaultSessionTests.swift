@@ -5,18 +5,18 @@ import Testing
 
 @Suite("The default session")
 struct DefaultSessionTests {
-    private static func signIn(_ desk: LoginDesk, _ name: String) async throws {
+    private static func signIn(_ desk: SignInService, _ name: String) async throws {
         let step = try await desk.start(
             LoginStart(
-                provider: "example", session: try SessionName(name), fields: SessionTableTests.fields))
+                provider: "example", session: try SessionName(name), fields: SessionRegistryTests.fields))
         try #require(step.kind == .done)
     }
 
-    private static func logout(_ table: SessionTable, _ name: String? = nil) async throws -> SessionStatus {
+    private static func logout(_ table: SessionRegistry, _ name: String? = nil) async throws -> SessionStatus {
         try await table.logout(SessionLogout(session: try name.map { try SessionName($0) }))
     }
 
-    private static func expectNoDefault(_ table: SessionTable, _ names: [String]) async throws {
+    private static func expectNoDefault(_ table: SessionRegistry, _ names: [String]) async throws {
         let thrown = await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
         let error = try #require(thrown)
         #expect(error.kind == .notSignedIn && error.cause == "no_default")

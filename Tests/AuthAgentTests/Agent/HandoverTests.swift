@@ -48,7 +48,7 @@ struct HandoverTests {
         try await example.running { table, desk in
             // Nothing that a run before has left stays.
             #expect(keeper.kept.withLock { $0 } == [[]])
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-1")])
             _ = try await table.refresh(SessionParams())
             #expect(keeper.last.map(\.record.tokens.accessToken) == [Secret("token-2")])
@@ -63,7 +63,7 @@ struct HandoverTests {
         let example = try ExampleProvider(
             store: MemoryStore(), transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { _, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             let kept = keeper.kept.withLock { $0 }
             #expect(!kept.isEmpty && kept.allSatisfy { $0.isEmpty })
         }

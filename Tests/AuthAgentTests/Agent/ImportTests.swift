@@ -13,25 +13,25 @@ struct ImportTests {
     }
 
     private static func running(
-        _ test: @escaping @Sendable (SessionTable, LoginDesk, StoreDesk) async throws -> Void
+        _ test: @escaping @Sendable (SessionRegistry, SignInService, StoreAdmin) async throws -> Void
     ) async throws {
         let store = MovableStore(MemoryStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            let storeDesk = StoreDesk(
+            let storeDesk = StoreAdmin(
                 table: table, store: store,
-                surroundings: StoreDesk.Surroundings(
+                surroundings: StoreAdmin.Surroundings(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
                     parcels: NoParcels()))
             try await test(table, desk, storeDesk)
         }
     }
 
-    private static func signIn(_ desk: LoginDesk, _ names: String...) async throws {
+    private static func signIn(_ desk: SignInService, _ names: String...) async throws {
         for name in names {
             let step = try await desk.start(
                 LoginStart(
-                    provider: "example", session: try SessionName(name), fields: SessionTableTests.fields))
+                    provider: "example", session: try SessionName(name), fields: SessionRegistryTests.fields))
             try #require(step.kind == .done)
         }
     }

@@ -58,10 +58,11 @@ struct LateResultTests {
         }
     }
 
-    private static func signIn(_ desk: LoginDesk, environment: String? = nil) async throws {
+    private static func signIn(_ desk: SignInService, environment: String? = nil) async throws {
         let step = try await desk.start(
             LoginStart(
-                provider: "example", environment: environment, fields: SessionTableTests.fields, replaceAccount: true))
+                provider: "example", environment: environment, fields: SessionRegistryTests.fields, replaceAccount: true
+            ))
         try #require(step.kind == .done)
     }
 

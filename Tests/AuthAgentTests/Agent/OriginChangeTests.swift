@@ -23,7 +23,7 @@ struct OriginChangeTests {
         example.transport.asked.filter { $0.contains(base + "/") }
     }
 
-    private static func expectBlocked(_ table: SessionTable, _ example: ExampleProvider) async throws {
+    private static func expectBlocked(_ table: SessionRegistry, _ example: ExampleProvider) async throws {
         let status = try table.status(nil)
         #expect(status.state == .signInRequired && status.cause == "origin_changed")
         #expect(status.message?.contains(here) == true && status.message?.contains(elsewhere) == true)
@@ -47,7 +47,7 @@ struct OriginChangeTests {
     func reloaded() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             await table.reload(try Self.profile(at: Self.elsewhere))
             try await Self.expectBlocked(table, example)
             // A renewal that comes due sends nothing either.
@@ -64,7 +64,7 @@ struct OriginChangeTests {
     func started() async throws {
         let store = MemoryStore()
         let first = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering()) {
             $0.environments[0].baseURL = Self.elsewhere
         }
@@ -76,7 +76,7 @@ struct OriginChangeTests {
     func firstSight() async throws {
         let store = MemoryStore()
         let first = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
         var old = try #require(try await store.load(SessionName("example")))
         old.origins = nil
         try await store.save(old)
@@ -95,7 +95,7 @@ struct OriginChangeTests {
         let store = MemoryStore()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             let same = try await table.trust(SessionTrust())
             #expect(same.origins.isEmpty && !same.isTrusted)
             await table.reload(try Self.profile(at: Self.elsewhere))
@@ -126,9 +126,9 @@ struct OriginChangeTests {
     func signedInAgain() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             await table.reload(try Self.profile(at: Self.elsewhere))
-            #expect(try await desk.start(SessionTableTests.start).status?.state == .active)
+            #expect(try await desk.start(SessionRegistryTests.start).status?.state == .active)
             #expect(try await table.token(TokenGet()).accessToken == "token-2")
         }
     }
@@ -139,7 +139,7 @@ struct OriginChangeTests {
             $0.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
         }
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.elsewhere
             changed.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
@@ -156,8 +156,8 @@ struct OriginChangeTests {
 struct OriginGuardTests {
     private static let clock = ManualClock()
 
-    private static func calls(_ profile: ProviderProfile, _ transport: ScriptedTransport) -> ProviderCalls {
-        ProviderCalls(
+    private static func calls(_ profile: ProviderProfile, _ transport: ScriptedTransport) -> ProviderClient {
+        ProviderClient(
             catalog: CurrentCatalog(ProfileCatalog([profile])), transport: transport,
             signer: ProofSigner(cryptography: nil, clock: clock, skew: { _ in .zero }))
     }

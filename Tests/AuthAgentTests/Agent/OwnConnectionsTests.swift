@@ -21,14 +21,14 @@ struct OwnConnectionsTests {
         let catalog = ProfileCatalog([
             try Self.profile("here", at: "http://localhost:1"), try Self.profile("there", at: "http://localhost:2/api"),
         ])
-        let table = SessionTable(
+        let table = SessionRegistry(
             store: MemoryStore(), transport: transport, clock: clock, network: StillNetwork(), catalog: catalog,
             seed: 1, publish: { _ in })
         let run = Task { await table.run() }
         await table.ready()
-        let desk = LoginDesk(table: table)
+        let desk = SignInService(table: table)
         for provider in ["here", "there"] {
-            _ = try await desk.start(LoginStart(provider: provider, fields: SessionTableTests.fields))
+            _ = try await desk.start(LoginStart(provider: provider, fields: SessionRegistryTests.fields))
         }
         let there = try SessionName("there")
         _ = try await table.refresh(SessionParams(session: there))
@@ -48,7 +48,7 @@ struct OwnConnectionsTests {
         profile.oauth = OAuthProfile(
             issuer: "https://id.example.org/tenant", clientID: "authd",
             endpoints: OAuthEndpoints(revocation: "https://revoke.example.org/token"))
-        let calls = ProviderCalls(
+        let calls = ProviderClient(
             catalog: CurrentCatalog(ProfileCatalog([profile])), transport: ExampleProvider.numbering(),
             signer: ProofSigner(cryptography: nil, clock: ManualClock(), skew: { _ in .zero }))
         await calls.servers.keep(

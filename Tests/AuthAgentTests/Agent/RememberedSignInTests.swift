@@ -7,7 +7,7 @@ import Testing
 @Suite("A remembered sign-in beside a token that renews itself")
 struct RememberedSignInTests {
     private static func start(remember: Bool) -> LoginStart {
-        LoginStart(provider: "example", fields: SessionTableTests.fields, remember: remember)
+        LoginStart(provider: "example", fields: SessionRegistryTests.fields, remember: remember)
     }
 
     /// Renews live tokens as long as it is not told to refuse, and signs anybody in.
@@ -28,7 +28,7 @@ struct RememberedSignInTests {
             example.clock.advance(.seconds(500))
             _ = try await table.refresh(SessionParams())
             example.clock.advance(.seconds(2000))
-            #expect(try await table.token(SessionTableTests.get).accessToken == "token-3")
+            #expect(try await table.token(SessionRegistryTests.get).accessToken == "token-3")
             #expect(try table.status(nil).state == .active)
         }
         let asked = example.transport.asked.map { $0.split(separator: "/").last.map(String.init) ?? "" }

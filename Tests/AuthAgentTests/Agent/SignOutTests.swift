@@ -51,7 +51,7 @@ struct SignOutTests {
             return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
         }
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(400))
             async let renewed = try? table.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")
@@ -75,7 +75,7 @@ struct SignOutTests {
             return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
         }
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(400))
             async let renewed = try? table.refresh(SessionParams())
             await log.reaches("refresh Bearer token-1")

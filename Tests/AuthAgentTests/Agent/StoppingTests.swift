@@ -41,14 +41,14 @@ struct StoppingTests {
         let example = try Self.provider(hold)
         let waiting = OneShot<Task<TokenResult, any Error>>()
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            waiting.send(Task { try await table.token(SessionTableTests.get) })
+            waiting.send(Task { try await table.token(SessionRegistryTests.get) })
             await hold.isReached()
         }
         let token = try #require(await waiting.value())
         #expect(await Self.error(token) == .stopping)
-        await #expect(throws: AgentError.stopping) { try await example.table.token(SessionTableTests.get) }
+        await #expect(throws: AgentError.stopping) { try await example.table.token(SessionRegistryTests.get) }
     }
 
     @Test("a request that is in flight brings its token into the store first, and none begins any more")
@@ -56,9 +56,9 @@ struct StoppingTests {
         let (hold, store) = (Hold(), MemoryStore())
         let example = try Self.provider(hold, store: store)
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            let token = Task { try await table.token(SessionTableTests.get).accessToken }
+            let token = Task { try await table.token(SessionRegistryTests.get).accessToken }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
             let finish = Task { await table.finish(until: deadline) }
@@ -77,9 +77,9 @@ struct StoppingTests {
         let hold = Hold()
         let example = try Self.provider(hold)
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             example.clock.advance(.seconds(2000))
-            let token = Task { try await table.token(SessionTableTests.get) }
+            let token = Task { try await table.token(SessionRegistryTests.get) }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
             let finish = Task { await table.finish(until: deadline) }
@@ -94,7 +94,7 @@ struct StoppingTests {
     @Test("a session that is signed in to afterwards is refused, and not waited for")
     func late() async throws {
         let example = try Self.provider(Hold())
-        try await example.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+        try await example.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
         var other = try #require(try await example.store.load(SessionName("example")))
         other.session = try SessionName("other")
         let (late, now) = (other, example.clock.now())
@@ -107,8 +107,8 @@ struct StoppingTests {
         let example = try Self.provider(Hold(), store: store)
         let run = Task { await example.table.run() }
         let ready = Task { await example.table.ready() }
-        let token = Task { try await example.table.token(SessionTableTests.get) }
-        let gone = Task { try await example.table.token(SessionTableTests.get) }
+        let token = Task { try await example.table.token(SessionRegistryTests.get) }
+        let gone = Task { try await example.table.token(SessionRegistryTests.get) }
         await store.hold.isReached()
         gone.cancel()
         #expect(await Self.error(gone) == .callerGone)
@@ -120,12 +120,12 @@ struct StoppingTests {
 }
 
 @Suite("News of the network and of names on their way to a session", .timeLimit(.minutes(1)))
-struct SessionNewsTests {
+struct SessionChangeTests {
     @Test("an older word on the network never replaces a newer one, nor does one about another place")
     func order() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             let session = try #require(try table.session(named: SessionName("example")))
             let here = try #require(ProviderOrigin(of: "http://localhost:1"))
             let elsewhere = try #require(ProviderOrigin(of: "https://provider.example"))
@@ -139,7 +139,7 @@ struct SessionNewsTests {
             for await _ in table.board.changes() where table.board.renewals == 1 { break }
             #expect(await session.networkChanged(NetworkNews(state: .offline, version: 3000), at: here))
             example.clock.advance(.seconds(2000))
-            await #expect(throws: AgentError.offline) { try await table.token(SessionTableTests.get) }
+            await #expect(throws: AgentError.offline) { try await table.token(SessionRegistryTests.get) }
         }
     }
 
@@ -158,7 +158,7 @@ struct SessionNewsTests {
     func reload() async throws {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.renewal = Renewal(kind: .none)
             let (old, new) = (table.catalog.profiles, ProfileCatalog([changed]))
@@ -185,7 +185,7 @@ struct SessionNewsTests {
             })
         known.table.withLock { $0 = example.table }
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             _ = try await table.logout(SessionLogout())
             #expect(table.session(named: shop) == nil)
         }
@@ -195,7 +195,7 @@ struct SessionNewsTests {
 
     /// The table that a test's events come from.
     private final class Known: Sendable {
-        let table = Mutex<SessionTable?>(nil)
+        let table = Mutex<SessionRegistry?>(nil)
     }
 }
 

@@ -11,7 +11,7 @@ struct StoreAtStartTests {
     func readAgain(failures: Int) async throws {
         let store = FlakyStore(failing: failures)
         let first = try ExampleProvider(store: store.kept, transport: ExampleProvider.numbering())
-        try await first.running { _, desk in _ = try await desk.start(SessionTableTests.start) }
+        try await first.running { _, desk in _ = try await desk.start(SessionRegistryTests.start) }
 
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await second.running { table, _ in

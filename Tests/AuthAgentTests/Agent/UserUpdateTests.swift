@@ -44,7 +44,7 @@ struct UserUpdateTests {
     func notFetched(index: Int) async throws {
         let example = try Self.example(change: ExampleProvider.json(200, "{}"), fetch: Self.failures[index])
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             let result = try await table.updateUser(UserUpdate(fields: ["name": "Ada"]))
             // As it was known before.
             #expect(result.user.id == "7" && result.user.email == "a@b.example")
@@ -60,7 +60,7 @@ struct UserUpdateTests {
         let empty = HTTPReply(status: 204, headers: [], body: [])
         let example = try Self.example(change: empty, fetch: nil, fetchesUser: false)
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             #expect(try await table.updateUser(UserUpdate(fields: ["name": "Ada"])).user.id == "7")
             #expect(Self.changes(example) == 1)
         }
@@ -71,7 +71,7 @@ struct UserUpdateTests {
         let example = try Self.example(
             change: ExampleProvider.json(422, #"{"message":"No such name."}"#), fetch: ExampleProvider.json(200, "{}"))
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             let error = await #expect(throws: AgentError.self) {
                 try await table.updateUser(UserUpdate(fields: ["name": "Ada"]))
             }

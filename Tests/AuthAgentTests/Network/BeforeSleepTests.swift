@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Before the machine sleeps", .timeLimit(.minutes(1)))
 struct BeforeSleepTests {
-    private static let start = SessionTableTests.start
+    private static let start = SessionRegistryTests.start
 
     @Test("what is unwritten is written, and only then the machine is let go")
     func written() async throws {
@@ -52,7 +52,9 @@ struct BeforeSleepTests {
     }
 
     /// A renewed token in memory that the store did not take.
-    private static func leaveUnwritten(_ table: SessionTable, _ desk: LoginDesk, _ store: MoodyStore) async throws {
+    private static func leaveUnwritten(_ table: SessionRegistry, _ desk: SignInService, _ store: MoodyStore)
+        async throws
+    {
         _ = try await desk.start(start)
         store.set(.failing)
         _ = try await table.refresh(SessionParams())

@@ -65,7 +65,7 @@ struct ClockSkewTests {
             }
             let example = try ExampleProvider(transport: transport)
             try await example.running { table, desk in
-                _ = try await desk.start(SessionTableTests.start)
+                _ = try await desk.start(SessionRegistryTests.start)
                 #expect(try table.status(nil).clockSkew == skew.map { .seconds($0) })
                 #expect(table.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
             }

@@ -15,7 +15,7 @@ struct OAuthServerTests {
 
     @Test("metadata and keys of the same name do not take each other's place")
     func kinds() async {
-        let directory = ServerDirectory()
+        let directory = ServerMetadataCache()
         let now = ManualClock().now().boot
         let name = "https://id.example.org/keys"
         await directory.keep(["issuer": "a"], of: name, .metadata, for: nil, at: now)

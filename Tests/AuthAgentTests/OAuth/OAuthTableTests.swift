@@ -46,7 +46,7 @@ struct OAuthTableTests {
     private func play(
         _ oauth: OAuthProfile = Self.profile(), scopes: TokenScopes? = nil,
         _ answer: @escaping @Sendable (_ request: String, _ earlier: Int) -> HTTPReply,
-        _ test: @escaping @Sendable (SessionTable, APIDesk, ManualClock) async throws -> Void
+        _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Seen] {
         let seen = Mutex<[Seen]>([])
         let transport = ScriptedTransport { request throws(TransportError) in
@@ -224,7 +224,7 @@ struct OAuthTableTests {
                 }
             } _: { _, api, clock in
                 clock.advance(.seconds(400))
-                let answer = try await api.request(APIDeskTests.get)
+                let answer = try await api.request(APIClientTests.get)
                 #expect(answer.body == 1)
             }
             #expect(seen.last?.authorization == "Bearer token-2", "\(body)")

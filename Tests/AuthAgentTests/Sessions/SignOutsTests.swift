@@ -62,7 +62,7 @@ struct SignOutsTests {
         let (disk, store) = (HeldDisk(holds: [Hold()]), ClosedStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
             let logout = Task {
                 do {
@@ -89,11 +89,11 @@ struct SignOutsTests {
         let (disk, store) = (HeldDisk(), ClosedStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), signOuts: disk)
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
             await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
             #expect(disk.notes.all == ["example"])
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             while disk.notes.all.last != "none" { await Task.yield() }
             #expect(try table.status(nil).state == .active)
         }
@@ -106,7 +106,7 @@ struct SignOutsTests {
         let example = try ExampleProvider(
             store: store, transport: ExampleProvider.numbering(), signOuts: HeldDisk(isFull: true))
         try await example.running { table, desk in
-            _ = try await desk.start(SessionTableTests.start)
+            _ = try await desk.start(SessionRegistryTests.start)
             store.takes.withLock { $0 = false }
             let error = await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
             #expect(error?.message.contains("the disk is full") == true)

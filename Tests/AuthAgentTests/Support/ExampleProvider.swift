@@ -8,7 +8,7 @@ struct ExampleProvider {
     let clock = ManualClock()
     let store: any SessionStore
     let transport: ScriptedTransport
-    let table: SessionTable
+    let table: SessionRegistry
     let kept: KeptAnswers
 
     init(
@@ -23,7 +23,7 @@ struct ExampleProvider {
         self.kept = kept
         var profile = try Self.profile()
         try change(&profile)
-        table = SessionTable(
+        table = SessionRegistry(
             store: store, transport: transport, cryptography: SystemCryptography(), clock: clock,
             network: StillNetwork(), sleep: sleep,
             catalog: ProfileCatalog([profile]), signOuts: signOuts, handover: handover, seed: 1,
@@ -34,17 +34,17 @@ struct ExampleProvider {
     }
 
     /// Runs the table's background for as long as the test.
-    func running(_ test: @escaping @Sendable (SessionTable, LoginDesk) async throws -> Void) async throws {
+    func running(_ test: @escaping @Sendable (SessionRegistry, SignInService) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await table.run() }
             await table.ready()
-            try await test(table, LoginDesk(table: table))
+            try await test(table, SignInService(table: table))
             group.cancelAll()
         }
     }
 
     /// Calls of this provider's API.
-    var apiDesk: APIDesk { APIDesk(table: table, transport: transport, clock: clock, kept: kept, seed: 1) }
+    var apiDesk: APIClient { APIClient(table: table, transport: transport, clock: clock, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {

@@ -16,7 +16,7 @@ struct Rig: Sendable {
     static let token = "an-access-token"
 
     let path: String
-    let table: SessionTable
+    let table: SessionRegistry
     let counters: AgentCounters
     let publisher: EventPublisher
     let executor: SocketExecutor
@@ -56,7 +56,7 @@ struct Rig: Sendable {
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
         let publisher = EventPublisher()
-        let table = SessionTable(
+        let table = SessionRegistry(
             store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
             seed: 1, publish: publisher.publish)
         let counters = AgentCounters()
@@ -64,17 +64,17 @@ struct Rig: Sendable {
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
-        let api = APIDesk(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
+        let api = APIClient(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
-                table: table, desk: LoginDesk(table: table), api: api,
-                outbox: OutboxDesk(
+                table: table, desk: SignInService(table: table), api: api,
+                outbox: Outbox(
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
                     publish: publisher.publish),
-                store: StoreDesk(
+                store: StoreAdmin(
                     table: table, store: store,
-                    surroundings: StoreDesk.Surroundings(
+                    surroundings: StoreAdmin.Surroundings(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),

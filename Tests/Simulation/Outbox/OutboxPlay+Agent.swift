@@ -48,7 +48,7 @@ extension OutboxPlay {
         checkAnswer(answer, id)
     }
 
-    /// As ``OutboxDesk`` does it: what was written before is read first, and after that how each session is placed.
+    /// As ``Outbox`` does it: what was written before is read first, and after that how each session is placed.
     func look() {
         guard isRunning else { return }
         guard isLoaded else {

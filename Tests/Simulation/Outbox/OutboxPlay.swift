@@ -4,7 +4,7 @@ import AuthWire
 
 /// Plays one schedule of the outbox: a disk, a provider, a network, accounts, and the referee who watches.
 ///
-/// The agent here is what ``OutboxDesk`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
+/// The agent here is what ``Outbox`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
 /// after the other, and may die between any two.
 final class OutboxPlay: Stage {
     enum Happening {

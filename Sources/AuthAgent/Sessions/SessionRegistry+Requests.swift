@@ -1,0 +1,237 @@
+import AuthConcurrency
+package import AuthMachines
+import AuthModel
+package import AuthWire
+
+/// What can be asked of sessions.
+extension SessionRegistry {
+    // MARK: What memory can answer, from any thread
+
+    /// `nil`: memory cannot answer, ``token(_:)`` can.
+    package func liveToken(_ params: TokenGet) -> LiveToken? {
+        guard params.scopes == nil, params.audience == nil, params.origin == nil else { return nil }
+        return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
+    }
+
+    /// By name. Nothing is no answer while the store, which may hold some, could not be read.
+    package func list() throws(AgentError) -> [SessionStatus] {
+        let statuses = board.statuses()
+        if statuses.isEmpty, !isLoaded { throw .storeNotRead(board.store) }
+        return statuses
+    }
+
+    package func status(_ session: SessionName?) throws(AgentError) -> SessionStatus {
+        guard let status = board.status(session) else { throw absence(of: session) }
+        return status
+    }
+
+    // MARK: The rest
+
+    package func token(_ params: TokenGet) async throws(AgentError) -> TokenResult {
+        let session = try await session(params.session)
+        guard let origin = params.origin else { return try await token(params, of: session) }
+        try await check(origin, of: session, audience: params.audience)
+        let token = try await token(params, of: session)
+        // The session may have been signed in elsewhere while the token was waited for.
+        try await check(origin, of: session, audience: params.audience)
+        return token
+    }
+
+    private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
+        guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
+        let name = await session.record.provider
+        guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
+        guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
+        // What is exchanged has to be good itself.
+        if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
+        return try await session.token(for: aim, minValid: params.minValid)
+    }
+
+    /// - Throws: `denied` if the token that is requested does not belong to the origin that the caller sends it to.
+    private func check(_ url: String, of session: Session, audience: String?) async throws(AgentError) {
+        guard let origin = Origin(of: url) else {
+            throw .invalidParams("params.origin: expected an http or https URL; found something else.")
+        }
+        // A token for another audience belongs there, if that is an address.
+        let aim = audience.flatMap { Origin(of: $0) }
+        let record = await session.record
+        let places = if let aim { [aim] } else { provider.tokenOrigins(record) }
+        guard !places.contains(origin) else { return }
+        if let change = provider.originChange(of: record) { throw change }
+        var fitting: [String] = []
+        for other in sessions where provider.tokenOrigins(await other.record).contains(origin) {
+            fitting.append("`-s \(other.name)` belongs to \(origin)")
+        }
+        throw .otherOrigin(origin, session.name, places, fitting.sorted())
+    }
+
+    package func reject(_ params: TokenReject) async throws(AgentError) -> SessionStatus {
+        let session = try await session(params.session)
+        try await session.reject(Secret(params.accessToken))
+        return try status(session.name)
+    }
+
+    /// A proof for a program that sends its own request.
+    package func proof(_ params: TokenProof) async throws(AgentError) -> ProofResult {
+        let session = try await session(params.session)
+        let record = params.accessToken == nil ? try await session.liveRecord() : await session.record
+        guard let key = record.tokens.proofKey else {
+            throw AgentError(
+                .unsupported, "The tokens of session \(session.name) are bound to no key: they need no proof.",
+                cause: "not_bound")
+        }
+        guard ProviderOrigin(of: params.url) != nil, params.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .invalidParams("params.url: expected a whole address, http or https; found something else.")
+        }
+        guard !params.method.isEmpty, params.method.utf8.allSatisfy({ $0.isUppercase || $0.isLowercase }) else {
+            throw .invalidParams("params.method: expected a method of HTTP, such as GET; found something else.")
+        }
+        let token = params.accessToken.map { Secret($0) } ?? record.tokens.accessToken
+        let proof = try await provider.signer.proof(
+            ProofDemand(key: key, accessToken: token), method: params.method, url: params.url, nonce: params.nonce)
+        return ProofResult(proof: proof.reveal(), session: session.name)
+    }
+
+    package func refresh(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+        let session = try await session(params.session)
+        try await session.renew()
+        return try status(session.name)
+    }
+
+    /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
+    package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
+        let session = try await session(params.session)
+        let record = try await session.liveRecord()
+        if catalog.profiles[record.provider]?.renewal.kind == .validate {
+            try await session.renew()
+            return try status(session.name)
+        }
+        switch await provider.validate(record, sentAt: clock.now()) {
+        case nil:
+            var status = try status(session.name)
+            status.message = status.message ?? Self.nothingToQuery(record.provider)
+            return status
+        case .success(let grant):
+            if let user = grant.user, let raw = grant.rawUser {
+                await session.handle(.userReceived(user, raw: raw), learnedWith: record)
+            }
+        case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
+            try await session.reject(record.tokens.accessToken)
+            // A token that was issued just now is not renewed for that, and the provider does not accept it.
+            if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
+        case .failure(let failure):
+            await note(failure, session, record)
+            throw failure.error
+        }
+        return try status(session.name)
+    }
+
+    private static func nothingToQuery(_ provider: String) -> String {
+        "There is nothing to query: the profile of \(provider) has no request that validates a session. This is what authd "
+            + "knows by itself."
+    }
+
+    /// Signs out here, whatever the network does; then tells the provider, if it wants to know.
+    package func logout(_ params: SessionLogout) async throws(AgentError) -> SessionStatus {
+        let session = try await session(params.session)
+        let outcome = OneShot<Result<SessionStatus, AgentError>>()
+        // Finished even if the caller goes: nobody else would have the tokens revoked.
+        let isAccepted = workshop.order {
+            do throws(AgentError) {
+                outcome.send(.success(try await self.signOut(session, revokes: params.revoke)))
+            } catch {
+                outcome.send(.failure(error))
+            }
+        }
+        guard isAccepted else { throw .stopping }
+        guard let outcome = await outcome.value() else { throw .callerGone }
+        return try outcome.get()
+    }
+
+    private func signOut(_ session: Session, revokes: Bool) async throws(AgentError) -> SessionStatus {
+        let record = await session.record
+        var last = try status(session.name)
+        let note = defaultNote(removing: session.name)
+        signOuts.begin(record)
+        // Beside the store's work: a disk that does not answer keeps nobody signed in.
+        async let marking = signOuts.keep()
+        let (tokens, removed) = await session.signOut(revokes: revokes)
+        // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
+        var untold: ProviderFailure?
+        for record in revokes ? tokens : [] {
+            let failure = await provider.signOut(record, sentAt: clock.now())
+            untold = untold ?? failure
+        }
+        let page = revokes ? await provider.signOutPage(record, at: clock.now()) : nil
+        let unmarked = await marking
+        do throws(AgentError) {
+            try removed.get()
+        } catch {
+            throw unmarked.map { error.mayComeBack(because: $0) } ?? error
+        }
+        // The store holds nothing of it any more: the mark goes.
+        _ = await signOuts.keep()
+        last.state = .signedOut
+        last.cause = nil
+        let words = [
+            untold.map { "Signed out here; the provider could not be told: \($0.error.message)" },
+            page.map { "Your browser may still be signed in. To end that too, open \($0)" },
+            note,
+        ].compactMap(\.self)
+        last.message = words.isEmpty ? nil : words.joined(separator: "\n")
+        return last
+    }
+
+    /// How the sign-out of a session changes the default one, in words; `nil` if it does not.
+    private func defaultNote(removing session: SessionName) -> String? {
+        let (now, then) = board.defaultChange(removing: session)
+        if let then { return then == now ? nil : "The default session is \(then) now." }
+        let left = board.statuses().map(\.session).filter { $0 != session }
+        guard now == session, !left.isEmpty else { return nil }
+        return "There is no default session now. Choose one with `authc use NAME`: "
+            + left.map(\.text).joined(separator: ", ")
+    }
+
+    /// Makes a session the default one.
+    package func use(_ params: SessionUse) async throws(AgentError) -> SessionStatus {
+        let session = try await session(params.session)
+        await session.handle(.defaultChosen)
+        await endDefault(board.defaultMarks(besides: session.name))
+        try await session.write()
+        return try status(params.session)
+    }
+
+    /// Returns when the goal is reached, or fails with `timeout` at the end of the caller's patience. `not_signed_in` where
+    /// nobody is signed in and that is waited for: there is no session to tell of.
+    package func wait(_ params: SessionWait) async throws(AgentError) -> SessionStatus {
+        for await _ in board.changes() {
+            if let status = reached(params) { return status }
+            // Without a session there is nothing to report; with several that none was chosen of, nothing to wait for.
+            if params.session == nil, params.until == .signedOut || board.sessionCount > 1,
+                board.store.state == .ready, board.status(nil) == nil
+            {
+                throw absence(of: nil)
+            }
+        }
+        throw AgentError(.timeout, "The session did not become \(params.until.rawValue) in time.")
+    }
+
+    private func reached(_ params: SessionWait) -> SessionStatus? {
+        let status = board.status(params.session)
+        switch params.until {
+        case .active: return status?.state == .active ? status : nil
+        case .online: return status?.state == .active && board.network.state == .online ? status : nil
+        case .signedOut:
+            guard let status else { return signedOutStatus(params.session) }
+            return status.state == .signedOut || status.state == .signInRequired ? status : nil
+        }
+    }
+
+    private func signedOutStatus(_ session: SessionName?) -> SessionStatus? {
+        // A store that was not read yet may hold it.
+        guard board.store.state == .ready, let session else { return nil }
+        return SessionStatus(
+            session: session, provider: "", state: .signedOut, needsPassword: false, unsaved: false,
+            isDefault: false)
+    }
+}

@@ -1,0 +1,83 @@
+import AuthMachines
+import AuthModel
+package import AuthWire
+
+/// The user of a session.
+extension SessionRegistry {
+    /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
+    package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
+        let session = try await session(params.session)
+        let record = await session.record
+        if !params.fresh, let user = record.user, let raw = record.rawUser {
+            let received = record.userReceivedAt ?? record.tokens.issuedAt
+            return result(user, raw, received: received)
+        }
+        return try await fetchUser(of: session)
+    }
+
+    /// Changes the user at the provider. What cannot be changed is told before anything is sent.
+    package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
+        let session = try await session(params.session)
+        let (changed, record) = try await withToken(of: session) { record in
+            await provider.updateUser(record, params.fields)
+                ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
+        }
+        if let changed { return await received(changed, of: session, with: record) }
+        do throws(AgentError) {
+            return try await fetchUser(of: session)
+        } catch {
+            // It is changed, whether or not the provider reports the user afterwards.
+            let record = await session.record
+            return result(
+                record.user ?? UserSummary(), record.rawUser ?? .null,
+                received: record.userReceivedAt ?? record.tokens.issuedAt)
+        }
+    }
+
+    private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
+        let (fetched, record) = try await withToken(of: session) { record in
+            await provider.fetchUser(record, sentAt: clock.now())
+                ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
+        }
+        return await received(fetched, of: session, with: record)
+    }
+
+    private func received(
+        _ user: (raw: JSON, summary: UserSummary), of session: Session, with asked: SessionRecord
+    ) async -> UserResult {
+        await session.handle(.userReceived(user.summary, raw: user.raw), learnedWith: asked)
+        let record = await session.record
+        guard record.signIn == asked.signIn else {
+            return result(user.summary, user.raw, received: clock.now().wall)
+        }
+        return result(record.user ?? user.summary, record.rawUser ?? user.raw, received: clock.now().wall)
+    }
+
+    private func result(_ user: UserSummary, _ raw: JSON, received: WallTime) -> UserResult {
+        let age = max(.zero, clock.now().wall - received)
+        return UserResult(
+            user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
+    }
+
+    /// Asks with a valid token; once more with a new one if the provider did not accept it.
+    /// - Returns: the answer, and the record that it was asked for with.
+    func withToken<Answer: Sendable>(
+        of session: Session, ask: (SessionRecord) async -> Result<Answer, ProviderFailure>
+    ) async throws(AgentError) -> (Answer, SessionRecord) {
+        let record = try await session.liveRecord()
+        let first = await ask(record)
+        guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
+            if case .failure(let failure) = first { await note(failure, session, record) }
+            return (try first.mapError(\.error).get(), record)
+        }
+        try await session.reject(record.tokens.accessToken)
+        let renewed = try await session.liveRecord()
+        return (try await ask(renewed).mapError(\.error).get(), renewed)
+    }
+}
+
+extension AgentError {
+    fileprivate static func noUserRequest(_ provider: String, _ what: String) -> AgentError {
+        AgentError(.unsupported, "The profile of provider \(provider) has no request that \(what).")
+    }
+}

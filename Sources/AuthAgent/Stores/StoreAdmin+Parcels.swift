@@ -1,0 +1,91 @@
+import AuthModel
+package import AuthWire
+
+/// Sessions that are taken to another machine, sealed by a passphrase.
+extension StoreAdmin {
+    /// In base64 it fits into one line of the protocol.
+    private static let mostBytes = 700 << 10
+
+    package func export(_ params: SessionExport) async throws(AgentError) -> ExportResult {
+        if let passphrase = params.passphrase, passphrase.count < SessionExport.shortestPassphrase {
+            throw AgentError(
+                .validation,
+                "The passphrase of an export has \(SessionExport.shortestPassphrase) characters or more: whoever gets the file "
+                    + "can try passphrases for years.", cause: "new_passphrase")
+        }
+        let records = try await records(params.session)
+        let list = JSON.array(records.compactMap { try? JSON(parsing: $0.encoded().revealBytes()) })
+        let content = Secret(bytes: JSON.object(["sessions": list]).serialized())
+        var bytes = params.passphrase == nil ? content.revealBytes() : []
+        if let passphrase = params.passphrase {
+            do throws(SealRefusal) {
+                bytes = try await surroundings.parcels.close(content, with: Secret(passphrase))
+            } catch {
+                throw AgentError(error)
+            }
+        }
+        guard bytes.count <= Self.mostBytes else {
+            throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
+        }
+        return ExportResult(bytes: bytes, sessions: records.map(\.session))
+    }
+
+    private func records(_ session: SessionName?) async throws(AgentError) -> [SessionRecord] {
+        if let session { return [await (try await table.session(session)).record] }
+        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
+        var records: [SessionRecord] = []
+        for session in table.sessions.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }
+        guard !records.isEmpty else { throw .noSession }
+        return records
+    }
+
+    /// Imports all of them, or none. If there are sessions here already, none of those that come becomes the default one.
+    package func take(_ params: SessionImport) async throws(AgentError) -> ImportResult {
+        var content = Secret(bytes: params.bytes)
+        if let passphrase = params.passphrase {
+            do throws(SealRefusal) {
+                content = try await surroundings.parcels.open(params.bytes, with: Secret(passphrase))
+            } catch {
+                throw AgentError(error)
+            }
+        }
+        var records = try Self.records(in: content)
+        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
+        let taken = records.filter { table.session(named: $0.session) != nil }.map(\.session.text)
+        guard taken.isEmpty else {
+            throw AgentError(
+                .conflict, "These sessions are here already: \(taken.joined(separator: ", ")). Sign out of them first.")
+        }
+        if !table.sessions.isEmpty {
+            for index in records.indices {
+                records[index].defaultSince = nil
+                records[index].isDefaultImplied = false
+            }
+        }
+        for (count, record) in records.enumerated() {
+            do throws(StoreError) {
+                try await table.store.save(record)
+            } catch {
+                for former in records[..<count] { try? await table.store.delete(former.session) }
+                throw AgentError(error)
+            }
+        }
+        await table.storeWasReplaced()
+        return ImportResult(sessions: records.map(\.session))
+    }
+
+    private static func records(in content: Secret) throws(AgentError) -> [SessionRecord] {
+        guard let list = (try? JSON(parsing: content.revealBytes()))?["sessions"]?.arrayValue else {
+            throw AgentError(.validation, "There are no sessions in it that this authd knows.")
+        }
+        var records: [SessionRecord] = []
+        for json in list {
+            do throws(DamagedRecord) {
+                records.append(try SessionRecord(decoding: Secret(bytes: json.serialized())))
+            } catch {
+                throw AgentError(.validation, "One of the sessions in it cannot be read: \(error.reason).")
+            }
+        }
+        return records
+    }
+}

@@ -1,0 +1,229 @@
+package import AuthModel
+package import AuthWire
+import Synchronization
+
+/// What a person does with the store itself.
+package struct StoreAdmin: Sendable {
+    /// What lies outside: files, settings, the stores that could be.
+    package struct Surroundings: Sendable {
+        /// A store that is not in use yet.
+        package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
+        /// What the command line or the settings want for the next start; `nil`: nothing.
+        package var wanted: @Sendable () async -> StoreKind?
+        /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
+        /// is cancelled.
+        package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
+        package var moves: any UnfinishedMoveKeeper
+        package var parcels: any ParcelSealing
+
+        package init(
+            open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
+            wanted: @escaping @Sendable () async -> StoreKind?,
+            choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
+            moves: any UnfinishedMoveKeeper, parcels: any ParcelSealing
+        ) {
+            self.open = open
+            self.wanted = wanted
+            self.choose = choose
+            self.moves = moves
+            self.parcels = parcels
+        }
+    }
+
+    let table: SessionRegistry
+    private let store: MovableStore
+    let surroundings: Surroundings
+    private let turn = MoveTurn()
+
+    /// - Parameter store: the table's.
+    package init(table: SessionRegistry, store: MovableStore, surroundings: Surroundings) {
+        self.table = table
+        self.store = store
+        self.surroundings = surroundings
+    }
+
+    /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
+    package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
+        try await unlock(store.present, params.passphrase)
+        await table.personIsHere()
+        let info = table.board.store
+        guard info.state == .ready else { throw .storeNotRead(info) }
+        return info
+    }
+
+    private func unlock(_ store: MovableStore.Store, _ passphrase: String?) async throws(AgentError) {
+        guard let sealed = store as? any SealedStore else { return }
+        do throws(SealRefusal) {
+            try await sealed.unlock(with: passphrase.map { Secret($0) })
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
+        guard let sealed = store.present as? any SealedStore else {
+            throw AgentError(
+                .unsupported, "Only sealed files have keys of their own; sessions are kept in \(store.kind.rawValue).")
+        }
+        let change = try Self.change(params)
+        do throws(SealRefusal) {
+            try await sealed.rekey(change)
+        } catch {
+            throw AgentError(error)
+        }
+        return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change))
+    }
+
+    private static func change(_ params: StoreRekey) throws(AgentError) -> KeyChange {
+        guard let key = params.key else { return params.passphrase.map { .passphrase(Secret($0)) } ?? .sameOutside }
+        guard params.passphrase == nil else {
+            throw AgentError(.validation, "Either a passphrase or a key opens the new seal: give one of them.")
+        }
+        guard !key.isEmpty, key.count <= mostKeyBytes else {
+            throw AgentError(.validation, "A key has 1 to \(mostKeyBytes) bytes; this one has \(key.count).")
+        }
+        return .given(Secret(bytes: key))
+    }
+
+    /// As much as the agent reads of a key file at its start.
+    private static let mostKeyBytes = 1 << 16
+
+    /// The next start looks where the settings say.
+    private static func whatToSet(_ change: KeyChange) -> String {
+        switch change {
+        case .sameOutside: ""
+        case .passphrase: " authd.toml is to say sealed_key = \"passphrase\"."
+        case .given:
+            " Set sealed_key in authd.toml to the file that holds the key, or make the credential from it."
+        }
+    }
+
+    // MARK: Moving
+
+    /// Moves every session to another store. Until all of them are there, and the next start is to look there, they are
+    /// in the old one; from then on in the new one.
+    package func migrate(_ params: StoreMigrate) async throws(AgentError) -> MessageResult {
+        let kind = params.to
+        guard kind != .memory else {
+            throw AgentError(.unsupported, "In memory nothing is kept: start authd with --store memory for that.")
+        }
+        guard kind != store.kind else {
+            return MessageResult(message: "Sessions are kept in \(kind.rawValue) already.")
+        }
+        if let wanted = await surroundings.wanted(), wanted != kind {
+            throw AgentError(
+                .conflict,
+                "authd is told to keep sessions in \(wanted.rawValue), by --store or in authd.toml, and its next start would "
+                    + "look there: take that away, or set store = \"\(kind.rawValue)\", first.")
+        }
+        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
+        let target: MovableStore.Store
+        do throws(StoreError) {
+            target = try await surroundings.open(kind)
+        } catch {
+            throw AgentError(error)
+        }
+        try await unlock(target, params.passphrase)
+        guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
+        defer { turn.giveBack() }
+        // What is left there of a move from there is no session any more: it must not come back with this one.
+        if let former = await surroundings.moves.load(), former.from == kind, former.to == store.kind {
+            guard await finish(former, in: target).isEmpty else {
+                throw AgentError(
+                    .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
+            }
+        }
+        await table.drain()
+        var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
+        var count = 0
+        try await store.move { source throws(AgentError) in
+            let moved = try await StoreMove(source: source, target: target).copy()
+            unfinished.copies = moved.map(UnfinishedMove.Copy.init)
+            count = moved.count
+            do throws(StoreError) {
+                try await surroundings.moves.keep(unfinished)
+                try await surroundings.choose(kind)
+            } catch {
+                try? await surroundings.moves.keep(nil)
+                throw AgentError(error)
+            }
+            unfinished.copies = await finish(unfinished, in: source, new: target)
+            return target
+        }
+        await table.storeWasReplaced()
+        let left = unfinished.copies.map(\.session.text).joined(separator: ", ")
+        let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
+        return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")
+    }
+
+    /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.
+    package func finishMove() async {
+        guard let move = await surroundings.moves.load() else { return }
+        // Sessions are where they were before, by somebody's will: nothing there is a copy.
+        if move.from == store.kind { try? await surroundings.moves.keep(nil) }
+        guard move.to == store.kind else { return }
+        for await state in store.states() where state == .ready { break }
+        guard !Task.isCancelled, let old = try? await surroundings.open(move.from) else { return }
+        for await state in old.states() where state == .ready {
+            // Another move ends this one, too.
+            guard turn.take() else { return }
+            defer { turn.giveBack() }
+            guard let move = await surroundings.moves.load(), move.to == store.kind, move.from == old.kind else {
+                return
+            }
+            if await finish(move, in: old).isEmpty { return }
+        }
+    }
+
+    /// - Parameter new: where sessions are; `nil`: in the table's store.
+    /// - Returns: what is left to do.
+    private func finish(
+        _ move: UnfinishedMove, in old: any SessionStore, new: (any SessionStore)? = nil
+    ) async -> [UnfinishedMove.Copy] {
+        var rest = move
+        rest.copies = await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new ?? store)
+        // What cannot be written down is done again by the next start: there is nothing left for it to do.
+        try? await surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
+        return rest.copies
+    }
+}
+
+/// Sessions are moved, or what a move has left is removed: one at a time.
+private final class MoveTurn: Sendable {
+    private let isTaken = Mutex(false)
+
+    /// - Returns: whether it is the caller's, who then gives it back.
+    func take() -> Bool {
+        isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    func giveBack() { isTaken.withLock { $0 = false } }
+}
+
+extension AgentError {
+    init(_ refusal: SealRefusal) {
+        switch refusal {
+        case .needsPassphrase(isNew: false):
+            self.init(.validation, "A passphrase has sealed this: it is to be given.", cause: "passphrase")
+        case .needsPassphrase(isNew: true):
+            self.init(
+                .validation, "A passphrase will seal this, and none was chosen yet: it is to be given.",
+                cause: "new_passphrase")
+        case .wrongPassphrase:
+            self.init(.refused, "That is not the passphrase that has sealed this.", cause: "passphrase")
+        case .tooShort:
+            self.init(
+                .validation,
+                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: whoever has the disk has all the time.",
+                cause: "new_passphrase")
+        case .damaged(let reason): self.init(.validation, "It cannot be opened: \(reason).", cause: "damaged")
+        case .busy:
+            self.init(
+                .busy, "Another export bundle is being sealed or opened: try again in a second.", cause: "passphrase")
+        case .store(let error): self.init(error)
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import AuthAgent
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Session table")
+struct SessionRegistryTests {
+    static let fields = ["email": "a@b.example", "password": "secret"]
+    static let start = LoginStart(provider: "example", fields: fields)
+    static let get = TokenGet()
+
+    private static func given(_ token: LiveToken?) throws -> String? {
+        try token.map { try TokenResult(JSON(parsing: $0.json)).accessToken }
+    }
+
+    @Test("a sign-in makes a session that is in the store before it is told")
+    func signIn() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            let step = try await desk.start(Self.start)
+            #expect(step.kind == .done)
+            #expect(step.status?.state == .active)
+            #expect(step.status?.user?.email == "a@b.example")
+            #expect(try await example.store.load(SessionName("example"))?.tokens.accessToken == Secret("token-1"))
+            #expect(try Self.given(table.liveToken(Self.get)) == "token-1")
+        }
+        #expect(example.transport.asked == ["POST http://localhost:1/login"])
+    }
+
+    @Test("a token is given out with how long it is still valid, also if that is less than was asked for")
+    func validity() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering(lifetime: 600))
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            example.clock.advance(.seconds(100))
+            let live = try #require(table.liveToken(Self.get)).json
+            #expect(try TokenResult(JSON(parsing: live)).valid == .seconds(500))
+            let more = try await table.token(TokenGet(minValid: .seconds(1200)))
+            #expect(more.accessToken == "token-2" && more.valid == .seconds(600))
+        }
+    }
+
+    @Test("a session whose profile has no request for it is not said to be validated")
+    func nothingToQuery() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            let status = try await table.validate(SessionParams())
+            #expect(status.state == .active && status.message?.hasPrefix("There is nothing to query") == true)
+        }
+        #expect(example.transport.asked == ["POST http://localhost:1/login"])
+    }
+
+    @Test("two hundred callers around the end of a token are one request")
+    func oneRequest() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            // The alarm may renew it before they come, or with them.
+            example.clock.advance(.seconds(2000))
+            let tokens = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 1...200 { group.addTask { try await table.token(Self.get).accessToken } }
+                return try await group.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(tokens == ["token-2"])
+        }
+        #expect(example.transport.asked.count == 2)
+    }
+
+    @Test("a token is renewed by itself when its deadline comes")
+    func byItself() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            let end = ManualClock.moment(.seconds(1000)).boot
+            await example.clock.somebodySleeps(until: end - .seconds(30))
+            example.clock.advance(.seconds(900))
+            for await _ in table.board.changes() where table.board.renewals == 1 { break }
+            #expect(try Self.given(table.liveToken(Self.get)) == "token-2")
+        }
+    }
+
+    @Test("a new table on the same store serves the sessions without a request")
+    func pickedUp() async throws {
+        let store = MemoryStore()
+        let first = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await first.running { _, desk in _ = try await desk.start(Self.start) }
+        let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await second.running { table, _ in
+            let token = try await table.token(Self.get)
+            #expect(token.accessToken == "token-1")
+            #expect(try table.status(nil).isDefault)
+        }
+        #expect(second.transport.asked.isEmpty)
+    }
+
+    @Test("a signed-out session is gone from the store and unknown afterwards")
+    func signOut() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            let last = try await table.logout(SessionLogout())
+            #expect(last.state == .signedOut)
+            #expect(try await example.store.loadAll().isEmpty)
+            #expect(throws: AgentError.noSession) { try table.status(nil) }
+        }
+    }
+
+    @Test("a person may sign out and in again as often as they like")
+    func againAndAgain() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            for round in 1...5 {
+                let step = try await desk.start(Self.start)
+                #expect(step.status?.state == .active)
+                #expect(try await table.token(Self.get).accessToken == "token-\(round)")
+                _ = try await table.logout(SessionLogout())
+                #expect(try await example.store.loadAll().isEmpty)
+                #expect(throws: AgentError.noSession) { try table.status(nil) }
+            }
+        }
+    }
+
+    @Test("the default is the first session until another is chosen, and stays so over a restart")
+    func defaultSession() async throws {
+        let store = MemoryStore()
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        let second = try SessionName("second")
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            example.clock.advance(.seconds(1))
+            _ = try await desk.start(LoginStart(provider: "example", session: second, fields: Self.fields))
+            #expect(try table.status(nil).session.text == "example")
+            #expect(try await table.use(SessionUse(session: second)).isDefault)
+        }
+        let restarted = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await restarted.running { table, _ in
+            let status = try table.status(nil)
+            #expect(status.session == second)
+            #expect(table.board.statuses().count { $0.isDefault } == 1)
+        }
+    }
+
+    @Test("a caller that is cancelled is let go, and the renewal goes on")
+    func cancelled() async throws {
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let counter = Counter()
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            let number = counter.next()
+            if number == 2 { for await _ in gate { break } }
+            return ExampleProvider.json(200, #"{"token":"token-\#(number)","expires_in":1000}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            example.clock.advance(.seconds(2000))
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await #expect(throws: AgentError.self) { try await table.token(Self.get) } }
+                group.cancelAll()
+            }
+            async let other = table.token(Self.get)
+            open.yield()
+            #expect(try await other.accessToken == "token-2")
+        }
+        #expect(transport.asked.count == 2)
+    }
+
+    @Test("after a lost connection the next request begins on a new one, and the cause is told")
+    func lostConnection() async throws {
+        let counter = Counter()
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            if counter.next() > 1 { throw .connectionLost(host: "localhost", reason: "cut") }
+            return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { table, desk in
+            _ = try await desk.start(Self.start)
+            example.clock.advance(.seconds(2000))
+            await #expect(throws: AgentError.self) { try await table.token(Self.get) }
+            #expect(try table.status(nil).state == .stale)
+            #expect(try table.status(nil).cause == "provider_unreachable")
+        }
+        #expect(transport.closed.contains("http://localhost:1"))
+        #expect(transport.dropped == 0)
+    }
+
+    @Test("waiting for a state ends when it is reached")
+    func waiting() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            async let waited = table.wait(SessionWait(until: .active))
+            _ = try await desk.start(Self.start)
+            #expect(try await waited.session.text == "example")
+        }
+    }
+
+    @Test("whoever waits when the table stops is told so")
+    func stopping() async throws {
+        let (gate, open) = AsyncStream<Void>.makeStream()
+        let counter = Counter()
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            if counter.next() > 1 { for await _ in gate { break } }
+            return ExampleProvider.json(200, #"{"token":"token-1","expires_in":1000}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        let table = example.table
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await table.run() }
+            await table.ready()
+            _ = try await SignInService(table: table).start(Self.start)
+            example.clock.advance(.seconds(2000))
+            group.cancelAll()
+            open.finish()
+        }
+        await #expect(throws: AgentError.stopping) { try await table.token(Self.get) }
+    }
+}

@@ -1,0 +1,136 @@
+import AuthAgent
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("Sign-in")
+struct SignInServiceTests {
+    @Test("what is missing is asked for, one step at a time, and nothing is sent before")
+    func steps() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            let first = try await desk.start(LoginStart(provider: "example"))
+            #expect(first.kind == .fields)
+            #expect(first.fields?.map(\.name) == ["email", "password"])
+            let second = try await desk.answer(
+                LoginAnswer(login: first.login, fields: ["email": "a@b.example"]))
+            #expect(second.fields?.map(\.name) == ["password"])
+            #expect(example.transport.asked.isEmpty)
+            let done = try await desk.answer(LoginAnswer(login: first.login, fields: ["password": "secret"]))
+            #expect(done.kind == .done)
+        }
+    }
+
+    @Test("wrong input is told and asked for again before anything is sent")
+    func wrongInput() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            let step = try await desk.start(
+                LoginStart(provider: "example", fields: ["email": "no address", "password": "secret"]))
+            #expect(step.kind == .fields)
+            #expect(step.fields?.map(\.name) == ["email"])
+            #expect(step.message?.contains("e-mail") == true)
+            #expect(example.transport.asked.isEmpty)
+            let done = try await desk.answer(LoginAnswer(login: step.login, fields: ["email": "a@b.example"]))
+            #expect(done.kind == .done)
+        }
+    }
+
+    @Test("a refusal carries the provider's own words, and the session does not come to be")
+    func refused() async throws {
+        let transport = ScriptedTransport { _ throws(TransportError) in
+            ExampleProvider.json(401, #"{"message":"Nobody of that name"}"#)
+        }
+        let example = try ExampleProvider(transport: transport)
+        try await example.running { table, desk in
+            let step = try await desk.start(SessionRegistryTests.start)
+            #expect(step.kind == .failed)
+            #expect(step.error?.kind == .refused)
+            #expect(step.error?.providerMessage == "Nobody of that name")
+            #expect(table.board.statuses().isEmpty)
+        }
+    }
+
+    @Test("a second sign-in to the same session is refused without the id of the first, or ends it if it says so")
+    func second() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            let first = try await desk.start(LoginStart(provider: "example", fields: ["email": "a@b.example"]))
+            do throws(AgentError) {
+                _ = try await desk.start(SessionRegistryTests.start)
+                Issue.record("a second sign-in began")
+            } catch {
+                #expect(error.kind == .busy)
+                #expect(error.cause == "sign_in_in_progress")
+                #expect(!error.json.text().contains(first.login))
+            }
+            let here = try await desk.wait(LoginParams(login: first.login))
+            #expect(here.fields?.map(\.name) == ["password"])
+            var replacing = SessionRegistryTests.start
+            replacing.replacesSignIn = true
+            #expect(try await desk.start(replacing).kind == .done)
+            await #expect(throws: AgentError.unknownLogin) { try await desk.wait(LoginParams(login: first.login)) }
+        }
+    }
+
+    @Test("a cancelled sign-in is over, and another may begin")
+    func cancelled() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            let first = try await desk.start(LoginStart(provider: "example"))
+            #expect(try await desk.cancel(LoginParams(login: first.login)).error?.kind == .denied)
+            await #expect(throws: AgentError.unknownLogin) { try await desk.cancel(LoginParams(login: first.login)) }
+            #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
+        }
+    }
+
+    @Test("a sign-in that nobody touches makes room after a quarter of an hour")
+    func abandoned() async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { table, desk in
+            _ = try await desk.start(LoginStart(provider: "example"))
+            let end = example.clock.now().boot + SignInService.patience
+            await example.clock.somebodySleeps(until: end)
+            example.clock.advance(SignInService.patience)
+            for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
+            #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
+        }
+    }
+
+    @Test(
+        "unknown names are told with those there are",
+        arguments: [
+            LoginStart(provider: "nobody"), LoginStart(provider: "example", environment: "moon"),
+            LoginStart(provider: "example", method: "telepathy"),
+            LoginStart(provider: "example", fields: ["shoe_size": "42"]),
+        ])
+    func unknownNames(params: LoginStart) async throws {
+        let example = try ExampleProvider(transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            await #expect(throws: AgentError.self) { try await desk.start(params) }
+            #expect(example.transport.asked.isEmpty)
+            // What was refused is not left behind.
+            let next = try await desk.start(SessionRegistryTests.start)
+            #expect(next.kind == .done)
+        }
+    }
+
+    @Test("a name that is taken by another provider's session is a conflict")
+    func conflict() async throws {
+        let store = MemoryStore()
+        try await store.save(
+            SessionRecord(
+                session: SessionName("example"), provider: "other", environment: "local", method: "password",
+                tokens: TokenSet(accessToken: Secret("t"), issuedAt: WallTime(unixSeconds: 1_800_000_000)), user: nil,
+                rawUser: nil, signedInAt: WallTime(unixSeconds: 1_800_000_000)))
+        let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
+        try await example.running { _, desk in
+            do throws(AgentError) {
+                _ = try await desk.start(SessionRegistryTests.start)
+                Issue.record("the session was taken over")
+            } catch {
+                #expect(error.kind == .conflict)
+            }
+        }
+    }
+}

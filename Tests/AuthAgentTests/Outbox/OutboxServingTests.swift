@@ -1,0 +1,139 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@testable import AuthAgent
+
+@Suite("The outbox's desk", .timeLimit(.minutes(1)))
+struct OutboxServingTests {
+    /// One write, on a disk that fails at first.
+    private actor FailingOutbox: OutboxStore {
+        private let request: OutboxRequest
+        private var entries: [OutboxEntry]
+        private var failures: Int
+        /// Each try to read it.
+        nonisolated let reads: AsyncStream<Void>
+        private let reading: AsyncStream<Void>.Continuation
+
+        init(_ entry: OutboxEntry, _ request: OutboxRequest, failures: Int) {
+            (reads, reading) = AsyncStream.makeStream()
+            (entries, self.request, self.failures) = ([entry], request, failures)
+        }
+
+        nonisolated var mayHoldEntries: Bool { true }
+
+        func all() throws(OutboxError) -> [OutboxEntry] {
+            reading.yield()
+            failures -= 1
+            if failures >= 0 { throw .disk(reason: "disk I/O error") }
+            return entries
+        }
+
+        func request(of id: String) -> OutboxRequest? { request }
+        func add(_ entry: OutboxEntry, _ request: OutboxRequest) { entries.append(entry) }
+        func note(_ verdict: AgentError?, on id: String) {}
+        func remove(_ id: String) { entries.removeAll { $0.id == id } }
+        func rest() {}
+    }
+
+    @Test("an outbox that cannot be read at the start is read again by itself, and what waits in it is sent")
+    func readAgain() async throws {
+        let (sent, sending) = AsyncStream<String>.makeStream()
+        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+            sending.yield(request.url)
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIClientTests.play(example) { table, api in
+            let session = try SessionName("example")
+            let entry = OutboxEntry(
+                id: "a", session: session, owner: .init(provider: "example", environment: "local", userID: "7"),
+                title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
+            let store = FailingOutbox(entry, .request(params), failures: 2)
+            let desk = Outbox(
+                table: table, api: api, store: store, clock: example.clock, seed: 1, publish: { _ in })
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await desk.run() }
+                var reads = store.reads.makeAsyncIterator()
+                for _ in 1...2 {
+                    await reads.next()
+                    await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
+                    example.clock.advance(Backoff.longest)
+                }
+                var urls = sent.makeAsyncIterator()
+                #expect(await urls.next() == "http://localhost:1/votes")
+                group.cancelAll()
+            }
+        }
+    }
+
+    @Test("a form is sent again with the same bytes, and a caller's own key is no part of them")
+    func boundary() async throws {
+        let (sent, sending) = AsyncStream<(type: String?, body: String?)>.makeStream()
+        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+            let type = request.headers.first { $0.name == "Content-Type" }?.value.reveal()
+            sending.yield((type, request.body?.reveal()))
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIClientTests.play(example) { _, api in
+            let session = try SessionName("example")
+            let key = "chosen-by-the-caller"
+            let params = APIRequest(
+                session: session, method: "POST", path: "/votes", headers: ["Idempotency-Key": key],
+                multipart: [MultipartPart(name: "vote", content: .text("yes"))], queue: true)
+            func entry(_ boundary: String?) -> OutboxEntry {
+                OutboxEntry(
+                    id: "a", session: session, owner: .init(provider: "example", environment: "local"), title: "vote",
+                    idempotencyKey: key, boundary: boundary, queuedAt: WallTime(unixSeconds: 1))
+            }
+            let kept = MultipartBody.newBoundary()
+            for boundary in [kept, kept, nil] { _ = try await api.send(.request(params), entry(boundary)) }
+            var requests = sent.makeAsyncIterator()
+            let (first, second, old) = (await requests.next(), await requests.next(), await requests.next())
+            #expect(first?.type == "multipart/form-data; boundary=" + kept)
+            #expect(first?.body == second?.body && first?.type == second?.type)
+            for request in [first, old] {
+                #expect(request?.body?.contains(key) == false && request?.type?.contains(key) == false)
+            }
+            #expect(old?.body != first?.body)
+        }
+    }
+
+    @Test("a boundary is made of the system's random bytes, and is one that RFC 2046 §5.1.1 allows")
+    func newBoundary() {
+        let made = (0..<100).map { _ in MultipartBody.newBoundary() }
+        #expect(Set(made).count == 100)
+        for boundary in made { #expect(boundary.wholeMatch(of: /authd-[A-Za-z0-9_-]{43}/) != nil, "\(boundary)") }
+    }
+
+    @Test("an entry is sent with the sign-in it was made for, and with another only if the user names it")
+    func signIn() async throws {
+        let (sent, sending) = AsyncStream<String>.makeStream()
+        let example = try APIClientTests.provider { request, _ throws(TransportError) in
+            sending.yield(request.url)
+            return ExampleProvider.json(200, "{}")
+        }
+        try await APIClientTests.play(example) { table, api in
+            let session = try SessionName("example")
+            let present = try await table.session(session).record.signIn
+            let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
+            func entry(_ signIn: SignInID?) -> OutboxEntry {
+                OutboxEntry(
+                    id: "a", session: session, owner: .init(provider: "example", environment: "local"), signIn: signIn,
+                    title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
+            }
+            let error = await #expect(throws: AgentError.self) {
+                try await api.send(.request(params), entry(SignInID.random()))
+            }
+            #expect(error?.kind == .denied && error?.cause == "other_sign_in")
+            #expect(error?.isFinalForWrite == true)
+            _ = try await api.send(.request(params), entry(present))
+            // An older authd did not write it down.
+            _ = try await api.send(.request(params), entry(nil))
+            _ = try await api.send(.request(params), entry(SignInID.random()), inAnySignIn: true)
+            sending.finish()
+            #expect(await sent.reduce(0) { count, _ in count + 1 } == 3)
+        }
+    }
+}
