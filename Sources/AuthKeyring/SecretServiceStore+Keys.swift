@@ -3,7 +3,7 @@ import AuthWire
 import GLibRuntime
 
 /// Keys of the agent's own, one item each beside the sessions.
-extension SecretServiceStore: KeyKeeper {
+extension SecretServiceStore: KeyStore {
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
         let values = try await attempt { store, keyring, deadline throws(StoreError) in
             try await store.values(KeyItem.attributes(purpose), keyring, deadline)

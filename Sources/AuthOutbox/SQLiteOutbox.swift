@@ -18,7 +18,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     private nonisolated let file: OutboxFile?
-    private let keys: any KeyKeeper
+    private let keys: any KeyStore
     private let mostBytes: Int
     /// Opens and closes the file: in turn, so that what is closed later never removes what was opened meanwhile.
     private let disk = BlockingThread()
@@ -28,7 +28,7 @@ package actor SQLiteOutbox: OutboxStore {
     ///   - path: `nil` keeps entries in memory, for sessions that are kept there.
     ///   - keys: where the key is, made at the first entry.
     ///   - mostBytes: of all that is sent later, sealed.
-    package init(path: String?, keys: any KeyKeeper, mostBytes: Int = SQLiteOutbox.mostBytes) {
+    package init(path: String?, keys: any KeyStore, mostBytes: Int = SQLiteOutbox.mostBytes) {
         file = path.map(OutboxFile.init(path:))
         self.keys = keys
         self.mostBytes = mostBytes

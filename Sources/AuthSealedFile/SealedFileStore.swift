@@ -7,7 +7,7 @@ import Synchronization
 /// Sessions in sealed files, for machines without a keyring: one file a session, and an index of them.
 ///
 /// Invariant: one call at a time touches the folder, on a thread that may wait for a disk.
-package final class SealedFileStore: SessionStore, KeyKeeper, SealedStore {
+package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     /// A disk that does not answer for so long is said not to.
     package static let limit = Duration.seconds(5)
     /// Far above what scrypt takes on a slow machine, and what a thousand sessions take to be sealed anew.

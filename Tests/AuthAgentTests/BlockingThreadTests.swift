@@ -10,7 +10,7 @@ struct BlockingThreadTests {
 
     @Test("does work in its order, one after the other, whoever gives it")
     func order() async {
-        let notes = Notes()
+        let notes = RecordedNotes()
         let go = DispatchSemaphore(value: 0)
         thread.submit { go.wait() }
         for number in 1...100 { thread.submit { notes.add("\(number)") } }
@@ -32,7 +32,7 @@ struct BlockingThreadTests {
 
     @Test("work whose caller is cancelled is done all the same; a caller that has to know waits")
     func cancelled() async {
-        let notes = Notes()
+        let notes = RecordedNotes()
         let go = DispatchSemaphore(value: 0)
         thread.submit { go.wait() }
         let given = Task { [thread] in await thread.run { notes.add("given") } }

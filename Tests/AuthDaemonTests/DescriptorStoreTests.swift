@@ -11,12 +11,12 @@ import Testing
 struct DescriptorStoreTests {
     private let manager = Manager()
 
-    private func session(_ token: String) throws -> HandedOver {
+    private func session(_ token: String) throws -> HandedOverSession {
         let now = WallTime(unixSeconds: 1_800_000_000)
         let record = SessionRecord(
             session: try SessionName("work"), provider: "shop", environment: "production", method: "password",
             tokens: TokenSet(accessToken: Secret(token), issuedAt: now), user: nil, rawUser: nil, signedInAt: now)
-        return HandedOver(record: record, isKept: true, isUnsaved: false)
+        return HandedOverSession(record: record, isKept: true, isUnsaved: false)
     }
 
     @Test("is the newest, and it is in before the former is out; the former is wiped for all who have it")
@@ -30,7 +30,7 @@ struct DescriptorStoreTests {
         #expect(manager.messages == ["in sessions.1", "in sessions.2", "out sessions.1"])
         #expect(manager.shelf.entries.map(\.name) == ["sessions.2"])
         #expect(manager.shelf.fewest == 1)
-        #expect(DescriptorShelf.content(of: copy).allSatisfy { $0 == 0 })
+        #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 })
 
         let next = manager.store()
         #expect(next.take(of: .secretService) == [try session("second")])
@@ -53,14 +53,14 @@ struct DescriptorStoreTests {
 
     @Test("is refused, and told in the log, when it is no such memory, not sealed, too large, cut off or foreign")
     func refused() throws {
-        let whole = Data(HandedOver.encode([try session("token")], of: .secretService).revealBytes())
-        let plain = DescriptorShelf.sealedMemory(holding: whole, seals: 0x2)
+        let whole = Data(HandedOverSession.encode([try session("token")], of: .secretService).revealBytes())
+        let plain = FakeDescriptorStore.sealedMemory(holding: whole, seals: 0x2)
         var ends: [Int32] = [0, 0]
         pipe(&ends)
         close(ends[1])
-        let huge = DescriptorShelf.sealedMemory(holding: Data(count: 17 << 20))
-        let cut = DescriptorShelf.sealedMemory(holding: Data("authd-sessions 1 secret-service 1\nk- {\n".utf8))
-        let foreign = DescriptorShelf.sealedMemory(holding: Data("something".utf8))
+        let huge = FakeDescriptorStore.sealedMemory(holding: Data(count: 17 << 20))
+        let cut = FakeDescriptorStore.sealedMemory(holding: Data("authd-sessions 1 secret-service 1\nk- {\n".utf8))
+        let foreign = FakeDescriptorStore.sealedMemory(holding: Data("something".utf8))
         for (number, descriptor) in [plain, ends[0], huge, cut].enumerated() {
             manager.shelf.put(descriptor, as: "sessions.\(number + 1)")
         }
@@ -79,10 +79,10 @@ struct DescriptorStoreTests {
     func killedInBetween() throws {
         manager.store().keep([try session("first")], of: .secretService)
         let old = try #require(manager.shelf.entries.first)
-        manager.shelf.put(DescriptorShelf.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
+        manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
         #expect(old.name == "sessions.1")
-        let later = HandedOver.encode([try session("second")], of: .secretService).revealBytes()
-        manager.shelf.put(DescriptorShelf.sealedMemory(holding: Data(later)), as: "sessions.12")
+        let later = HandedOverSession.encode([try session("second")], of: .secretService).revealBytes()
+        manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(later)), as: "sessions.12")
         let store = manager.store()
         #expect(store.take(of: .secretService) == [try session("second")])
         store.keep([try session("third")], of: .secretService)
@@ -97,14 +97,14 @@ struct DescriptorStoreTests {
         let first = try #require(manager.shelf.entries.first)
         manager.isDeaf.withLock { $0 = true }
         store.keep([try session("second")], of: .secretService)
-        #expect(DescriptorShelf.content(of: first.descriptor).allSatisfy { $0 == 0 })
+        #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
         #expect(manager.log.contains("could not be told"))
     }
 }
 
 /// A service manager that keeps descriptors, and a log.
 private final class Manager: Sendable {
-    let shelf = DescriptorShelf()
+    let shelf = FakeDescriptorStore()
     let isDeaf = Mutex(false)
     private let told = Mutex<[String]>([])
     private let logged = Mutex("")

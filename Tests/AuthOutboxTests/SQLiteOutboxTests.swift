@@ -128,7 +128,7 @@ struct SQLiteOutboxTests {
     }
 }
 
-private struct LockedKeys: KeyKeeper {
+private struct LockedKeys: KeyStore {
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { throw .locked }
     func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) { throw .locked }
 }

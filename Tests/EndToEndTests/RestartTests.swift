@@ -8,9 +8,9 @@ import Testing
 @Suite("A restart under a service manager", .serialized, .timeLimit(.minutes(2)))
 struct RestartTests {
     /// An agent with one session, whose manager keeps what it is given.
-    private func play(_ test: @escaping @Sendable (Scene, DescriptorShelf) async throws -> Void) async throws {
+    private func play(_ test: @escaping @Sendable (Scene, FakeDescriptorStore) async throws -> Void) async throws {
         try await Scene.play { scene in
-            let shelf = DescriptorShelf()
+            let shelf = FakeDescriptorStore()
             try await scene.restart(shelf: shelf)
             #expect(try await scene.login(.appTemplate).status == 0)
             try await test(scene, shelf)
@@ -76,7 +76,7 @@ struct RestartTests {
             defer { for copy in copies { close(copy) } }
             #expect(try await scene.agent.authc("logout").status == 0)
             #expect(shelf.entries.isEmpty)
-            for copy in copies { #expect(DescriptorShelf.content(of: copy).allSatisfy { $0 == 0 }) }
+            for copy in copies { #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 }) }
             try await scene.restart(shelf: shelf)
             #expect(try await scene.agent.authc("token").status == 3)
         }
@@ -116,12 +116,12 @@ struct RestartTests {
     func newerInKeyring() async throws {
         try await play { scene, shelf in
             // What another run has left behind, as of a manager that could not be told of the last renewal.
-            let old = shelf.entries.map { (name: $0.name, bytes: DescriptorShelf.content(of: $0.descriptor)) }
+            let old = shelf.entries.map { (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor)) }
             #expect(try await scene.agent.authc("refresh").status == 0)
             let renewed = try await scene.agent.authc("token").out
             try await scene.agent.child.end()
-            let stale = DescriptorShelf()
-            for entry in old { stale.put(DescriptorShelf.sealedMemory(holding: entry.bytes), as: entry.name) }
+            let stale = FakeDescriptorStore()
+            for entry in old { stale.put(FakeDescriptorStore.sealedMemory(holding: entry.bytes), as: entry.name) }
             try await scene.startAgent(shelf: stale)
             #expect(try await until { try await scene.agent.authc("token").out == renewed })
             #expect(try await scene.agent.authc("refresh").status == 0)

@@ -205,7 +205,7 @@ extension Play {
             if setting.agents > 1, call.call.isChange { tellOfChange(key(call.session)) }
         }
         if !running.contains(true) {
-            line = ProviderQueue()
+            line = RenewalQueue()
             tickets = [:]
             heldUntil = .zero
             lately = []

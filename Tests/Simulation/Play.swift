@@ -39,14 +39,14 @@ final class Play: Stage {
     var crashes = 0
     var requests: [Int: Request] = [:]
     /// Whose turn it is at the provider, of all sessions.
-    var line = ProviderQueue()
-    var tickets: [ProviderQueue.Ticket: Int] = [:]
+    var line = RenewalQueue()
+    var tickets: [RenewalQueue.Ticket: Int] = [:]
     /// What the provider has told this process of when it wants to be asked again.
     var heldUntil = Duration.zero
     /// What outlives the process beside the store.
     var pauses: [Int: RenewalPause] = [:]
     /// What the next process is handed.
-    var handovers: [Int: HandedOver] = [:]
+    var handovers: [Int: HandedOverSession] = [:]
     var storeCalls: [Int: StoreCall] = [:]
     var signIns: [Int: SignInRequest] = [:]
     var revocations: [Int: Revocation] = [:]

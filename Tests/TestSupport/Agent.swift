@@ -11,7 +11,7 @@ package final class Agent: Sendable {
     ///   - shelf: what the manager keeps for it from one run to the next.
     package init(
         on desktop: Desktop, _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: DescriptorShelf? = nil
+        shelf: FakeDescriptorStore? = nil
     ) async throws {
         self.desktop = desktop
         notifications = try NotifySocket(at: desktop.folder.path + "/notify", shelf: shelf)

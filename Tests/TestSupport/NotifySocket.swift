@@ -17,7 +17,7 @@ package final class NotifySocket: Sendable {
     }
 
     /// - Parameter shelf: for the descriptors that come with messages; without one they are closed.
-    package init(at path: String, shelf: DescriptorShelf? = nil) throws {
+    package init(at path: String, shelf: FakeDescriptorStore? = nil) throws {
         self.path = path
         let (messages, tell) = AsyncStream.makeStream(of: String.self)
         self.messages = messages

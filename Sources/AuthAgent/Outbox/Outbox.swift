@@ -18,7 +18,7 @@ package actor Outbox {
     private let store: any OutboxStore
     private let clock: any SystemClock
     private let publish: @Sendable (AgentEvent) -> Void
-    private let workshop = Workshop()
+    private let workshop = TaskPool()
     private let alarms: Alarms<Alarm>
     private var machine: OutboxMachine
     private var isLoaded = false

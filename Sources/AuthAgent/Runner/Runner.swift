@@ -130,10 +130,10 @@ package enum UpdateSource: Sendable {
 /// What all runners of the agent share.
 package struct AgentTasks: Sendable {
     package let clock: any SystemClock
-    package let pool: Workshop
+    package let pool: TaskPool
     package let alarms: AlarmClock
 
-    package init(clock: any SystemClock, pool: Workshop = Workshop()) {
+    package init(clock: any SystemClock, pool: TaskPool = TaskPool()) {
         self.clock = clock
         self.pool = pool
         alarms = AlarmClock(clock: clock)

@@ -76,7 +76,7 @@ final class SessionPerformer: ActionPerformer {
     // MARK: The store
 
     /// Soon: many may change at once, and go together.
-    private func handOver(_ session: HandedOver?, _ runner: isolated Runner<SessionMachine>) {
+    private func handOver(_ session: HandedOverSession?, _ runner: isolated Runner<SessionMachine>) {
         guard world.handovers.set(session, named: name) else { return }
         runner.start { [self] in
             flushHandovers()
@@ -187,7 +187,7 @@ final class SessionPerformer: ActionPerformer {
     }
 }
 
-extension RenewalGate.Turn {
+extension RenewalTurns.Turn {
     /// Why the request is not sent; `nil`: it is.
     fileprivate var failure: ProviderFailure? {
         switch self {
@@ -203,8 +203,8 @@ package struct SessionDependencies: Sendable {
     package let store: any SessionStore
     package let provider: ProviderClient
     package let tasks: AgentTasks
-    package let gate: RenewalGate
-    package let handovers: Handovers
+    package let gate: RenewalTurns
+    package let handovers: PendingHandover
     package let publish: @Sendable (SessionSnapshot) -> Void
     /// Nothing is left of the session of that name, if this runner still runs it.
     package let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void

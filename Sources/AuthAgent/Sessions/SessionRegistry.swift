@@ -28,14 +28,14 @@ package final class SessionRegistry: Sendable {
     package let transport: any HTTPTransport
     private let network: NetworkMonitor
     let tasks: AgentTasks
-    var workshop: Workshop { tasks.pool }
+    var workshop: TaskPool { tasks.pool }
     let entries: Mutex<Entries>
     let serving = Latch()
     let firstLoad = Latch()
-    private let gate: RenewalGate
-    let handovers: Handovers
-    let pauses: Pauses
-    let signOuts: SignOuts
+    private let gate: RenewalTurns
+    let handovers: PendingHandover
+    let pauses: RenewalPauses
+    let signOuts: PendingSignOuts
 
     /// - Parameters:
     ///   - cryptography: `nil`: nothing can be signed, so that no token is bound to a key.
@@ -47,8 +47,8 @@ package final class SessionRegistry: Sendable {
     package init(
         store: any SessionStore, transport: any HTTPTransport, cryptography: (any Cryptography)? = nil,
         clock: any SystemClock, network: any NetworkWatch,
-        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any PauseKeeper)? = nil,
-        signOuts: (any SignOutKeeper)? = nil, handover: (any HandoverKeeper)? = nil, seed: UInt64,
+        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any RenewalPauseStore)? = nil,
+        signOuts: (any SignOutStore)? = nil, handover: (any HandoverStore)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
@@ -64,10 +64,10 @@ package final class SessionRegistry: Sendable {
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         tasks = AgentTasks(clock: clock)
-        gate = RenewalGate(clock: clock, workshop: tasks.pool)
-        self.pauses = Pauses(keeper: pauses)
-        self.signOuts = SignOuts(keeper: signOuts)
-        handovers = Handovers(keeper: handover)
+        gate = RenewalTurns(clock: clock, workshop: tasks.pool)
+        self.pauses = RenewalPauses(keeper: pauses)
+        self.signOuts = PendingSignOuts(keeper: signOuts)
+        handovers = PendingHandover(keeper: handover)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }
 
@@ -157,7 +157,7 @@ package final class SessionRegistry: Sendable {
         workshop.order { try? await self.session(named: session)?.renew() }
     }
 
-    func pickUp(_ record: SessionRecord, handedOver: HandedOver? = nil) async {
+    func pickUp(_ record: SessionRecord, handedOver: HandedOverSession? = nil) async {
         guard session(named: record.session) == nil else { return }
         let (means, pause, seed) = (provider.means(of: record), pauses[record.session], nextSeed())
         let machine =

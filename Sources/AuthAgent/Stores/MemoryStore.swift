@@ -4,7 +4,7 @@ package import AuthWire
 import Synchronization
 
 /// Sessions that are gone with the process; chosen by a person with `--store memory`, never fallen back to.
-package final class MemoryStore: SessionStore, KeyKeeper {
+package final class MemoryStore: SessionStore, KeyStore {
     private let records = Mutex<[SessionName: SessionRecord]>([:])
     private let keys = Mutex<[KeyPurpose: Secret]>([:])
     private let state = StateBroadcast<StoreState>(.ready)

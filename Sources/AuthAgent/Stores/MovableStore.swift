@@ -6,8 +6,8 @@ import Synchronization
 /// The store that sessions are in, while they may be moved to another one.
 ///
 /// Invariant: while they are moved no call is under way in either; who calls then waits, and finds the new one.
-package final class MovableStore: SessionStore, KeyKeeper {
-    package typealias Store = any SessionStore & KeyKeeper
+package final class MovableStore: SessionStore, KeyStore {
+    package typealias Store = any SessionStore & KeyStore
 
     private struct Inside {
         var store: Store

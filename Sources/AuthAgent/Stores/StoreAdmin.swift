@@ -13,14 +13,14 @@ package struct StoreAdmin: Sendable {
         /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
-        package var moves: any UnfinishedMoveKeeper
+        package var moves: any UnfinishedMoveStore
         package var parcels: any ParcelSealing
 
         package init(
             open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () async -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
-            moves: any UnfinishedMoveKeeper, parcels: any ParcelSealing
+            moves: any UnfinishedMoveStore, parcels: any ParcelSealing
         ) {
             self.open = open
             self.wanted = wanted
@@ -33,7 +33,7 @@ package struct StoreAdmin: Sendable {
     let table: SessionRegistry
     private let store: MovableStore
     let surroundings: Surroundings
-    private let turn = MoveTurn()
+    private let turn = MovePermit()
 
     /// - Parameter store: the table's.
     package init(table: SessionRegistry, store: MovableStore, surroundings: Surroundings) {
@@ -189,7 +189,7 @@ package struct StoreAdmin: Sendable {
 }
 
 /// Sessions are moved, or what a move has left is removed: one at a time.
-private final class MoveTurn: Sendable {
+private final class MovePermit: Sendable {
     private let isTaken = Mutex(false)
 
     /// - Returns: whether it is the caller's, who then gives it back.

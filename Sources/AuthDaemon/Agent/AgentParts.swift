@@ -5,13 +5,13 @@ package import NIOCore
 package struct AgentParts: Sendable {
     /// What lives on the person's desktop.
     package struct Desktop: Sendable {
-        package var secretService: @Sendable (ProfileCatalog) -> any SessionStore & KeyKeeper
+        package var secretService: @Sendable (ProfileCatalog) -> any SessionStore & KeyStore
         package var network: @Sendable () -> any NetworkWatch
         package var sleep: @Sendable () -> any SleepWatch
         package var notices: @Sendable () -> any Notifier
 
         package init(
-            secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore & KeyKeeper,
+            secretService: @escaping @Sendable (ProfileCatalog) -> any SessionStore & KeyStore,
             network: @escaping @Sendable () -> any NetworkWatch,
             sleep: @escaping @Sendable () -> any SleepWatch,
             notices: @escaping @Sendable () -> any Notifier
@@ -44,7 +44,7 @@ package struct AgentParts: Sendable {
     package var transport: @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport
     package var cryptography: any Cryptography
     /// - Parameter path: of its file; `nil`: in memory.
-    package var outbox: @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore
+    package var outbox: @Sendable (_ path: String?, _ keys: any KeyStore) -> any OutboxStore
     /// - Parameter loop: for its clock.
     package var sealedFile: SealedFile
     package var parcels: any ParcelSealing
@@ -52,7 +52,7 @@ package struct AgentParts: Sendable {
     package typealias SealedFile =
         @Sendable (
             _ folder: String, _ source: SealingSource, _ loop: any EventLoop
-        ) -> any SessionStore & KeyKeeper
+        ) -> any SessionStore & KeyStore
 
     package init(
         read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
@@ -60,7 +60,7 @@ package struct AgentParts: Sendable {
         desktop: @escaping @Sendable () throws -> Desktop,
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
         cryptography: any Cryptography,
-        outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyKeeper) -> any OutboxStore,
+        outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyStore) -> any OutboxStore,
         sealedFile: @escaping SealedFile, parcels: any ParcelSealing
     ) {
         self.read = read

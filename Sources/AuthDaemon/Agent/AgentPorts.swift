@@ -11,13 +11,13 @@ package struct AgentPorts: Sendable {
     let desktop: any Notifier
     let clock: any SystemClock
     let tools: SignInDependencies
-    let signOuts: (any SignOutKeeper)?
-    let handover: (any HandoverKeeper)?
+    let signOuts: (any SignOutStore)?
+    let handover: (any HandoverStore)?
 
     package init(
         store: MovableStore, outbox: any OutboxStore, transport: any HTTPTransport, network: any NetworkWatch,
         sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInDependencies,
-        signOuts: (any SignOutKeeper)?, handover: (any HandoverKeeper)? = nil
+        signOuts: (any SignOutStore)?, handover: (any HandoverStore)? = nil
     ) {
         self.store = store
         self.outbox = outbox

@@ -3,7 +3,7 @@ package import AuthModel
 package import AuthWire
 
 /// How long which session is not renewed, beside the socket: it outlives the agent, and not the login.
-package struct PauseFile: PauseKeeper {
+package struct PauseFile: RenewalPauseStore {
     /// Far above what a thousand sessions need.
     private static let mostBytes = 1 << 20
 

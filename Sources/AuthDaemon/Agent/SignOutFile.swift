@@ -6,7 +6,7 @@ import Glibc
 
 /// Sign-outs that the store has not carried out, one a line, name and sign-in: so that a start does not bring back what a
 /// user ended while the keyring was away. It holds no secret.
-package struct SignOutFile: SignOutKeeper {
+package struct SignOutFile: SignOutStore {
     /// Far above what a thousand sessions need.
     private static let mostBytes = 1 << 20
 

@@ -47,7 +47,7 @@ struct Stores: Sendable {
                     Result { () throws(StoreError) in try StoreChoice(in: try place()).keep(kind) }
                 }.get()
             },
-            moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMove(), parcels: parts.parcels)
+            moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMoveStore(), parcels: parts.parcels)
     }
 
     private func place() throws(StoreError) -> String {

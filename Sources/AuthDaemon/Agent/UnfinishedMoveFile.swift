@@ -4,7 +4,7 @@ import AuthWire
 
 /// The copies that a move of sessions has still to remove: where from and where to in the first line, then name, sign-in
 /// and number of one a line. It holds no secret.
-struct UnfinishedMoveFile: UnfinishedMoveKeeper {
+struct UnfinishedMoveFile: UnfinishedMoveStore {
     /// Far above what a thousand sessions need.
     private static let mostBytes = 1 << 20
 

@@ -10,7 +10,7 @@ import Synchronization
 ///
 /// Invariant: the manager has the newest sessions, and for a moment the ones before: those are wiped, and then taken out, when
 /// the newest are in. What it has of a run that is over is taken out in the same way.
-package final class DescriptorStore: HandoverKeeper {
+package final class DescriptorStore: HandoverStore {
     /// Tells the manager, with descriptors; `false`: it cannot be told. It must not wait.
     package typealias Send = @Sendable (_ message: String, _ descriptors: [CInt]) -> Bool
 
@@ -24,7 +24,7 @@ package final class DescriptorStore: HandoverKeeper {
         /// Taken out when the next is in.
         var former: [String] = []
         var current: SealedMemory?
-        var writer = HandoverWriter()
+        var writer = HandoverEncoder()
         var number: UInt64 = 0
     }
 
@@ -52,20 +52,21 @@ package final class DescriptorStore: HandoverKeeper {
 
     // MARK: From the run before
 
-    package func take(of kind: StoreKind) -> [HandedOver] {
+    package func take(of kind: StoreKind) -> [HandedOverSession] {
         state.withLock { state in
             let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
             state.inherited = []
             state.former = inherited.map(\.name)
             state.number = inherited.first.flatMap(number) ?? 0
             defer { for given in inherited { close(given.descriptor) } }
-            var taken: [HandedOver]?
+            var taken: [HandedOverSession]?
             for given in inherited {
                 do throws(Refusal) {
                     guard number(given) != nil else { throw Refusal(reason: "it is nothing that authd handed over") }
                     // The newest counts; one before it was on its way out.
                     if taken == nil, let text = try Self.read(given.descriptor) {
-                        taken = try Self.translated { () throws(DamagedRecord) in try HandedOver.decode(text, of: kind)
+                        taken = try Self.translated { () throws(DamagedRecord) in
+                            try HandedOverSession.decode(text, of: kind)
                         }
                     }
                 } catch {
@@ -117,13 +118,13 @@ package final class DescriptorStore: HandoverKeeper {
 
     // MARK: For the next run
 
-    package func keep(_ sessions: [HandedOver], of kind: StoreKind) {
+    package func keep(_ sessions: [HandedOverSession], of kind: StoreKind) {
         state.withLock { state in
             let former = state.former
             let memory = state.current
             (state.former, state.current) = ([], nil)
             if sessions.isEmpty {
-                state.writer = HandoverWriter()
+                state.writer = HandoverEncoder()
             } else {
                 state.number += 1
                 let name = "\(Self.prefix)\(state.number)"

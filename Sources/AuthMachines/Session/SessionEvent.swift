@@ -91,7 +91,7 @@ package enum SessionAction: Sendable {
     /// What the store holds is to be held against what is here.
     case compare
     /// The next run is to have this, before the store is asked for what follows; `nil`: nothing.
-    case handOver(HandedOver?)
+    case handOver(HandedOverSession?)
     /// The state others see has changed.
     case publish(SessionSnapshot)
     /// Nothing is left of this session: it can be forgotten.

@@ -46,7 +46,7 @@ package struct SessionMachine: Machine {
     var failedAt: BootInstant?
     /// Until then the provider asked clients to wait (Retry-After).
     var heldUntil: BootInstant?
-    private var earlyTries = EarlyTries()
+    private var earlyTries = RetryBudget()
     var network = NetworkState.online
     var writer = RecordWriter()
     /// The tokens that the store is known to hold, and those on their way there.
@@ -62,7 +62,7 @@ package struct SessionMachine: Machine {
     var mayBeKept = false
     /// It has refused one that a renewal waited for, and has said nothing since.
     var proofFailed = false
-    private var handedOver: HandedOver?
+    private var handedOver: HandedOverSession?
     private var writing: TokenSet?
     /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
@@ -139,7 +139,7 @@ package struct SessionMachine: Machine {
 
     /// A session that the run before handed over; what the store holds of it is yet to be seen.
     package init(
-        handedOver: HandedOver, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
+        handedOver: HandedOverSession, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
         let record = handedOver.record
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
@@ -323,7 +323,7 @@ package struct SessionMachine: Machine {
             // Before the write: the agent may end during it.
             let mayBeKept = !wasKept && (mayBeKept || writer.isSaving)
             handOver(
-                HandedOver(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &turn)
+                HandedOverSession(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &turn)
             if let storeCall { turn.act(storeCall) }
         }
         let snapshot = snapshot(turn.now)
@@ -352,7 +352,7 @@ package struct SessionMachine: Machine {
         return nil
     }
 
-    private mutating func handOver(_ new: HandedOver?, _ turn: inout SessionTurn) {
+    private mutating func handOver(_ new: HandedOverSession?, _ turn: inout SessionTurn) {
         guard new != handedOver else { return }
         handedOver = new
         turn.act(.handOver(new))

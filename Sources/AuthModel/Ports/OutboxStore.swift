@@ -32,7 +32,7 @@ package enum OutboxError: Error, Sendable, Equatable {
 }
 
 /// Keeps keys of the agent's own, where its sessions are kept.
-package protocol KeyKeeper: Sendable {
+package protocol KeyStore: Sendable {
     /// `nil` only when the store is open and holds no such key.
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret?
     func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)

@@ -15,7 +15,7 @@ struct HandoverTests {
     @Test("are served while the store does not answer, and what is not among them is waited for")
     func servedAtOnce() async throws {
         let record = try Self.record()
-        let keeper = Keeper([HandedOver(record: record, isKept: true, isUnsaved: false)])
+        let keeper = MemoryHandoverStore([HandedOverSession(record: record, isKept: true, isUnsaved: false)])
         let store = HeldStore(holding: record)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { table, _ in
@@ -42,7 +42,7 @@ struct HandoverTests {
 
     @Test("are handed on with what has changed, and not when they are signed out")
     func handedOn() async throws {
-        let (keeper, store) = (Keeper([]), HeldStore(holding: nil))
+        let (keeper, store) = (MemoryHandoverStore([]), HeldStore(holding: nil))
         store.answer()
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { table, desk in
@@ -59,7 +59,7 @@ struct HandoverTests {
 
     @Test("of a store in memory are none")
     func memory() async throws {
-        let keeper = Keeper([])
+        let keeper = MemoryHandoverStore([])
         let example = try ExampleProvider(
             store: MemoryStore(), transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { _, desk in
@@ -71,18 +71,18 @@ struct HandoverTests {
 }
 
 /// Keeps all that it was given, in order.
-private final class Keeper: HandoverKeeper {
-    let kept = Mutex<[[HandedOver]]>([])
-    private let former: [HandedOver]
+private final class MemoryHandoverStore: HandoverStore {
+    let kept = Mutex<[[HandedOverSession]]>([])
+    private let former: [HandedOverSession]
 
-    init(_ former: [HandedOver]) {
+    init(_ former: [HandedOverSession]) {
         self.former = former
     }
 
-    var last: [HandedOver] { kept.withLock { $0.last ?? [] } }
+    var last: [HandedOverSession] { kept.withLock { $0.last ?? [] } }
 
-    func take(of kind: StoreKind) -> [HandedOver] { former }
-    func keep(_ sessions: [HandedOver], of kind: StoreKind) { kept.withLock { $0.append(sessions) } }
+    func take(of kind: StoreKind) -> [HandedOverSession] { former }
+    func keep(_ sessions: [HandedOverSession], of kind: StoreKind) { kept.withLock { $0.append(sessions) } }
 }
 
 /// A store such as a keyring, which answers nothing at first.

@@ -21,7 +21,7 @@ struct ImportTests {
             let storeDesk = StoreAdmin(
                 table: table, store: store,
                 surroundings: StoreAdmin.Surroundings(
-                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
+                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                     parcels: NoParcels()))
             try await test(table, desk, storeDesk)
         }

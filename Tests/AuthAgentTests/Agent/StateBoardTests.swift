@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The state board's events", .timeLimit(.minutes(1)))
 struct StateBoardTests {
-    private final class Hearer: Sendable {
+    private final class EventCollector: Sendable {
         let events = Mutex<[AgentEvent]>([])
         let whileHearing = Mutex<(@Sendable () -> Void)?>(nil)
 
@@ -24,7 +24,7 @@ struct StateBoardTests {
         var states: [NetworkState?] { events.withLock { $0.map(\.network?.state) } }
     }
 
-    private let hearer = Hearer()
+    private let hearer = EventCollector()
     private let board: StateBoard
 
     init() {

@@ -175,7 +175,7 @@ struct SessionChangeTests {
 
     @Test("a name is free only after everything of the signed-out session is gone")
     func name() async throws {
-        let (notes, known) = (Notes(), Known())
+        let (notes, known) = (RecordedNotes(), Known())
         let shop = try SessionName("example")
         let example = try ExampleProvider(
             transport: ExampleProvider.numbering(),

@@ -14,7 +14,7 @@ struct OAuthTableTests {
     private static let oauthPlace = "GET http://127.0.0.1:1/.well-known/oauth-authorization-server/o"
 
     /// Requests for tokens of one provider keep this distance.
-    private static let turn = ProviderQueue.spacing
+    private static let turn = RenewalQueue.spacing
 
     private static func metadata(_ members: JSONObject, issuer: String = issuer) -> HTTPReply {
         var object = members

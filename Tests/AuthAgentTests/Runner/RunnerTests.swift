@@ -8,7 +8,7 @@ import Testing
 @Suite("The runner", .timeLimit(.minutes(1)))
 struct RunnerTests {
     private let clock = ManualClock()
-    private let notes = Notes()
+    private let notes = RecordedNotes()
     private let hold = Hold()
 
     private func withRunner(_ body: (Runner<Toy>) async throws -> Void) async throws {
@@ -271,7 +271,7 @@ private struct Toy: Machine {
 }
 
 private struct ToyPerformer: ActionPerformer {
-    let notes: Notes
+    let notes: RecordedNotes
     let hold: Hold
 
     func perform(_ action: Toy.Action, on runner: isolated Runner<Toy>) {

@@ -35,7 +35,7 @@ struct MachineBench {
     }
 
     /// A session that the run before handed over.
-    init(handedOver: HandedOver) {
+    init(handedOver: HandedOverSession) {
         machine = SessionMachine(handedOver: handedOver, means: .lasting, now: Self.moment(.zero), seed: 1)
         keep(machine.handle(.begun, at: Self.moment(.zero)))
     }
@@ -188,8 +188,8 @@ struct MachineBench {
     }
 
     /// What the next run would get.
-    var handedOver: HandedOver? {
-        var last: HandedOver?
+    var handedOver: HandedOverSession? {
+        var last: HandedOverSession?
         for case .handOver(let session) in actions { last = session }
         return last
     }

@@ -19,7 +19,7 @@ struct SessionMachineComparisonTests {
     }
 
     private func handedOver(_ record: SessionRecord, isKept: Bool = true, isUnsaved: Bool = false) -> MachineBench {
-        MachineBench(handedOver: HandedOver(record: record, isKept: isKept, isUnsaved: isUnsaved))
+        MachineBench(handedOver: HandedOverSession(record: record, isKept: isKept, isUnsaved: isUnsaved))
     }
 
     @Test("is served at once, and the store is asked and not written to")

@@ -163,7 +163,7 @@ private struct LockedStore: SessionStore {
 }
 
 /// A store that answers when the test lets it.
-private final class SlowStore: SessionStore, KeyKeeper {
+private final class SlowStore: SessionStore, KeyStore {
     let hold = Hold()
     var kind: StoreKind { .secretService }
 

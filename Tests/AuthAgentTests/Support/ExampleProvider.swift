@@ -14,7 +14,7 @@ struct ExampleProvider {
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
         kept: KeptAnswers = KeptAnswers(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
-        handover: (any HandoverKeeper)? = nil, signOuts: (any SignOutKeeper)? = nil,
+        handover: (any HandoverStore)? = nil, signOuts: (any SignOutStore)? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
         publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
     ) throws {

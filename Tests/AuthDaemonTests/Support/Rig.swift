@@ -75,7 +75,7 @@ struct Rig: Sendable {
                 store: StoreAdmin(
                     table: table, store: store,
                     surroundings: StoreAdmin.Surroundings(
-                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMove(),
+                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,

@@ -64,7 +64,7 @@ final class Scene: Sendable {
     /// - Parameter shelf: what the manager keeps from one run to the next; without one each begins with nothing.
     func startAgent(
         _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: DescriptorShelf? = nil
+        shelf: FakeDescriptorStore? = nil
     ) async throws {
         let agent = try await Agent(on: desktop, arguments, with: more, through: through, shelf: shelf)
         running.withLock { $0 = agent }
@@ -74,7 +74,7 @@ final class Scene: Sendable {
     /// The agent's end, and another one.
     func restart(
         _ arguments: [String] = [], with more: [String: String] = [:], through: [String] = [],
-        shelf: DescriptorShelf? = nil
+        shelf: FakeDescriptorStore? = nil
     ) async throws {
         try await agent.child.end()
         try await startAgent(arguments, with: more, through: through, shelf: shelf)

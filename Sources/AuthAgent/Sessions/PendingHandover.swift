@@ -5,21 +5,21 @@ internal import Synchronization
 /// What the next run is to have of every session.
 ///
 /// Invariant: what ``flush(of:)`` has returned from is with the keeper, and nothing older is.
-package final class Handovers: Sendable {
+package final class PendingHandover: Sendable {
     private struct State {
-        var sessions: [SessionName: HandedOver] = [:]
+        var sessions: [SessionName: HandedOverSession] = [:]
         var isBehind = false
     }
 
     private let state = Mutex(State())
-    private let keeper: (any HandoverKeeper)?
+    private let keeper: (any HandoverStore)?
 
-    init(keeper: (any HandoverKeeper)?) {
+    init(keeper: (any HandoverStore)?) {
         self.keeper = keeper
     }
 
     /// What the run before handed over. From then on the keeper has what is told here.
-    func take(of kind: StoreKind) -> [HandedOver] {
+    func take(of kind: StoreKind) -> [HandedOverSession] {
         guard let keeper else { return [] }
         state.withLock { $0.isBehind = true }
         return keeper.take(of: kind)
@@ -27,7 +27,7 @@ package final class Handovers: Sendable {
 
     /// Has the next ``flush(of:)`` hand this over; `nil`: nothing of that session.
     /// - Returns: whether a flush is to follow that none has followed yet.
-    func set(_ session: HandedOver?, named name: SessionName) -> Bool {
+    func set(_ session: HandedOverSession?, named name: SessionName) -> Bool {
         guard keeper != nil else { return false }
         return state.withLock { state in
             state.sessions[name] = session

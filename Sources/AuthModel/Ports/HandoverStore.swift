@@ -1,16 +1,16 @@
 package import AuthWire
 
 /// Takes sessions from one run of the agent to the next one, past the store: in memory that outlives the process.
-package protocol HandoverKeeper: Sendable {
+package protocol HandoverStore: Sendable {
     /// What the run before handed over of a store of that kind; empty where there is nothing that can be believed.
-    func take(of kind: StoreKind) -> [HandedOver]
+    func take(of kind: StoreKind) -> [HandedOverSession]
 
     /// Replaces all that the next run is to have; what was kept before is wiped. It must not wait.
-    func keep(_ sessions: [HandedOver], of kind: StoreKind)
+    func keep(_ sessions: [HandedOverSession], of kind: StoreKind)
 }
 
 /// One session as it is handed to the next run.
-package struct HandedOver: Sendable, Equatable {
+package struct HandedOverSession: Sendable, Equatable {
     package var record: SessionRecord
     /// The store has held this sign-in: if it is not there any more, somebody has removed it.
     package var isKept: Bool

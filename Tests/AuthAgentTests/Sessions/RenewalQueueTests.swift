@@ -3,13 +3,13 @@ import AuthModel
 import Testing
 
 @Suite("The renewals of one provider")
-struct ProviderQueueTests {
+struct RenewalQueueTests {
     private let start = BootInstant(sinceBoot: .seconds(100))
 
     @Test("of two hundred at once ten begin in any second, the most urgent first")
     func spread() {
-        var queue = ProviderQueue()
-        var urgencies: [ProviderQueue.Ticket: Int] = [:]
+        var queue = RenewalQueue()
+        var urgencies: [RenewalQueue.Ticket: Int] = [:]
         for number in (0..<200).map({ ($0 * 37) % 200 }) {
             let entry = queue.enter(urgency: start + .seconds(number), at: start)
             if case .waiting(let ticket, _) = entry { urgencies[ticket] = number }
@@ -25,7 +25,7 @@ struct ProviderQueueTests {
 
     @Test("a single one begins at once")
     func alone() {
-        var queue = ProviderQueue()
+        var queue = RenewalQueue()
         guard case .waiting(let ticket, let turn) = queue.enter(urgency: start, at: start) else {
             Issue.record("it is held")
             return
@@ -37,7 +37,7 @@ struct ProviderQueueTests {
 
     @Test("while the provider wants to be left alone nobody begins, and who waits is told")
     func held() {
-        var queue = ProviderQueue()
+        var queue = RenewalQueue()
         for _ in 0..<3 { _ = queue.enter(urgency: start, at: start) }
         #expect(queue.hold(for: .seconds(120), at: start).count == 3)
         #expect(queue.enter(urgency: start, at: start + .seconds(20)) == .held(.seconds(100)))
@@ -49,7 +49,7 @@ struct ProviderQueueTests {
 
     @Test("a provider that wants a day gets an hour")
     func holdIsBounded() {
-        var queue = ProviderQueue()
+        var queue = RenewalQueue()
         _ = queue.hold(for: .seconds(86_400), at: start)
         #expect(queue.enter(urgency: start, at: start) == .held(Backoff.longestHold))
     }

@@ -3,18 +3,18 @@ package import AuthWire
 internal import Synchronization
 
 /// Where pauses outlive a run. What is lost there costs a try too early, never a session.
-package protocol PauseKeeper: Sendable {
+package protocol RenewalPauseStore: Sendable {
     func load() -> [SessionName: RenewalPause]
     /// Replaces all that is kept; it must not wait.
     func keep(_ pauses: [SessionName: RenewalPause])
 }
 
 /// The pauses of all sessions, as their snapshots tell them.
-final class Pauses: Sendable {
+final class RenewalPauses: Sendable {
     private let current: Mutex<[SessionName: RenewalPause]>
-    private let keeper: (any PauseKeeper)?
+    private let keeper: (any RenewalPauseStore)?
 
-    init(keeper: (any PauseKeeper)?) {
+    init(keeper: (any RenewalPauseStore)?) {
         self.keeper = keeper
         current = Mutex(keeper?.load() ?? [:])
     }

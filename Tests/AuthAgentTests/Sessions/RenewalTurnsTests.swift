@@ -6,9 +6,9 @@ import Testing
 
 /// The gate with real tasks at it, and a clock that the test turns.
 @Suite("The gate of a provider's renewals", .timeLimit(.minutes(1)))
-struct RenewalGateTests {
+struct RenewalTurnsTests {
     private let clock = ManualClock()
-    private let workshop = Workshop()
+    private let workshop = TaskPool()
 
     @Test("thirty at once begin ten a second")
     func spread() async throws {
@@ -26,15 +26,15 @@ struct RenewalGateTests {
                 for count in 1...30 {
                     await begun.reach(count)
                     if count < 30 {
-                        await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
-                        clock.advance(ProviderQueue.spacing)
+                        await clock.somebodySleeps(until: clock.now().boot + RenewalQueue.spacing)
+                        clock.advance(RenewalQueue.spacing)
                     }
                 }
                 try await group.waitForAll()
             }
             let times = begun.all.map(\.at)
             for (first, eleventh) in zip(times, times.dropFirst(10)) { #expect(eleventh - first >= .seconds(1)) }
-            #expect(times[29] - times[0] == ProviderQueue.spacing * 29)
+            #expect(times[29] - times[0] == RenewalQueue.spacing * 29)
         }
     }
 
@@ -43,7 +43,7 @@ struct RenewalGateTests {
         try await opened { gate, clock, here in
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             async let second = gate.turn(at: here, urgency: clock.now().boot)
-            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            await clock.somebodySleeps(until: clock.now().boot + RenewalQueue.spacing)
             gate.hold(here, for: .seconds(60))
             #expect(await second == .held(.seconds(60)))
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .held(.seconds(60)))
@@ -57,12 +57,12 @@ struct RenewalGateTests {
     @Test("when the agent stops nobody is left waiting")
     func stopping() async throws {
         let here = Self.provider("example")
-        let gate = RenewalGate(clock: clock, workshop: workshop)
-        await withTaskGroup(of: RenewalGate.Turn.self) { group in
+        let gate = RenewalTurns(clock: clock, workshop: workshop)
+        await withTaskGroup(of: RenewalTurns.Turn.self) { group in
             let background = Task { await workshop.run() }
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             group.addTask { await gate.turn(at: here, urgency: clock.now().boot) }
-            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            await clock.somebodySleeps(until: clock.now().boot + RenewalQueue.spacing)
             background.cancel()
             #expect(await group.next() == .stopping)
         }
@@ -71,7 +71,7 @@ struct RenewalGateTests {
     @Test("where nothing is done any more nobody waits")
     func workshopClosed() async {
         let here = Self.provider("example")
-        let gate = RenewalGate(clock: clock, workshop: workshop)
+        let gate = RenewalTurns(clock: clock, workshop: workshop)
         let background = Task { await workshop.run() }
         background.cancel()
         await background.value
@@ -84,10 +84,10 @@ struct RenewalGateTests {
         try await opened { gate, clock, here in
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             let second = Task { await gate.turn(at: here, urgency: clock.now().boot) }
-            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            await clock.somebodySleeps(until: clock.now().boot + RenewalQueue.spacing)
             second.cancel()
             #expect(await second.value == .stopping)
-            clock.advance(ProviderQueue.spacing)
+            clock.advance(RenewalQueue.spacing)
             // The clock stands still: this one has the place that was given up.
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
         }
@@ -98,7 +98,7 @@ struct RenewalGateTests {
         try await opened { gate, clock, here in
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             async let second = gate.turn(at: here, urgency: clock.now().boot)
-            await clock.somebodySleeps(until: clock.now().boot + ProviderQueue.spacing)
+            await clock.somebodySleeps(until: clock.now().boot + RenewalQueue.spacing)
             gate.close()
             #expect(await second == .stopping)
             clock.advance(.seconds(60))
@@ -107,18 +107,18 @@ struct RenewalGateTests {
     }
 
     private func opened(
-        _ test: @escaping @Sendable (RenewalGate, ManualClock, RenewalGate.Provider) async throws -> Void
+        _ test: @escaping @Sendable (RenewalTurns, ManualClock, RenewalTurns.Provider) async throws -> Void
     ) async throws {
         let here = Self.provider("example")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await workshop.run() }
-            try await test(RenewalGate(clock: clock, workshop: workshop), clock, here)
+            try await test(RenewalTurns(clock: clock, workshop: workshop), clock, here)
             group.cancelAll()
         }
     }
 
-    private static func provider(_ name: String) -> RenewalGate.Provider {
-        RenewalGate.Provider(name: name, environment: "local")
+    private static func provider(_ name: String) -> RenewalTurns.Provider {
+        RenewalTurns.Provider(name: name, environment: "local")
     }
 }
 

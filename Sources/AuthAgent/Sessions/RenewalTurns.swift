@@ -3,8 +3,8 @@ internal import AuthMachines
 package import AuthModel
 internal import Synchronization
 
-/// Lets the renewals of each provider begin one after the other, as its ``ProviderQueue`` decides.
-package final class RenewalGate: Sendable {
+/// Lets the renewals of each provider begin one after the other, as its ``RenewalQueue`` decides.
+package final class RenewalTurns: Sendable {
     /// A provider is asked at an address: its environments are strangers to each other.
     package struct Provider: Sendable, Hashable {
         let name: String
@@ -27,8 +27,8 @@ package final class RenewalGate: Sendable {
     }
 
     private struct Line {
-        var queue = ProviderQueue()
-        var waiting: [ProviderQueue.Ticket: OneShot<Turn>] = [:]
+        var queue = RenewalQueue()
+        var waiting: [RenewalQueue.Ticket: OneShot<Turn>] = [:]
         /// Somebody calls those whose turn it is.
         var isAttended = false
     }
@@ -40,9 +40,9 @@ package final class RenewalGate: Sendable {
 
     private let state = Mutex(State())
     private let clock: any SystemClock
-    private let workshop: Workshop
+    private let workshop: TaskPool
 
-    package init(clock: any SystemClock, workshop: Workshop) {
+    package init(clock: any SystemClock, workshop: TaskPool) {
         self.clock = clock
         self.workshop = workshop
     }
@@ -51,7 +51,7 @@ package final class RenewalGate: Sendable {
     package func turn(at provider: Provider, urgency: BootInstant) async -> Turn {
         let now = clock.now().boot
         let turn = OneShot<Turn>()
-        let (ticket, attends) = state.withLock { state -> (ProviderQueue.Ticket?, Bool) in
+        let (ticket, attends) = state.withLock { state -> (RenewalQueue.Ticket?, Bool) in
             guard !state.isClosed else {
                 turn.send(.stopping)
                 return (nil, false)
@@ -92,7 +92,7 @@ package final class RenewalGate: Sendable {
         for turn in waiting { turn.send(.stopping) }
     }
 
-    private func leave(_ ticket: ProviderQueue.Ticket, at provider: Provider) {
+    private func leave(_ ticket: RenewalQueue.Ticket, at provider: Provider) {
         state.withLock { state in
             state.lines[provider]?.queue.leave(ticket)
             state.lines[provider]?.waiting[ticket] = nil
@@ -134,5 +134,5 @@ package final class RenewalGate: Sendable {
 }
 
 extension SessionRecord {
-    var asked: RenewalGate.Provider { RenewalGate.Provider(name: provider, environment: environment) }
+    var asked: RenewalTurns.Provider { RenewalTurns.Provider(name: provider, environment: environment) }
 }

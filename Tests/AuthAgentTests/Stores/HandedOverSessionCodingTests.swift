@@ -3,30 +3,32 @@ import AuthWire
 import Testing
 
 @Suite("What one run hands to the next")
-struct HandedOverCodingTests {
-    private static func sessions() throws -> [HandedOver] {
+struct HandedOverSessionCodingTests {
+    private static func sessions() throws -> [HandedOverSession] {
         try ["home", "new", "work"].enumerated().map { number, name in
             var record = MachineBench.record(token: "token of \(name)\n", life: .seconds(1000))
             record.session = try SessionName(name)
-            return HandedOver(record: record, isKept: number == 0, mayBeKept: number == 1, isUnsaved: number == 2)
+            return HandedOverSession(
+                record: record, isKept: number == 0, mayBeKept: number == 1, isUnsaved: number == 2)
         }
     }
 
     @Test("comes back whole, none of them too")
     func whole() throws {
         let sessions = try Self.sessions()
-        let text = HandedOver.encode(sessions, of: .secretService)
-        #expect(try HandedOver.decode(text, of: .secretService) == sessions)
-        let none = HandedOver.encode([], of: .sealedFile)
-        #expect(try HandedOver.decode(none, of: .sealedFile).isEmpty)
+        let text = HandedOverSession.encode(sessions, of: .secretService)
+        #expect(try HandedOverSession.decode(text, of: .secretService) == sessions)
+        let none = HandedOverSession.encode([], of: .sealedFile)
+        #expect(try HandedOverSession.decode(none, of: .sealedFile).isEmpty)
     }
 
     @Test("is written at each change as if it were written for the first time")
     func writtenAgain() throws {
-        var writer = HandoverWriter()
+        var writer = HandoverEncoder()
         var sessions = try Self.sessions()
         func expectsTheSame() {
-            #expect(writer.text(of: sessions, in: .secretService) == HandedOver.encode(sessions, of: .secretService))
+            #expect(
+                writer.text(of: sessions, in: .secretService) == HandedOverSession.encode(sessions, of: .secretService))
         }
         expectsTheSame()
         expectsTheSame()
@@ -44,23 +46,23 @@ struct HandedOverCodingTests {
 
     @Test("is refused when it is of another store, and never quoted")
     func otherStore() throws {
-        let text = HandedOver.encode(try Self.sessions(), of: .secretService)
-        let refusal = #expect(throws: DamagedRecord.self) { try HandedOver.decode(text, of: .sealedFile) }
+        let text = HandedOverSession.encode(try Self.sessions(), of: .secretService)
+        let refusal = #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(text, of: .sealedFile) }
         #expect(refusal?.reason == "it is of another store than sealed-file")
     }
 
     @Test("is refused when any of its bytes is missing, and by a version that does not know it")
     func damaged() throws {
-        let bytes = HandedOver.encode(try Self.sessions(), of: .secretService).revealBytes()
+        let bytes = HandedOverSession.encode(try Self.sessions(), of: .secretService).revealBytes()
         for count in 0..<bytes.count {
             let cut = Secret(bytes: bytes[..<count])
-            let refusal = #expect(throws: DamagedRecord.self) { try HandedOver.decode(cut, of: .secretService) }
+            let refusal = #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(cut, of: .secretService) }
             #expect(refusal?.reason.contains("token of") == false)
         }
         let text = String(decoding: bytes, as: UTF8.self)
         for other in ["authd-sessions 2", "authd-session 1", "", "\u{0}"] {
             let changed = Secret(text.replacing("authd-sessions 1", with: other))
-            #expect(throws: DamagedRecord.self) { try HandedOver.decode(changed, of: .secretService) }
+            #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(changed, of: .secretService) }
         }
     }
 }

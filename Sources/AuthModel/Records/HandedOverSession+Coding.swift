@@ -1,12 +1,12 @@
 package import AuthWire
 
 /// Sessions that are handed over, as text: a head, then one session a line, its marks and its record.
-extension HandedOver {
+extension HandedOverSession {
     /// Grows when an older authd would misread it.
     private static let head = "authd-sessions 1"
 
-    package static func encode(_ sessions: [HandedOver], of kind: StoreKind) -> Secret {
-        var writer = HandoverWriter()
+    package static func encode(_ sessions: [HandedOverSession], of kind: StoreKind) -> Secret {
+        var writer = HandoverEncoder()
         return writer.text(of: sessions, in: kind)
     }
 
@@ -21,7 +21,7 @@ extension HandedOver {
     }
 
     /// All of them, or none.
-    package static func decode(_ text: Secret, of kind: StoreKind) throws(DamagedRecord) -> [HandedOver] {
+    package static func decode(_ text: Secret, of kind: StoreKind) throws(DamagedRecord) -> [HandedOverSession] {
         let lines = text.revealBytes().split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         let words = String(decoding: lines.first ?? [], as: UTF8.self).split(separator: " ")
         guard words.count == 4, words[0] + " " + words[1] == head else {
@@ -34,8 +34,8 @@ extension HandedOver {
         guard let count = Int(words[3]), lines.count == count + 2, lines.last?.isEmpty == true else {
             throw DamagedRecord(reason: "it is not whole")
         }
-        var sessions: [HandedOver] = []
-        for line in lines.dropFirst().dropLast() { sessions.append(try HandedOver(line)) }
+        var sessions: [HandedOverSession] = []
+        for line in lines.dropFirst().dropLast() { sessions.append(try HandedOverSession(line)) }
         return sessions
     }
 
@@ -51,18 +51,18 @@ extension HandedOver {
 
 /// Writes sessions that are handed over, again at each change of one. A line costs ten times what telling that its session
 /// is as it was costs: the lines of the others serve again.
-package struct HandoverWriter: Sendable {
+package struct HandoverEncoder: Sendable {
     /// In the order of what was written last.
-    private var written: [(session: HandedOver, line: Secret)] = []
+    private var written: [(session: HandedOverSession, line: Secret)] = []
     private var size = 0
 
     package init() {}
 
     /// - Parameter sessions: by name; in another order they are written as well, and anew.
-    package mutating func text(of sessions: [HandedOver], in kind: StoreKind) -> Secret {
-        var bytes = Array(HandedOver.firstLine(sessions.count, of: kind).utf8)
+    package mutating func text(of sessions: [HandedOverSession], in kind: StoreKind) -> Secret {
+        var bytes = Array(HandedOverSession.firstLine(sessions.count, of: kind).utf8)
         bytes.reserveCapacity(size)
-        var lines: [(session: HandedOver, line: Secret)] = []
+        var lines: [(session: HandedOverSession, line: Secret)] = []
         lines.reserveCapacity(sessions.count)
         var former = written[...]
         for session in sessions {

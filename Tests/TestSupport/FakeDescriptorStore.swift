@@ -3,7 +3,7 @@ import Synchronization
 
 /// A service manager's store of descriptors (systemd.service(5), FileDescriptorStoreMax=): what a service puts there by
 /// name, until it takes it out. It outlives the service.
-package final class DescriptorShelf: Sendable {
+package final class FakeDescriptorStore: Sendable {
     package struct Entry: Sendable {
         package let name: String
         package let descriptor: Int32

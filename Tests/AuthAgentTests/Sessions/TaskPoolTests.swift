@@ -3,9 +3,9 @@ import AuthConcurrency
 import Testing
 
 @Suite("The workshop", .timeLimit(.minutes(1)))
-struct WorkshopTests {
-    private let workshop = Workshop()
-    private let notes = Notes()
+struct TaskPoolTests {
+    private let workshop = TaskPool()
+    private let notes = RecordedNotes()
 
     @Test("does work that was accepted before it ran, even if it is cancelled by then")
     func cancelledBefore() async {

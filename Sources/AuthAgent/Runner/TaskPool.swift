@@ -4,7 +4,7 @@ internal import Synchronization
 ///
 /// Invariants: accepted work is done, in a cancelled task if ``run()`` has been cancelled; other work is refused to its
 /// caller; nothing is done any more when ``run()`` has returned.
-package final class Workshop: Sendable {
+package final class TaskPool: Sendable {
     package typealias Work = @Sendable () async -> Void
 
     private enum Step: Sendable {

@@ -3,7 +3,7 @@ package import AuthModel
 /// Who of a provider's sessions is renewed next: all of them together are one good citizen.
 ///
 /// Invariants: at most one begins every ``spacing``, and none before the provider's own `Retry-After` is over.
-package struct ProviderQueue: Sendable {
+package struct RenewalQueue: Sendable {
     /// Ten a second, however many sessions there are.
     package static let spacing = Duration.milliseconds(100)
 

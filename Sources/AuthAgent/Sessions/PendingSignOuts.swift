@@ -3,7 +3,7 @@ package import AuthWire
 internal import Synchronization
 
 /// Where sign-outs outlive a run that the store has not carried out.
-package protocol SignOutKeeper: Sendable {
+package protocol SignOutStore: Sendable {
     /// Which sign-in has been signed out of, by session.
     func load() -> [SessionName: SignInID]
 
@@ -14,7 +14,7 @@ package protocol SignOutKeeper: Sendable {
 }
 
 /// Sign-outs that are in progress at the store: what it still holds of them is no session any more.
-final class SignOuts: Sendable {
+final class PendingSignOuts: Sendable {
     private struct State {
         var pending: [SessionName: SignInID]
         /// Grows with each change.
@@ -24,9 +24,9 @@ final class SignOuts: Sendable {
     }
 
     private let state: Mutex<State>
-    private let keeper: (any SignOutKeeper)?
+    private let keeper: (any SignOutStore)?
 
-    init(keeper: (any SignOutKeeper)?) {
+    init(keeper: (any SignOutStore)?) {
         self.keeper = keeper
         state = Mutex(State(pending: keeper?.load() ?? [:]))
     }

@@ -1,7 +1,7 @@
 import AuthModel
 
 /// How often a change of the network may end a back-off: ten times at once, then once a minute.
-struct EarlyTries: Sendable {
+struct RetryBudget: Sendable {
     private static let most = 10
     private static let interval = Duration.seconds(60)
 

@@ -2,7 +2,7 @@ import AuthConcurrency
 import Synchronization
 
 /// What has happened in a test, in its order.
-final class Notes: Sendable {
+final class RecordedNotes: Sendable {
     private let notes = Mutex<[String]>([])
 
     var all: [String] { notes.withLock { $0 } }

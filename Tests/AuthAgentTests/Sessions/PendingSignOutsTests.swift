@@ -7,13 +7,13 @@ import Testing
 @testable import AuthAgent
 
 @Suite("Marks of sign-outs", .timeLimit(.minutes(1)))
-struct SignOutsTests {
+struct PendingSignOutsTests {
     /// A disk that a test can hold, call by call, or that is full.
-    private final class HeldDisk: SignOutKeeper {
+    private final class HeldDisk: SignOutStore {
         let content = Mutex<[SessionName: SignInID]>([:])
         let holds: [Hold]
         let isFull: Bool
-        let notes = Notes()
+        let notes = RecordedNotes()
         private let calls = Counter()
 
         init(holds: [Hold] = [], isFull: Bool = false) {
@@ -41,7 +41,7 @@ struct SignOutsTests {
     @Test("that are written in another order than they were made never lose the newer one")
     func order() async throws {
         let disk = HeldDisk(holds: [Hold(), Hold()])
-        let signOuts = SignOuts(keeper: disk)
+        let signOuts = PendingSignOuts(keeper: disk)
         let (home, work) = (try record("home"), try record("work"))
         signOuts.begin(home)
         let first = Task { await signOuts.keep() }
