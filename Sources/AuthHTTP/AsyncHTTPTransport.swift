@@ -75,7 +75,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let url = URL(string: request.url) else { throw .badURL(reason: "the address cannot be read") }
         let origin = try Origin(of: url)
         let route = try proxies.route(to: origin)

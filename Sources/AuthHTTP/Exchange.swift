@@ -23,7 +23,7 @@ struct Exchange: Sendable {
     }
 
     /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
-    func outcome() async -> Result<HTTPReply, TransportError> {
+    func outcome() async -> Result<HTTPResponse, TransportError> {
         return await withTaskGroup { group in
             group.addTask { await attempted() }
             group.addTask { await tooLong() }
@@ -35,7 +35,7 @@ struct Exchange: Sendable {
     }
 
     /// Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
-    private func tooLong() async -> Result<HTTPReply, TransportError> {
+    private func tooLong() async -> Result<HTTPResponse, TransportError> {
         let limits = attempt.limits
         let limit: Duration
         if request.streams {
@@ -47,7 +47,7 @@ struct Exchange: Sendable {
         return .failure(.timedOut(host: attempt.origin.host, after: limit))
     }
 
-    private func attempted() async -> Result<HTTPReply, TransportError> {
+    private func attempted() async -> Result<HTTPResponse, TransportError> {
         do {
             return .success(try await followed())
         } catch {
@@ -56,7 +56,7 @@ struct Exchange: Sendable {
     }
 
     /// After the last redirect allowed, the next one is handed over as an answer.
-    private func followed() async throws -> HTTPReply {
+    private func followed() async throws -> HTTPResponse {
         var url = url
         var redirects = 0
         while true {
@@ -92,7 +92,7 @@ struct Exchange: Sendable {
         return prepared
     }
 
-    private func reply(from response: HTTPClientResponse) async throws -> HTTPReply {
+    private func reply(from response: HTTPClientResponse) async throws -> HTTPResponse {
         if let sink = request.sink, (200..<300).contains(response.status.code) {
             return try await reply(from: response, into: sink)
         }
@@ -101,7 +101,8 @@ struct Exchange: Sendable {
     }
 
     /// A short body is held and answered whole; a longer one goes to the sink, if that wants it.
-    private func reply(from response: HTTPClientResponse, into sink: any HTTPAnswerSink) async throws -> HTTPReply {
+    private func reply(from response: HTTPClientResponse, into sink: any HTTPResponseSink) async throws -> HTTPResponse
+    {
         let limit = largestReply
         var held: [UInt8] = []
         var isFlowing: Bool?
@@ -124,8 +125,8 @@ struct Exchange: Sendable {
 
     private var largestReply: Int { min(request.largestReply, attempt.limits.bodyBytes) }
 
-    private static func reply(_ response: HTTPClientResponse, _ body: [UInt8]) -> HTTPReply {
-        HTTPReply(
+    private static func reply(_ response: HTTPClientResponse, _ body: [UInt8]) -> HTTPResponse {
+        HTTPResponse(
             status: Int(response.status.code), headers: headers(of: response, decoded: !body.isEmpty), body: body)
     }
 

@@ -83,7 +83,9 @@ struct DurableFileTests {
     }
 
     private struct Nowhere: HTTPTransport {
-        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply { throw .offline(reason: "none") }
+        func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+            throw .offline(reason: "none")
+        }
         func dropConnections() async {}
     }
 

@@ -42,8 +42,8 @@ private struct Provider {
             remembered: remembered?.mapValues { Secret($0) })
     }
 
-    private func reply(_ status: Int, _ body: String) -> HTTPReply {
-        HTTPReply(status: status, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
+    private func reply(_ status: Int, _ body: String) -> HTTPResponse {
+        HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
     }
 }
 

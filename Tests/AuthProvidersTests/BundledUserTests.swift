@@ -11,8 +11,8 @@ struct BundledUserTests {
         return ProviderExchange(profile: try ProfileReader.read(text, source: BundledProfiles.source).get())
     }
 
-    private func reply(_ body: String) -> HTTPReply {
-        HTTPReply(status: 200, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
+    private func reply(_ body: String) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: [("Content-Type", "application/json")], body: Array(body.utf8))
     }
 
     @Test(

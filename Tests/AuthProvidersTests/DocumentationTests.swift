@@ -32,7 +32,7 @@ struct DocumentationTests {
             request.body?.reveal()
                 == #"{"data":{"card":"0042","pin":"1234","device":{"name":"authd","trusted":false}}}"#)
         let grant = try exchange.readSignIn(
-            HTTPReply(
+            HTTPResponse(
                 status: 201, headers: [],
                 body: Array(
                     #"{"data":{"access":"a-1","refresh":"r-1","lifetime":"900","reader":{"no":7,"mail":"ada@example.org","given":"Ada","family":"Lovelace"}},"ok":true}"#

@@ -54,7 +54,7 @@ extension APIClient {
 
     private func settled(
         _ request: OutboxRequest, boundary: String? = nil
-    ) async throws(AgentError) -> (APIOrder, Session) {
+    ) async throws(AgentError) -> (PreparedCall, Session) {
         switch request {
         case .request(let params): return try await settled(params, boundary: boundary)
         case .call(let params):

@@ -59,7 +59,7 @@ extension APIClient {
     }
 
     private func carry(
-        _ order: APIOrder, _ session: Session, by stream: APIStream, within limit: Duration?
+        _ order: PreparedCall, _ session: Session, by stream: APIStream, within limit: Duration?
     ) async {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
@@ -72,7 +72,7 @@ extension APIClient {
         }
     }
 
-    private func carried(_ order: APIOrder, _ session: Session, by stream: APIStream) async {
+    private func carried(_ order: PreparedCall, _ session: Session, by stream: APIStream) async {
         do throws(AgentError) {
             let received = try await exchange(order, session, by: stream)
             if order.template.method != "GET" {

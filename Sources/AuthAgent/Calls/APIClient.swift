@@ -11,12 +11,12 @@ package final class APIClient: Sendable {
     private let table: SessionRegistry
     private let transport: any HTTPTransport
     let clock: any SystemClock
-    private let kept: KeptAnswers
+    private let kept: ResponseCache
     private let random: Mutex<SeededRandom>
 
     /// - Parameter seed: of jitter.
     package init(
-        table: SessionRegistry, transport: any HTTPTransport, clock: any SystemClock, kept: KeptAnswers, seed: UInt64
+        table: SessionRegistry, transport: any HTTPTransport, clock: any SystemClock, kept: ResponseCache, seed: UInt64
     ) {
         self.table = table
         self.transport = transport
@@ -40,33 +40,33 @@ package final class APIClient: Sendable {
     /// - Parameter boundary: of a form; `nil`: one at random.
     func settled(
         _ params: APIRequest, boundary given: String? = nil
-    ) async throws(AgentError) -> (APIOrder, Session) {
+    ) async throws(AgentError) -> (PreparedCall, Session) {
         let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
-        let order = try APIOrder(params, profile: profile, environment: environment, boundary: given ?? boundary())
+        let order = try PreparedCall(params, profile: profile, environment: environment, boundary: given ?? boundary())
         return (order, session)
     }
 
     func settled(
         _ params: APICall, boundary given: String? = nil
-    ) async throws(AgentError) -> (APIOrder, Session, Endpoint) {
+    ) async throws(AgentError) -> (PreparedCall, Session, Endpoint) {
         let session = try await table.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         guard let endpoint = profile.endpoints.first(where: { $0.name == params.endpoint }) else {
             throw .unknownEndpoint(params.endpoint, of: profile)
         }
-        let order = try APIOrder(
+        let order = try PreparedCall(
             params, endpoint: endpoint, profile: profile, environment: environment, boundary: given ?? boundary())
         return (order, session, endpoint)
     }
 
     // MARK: One call
 
-    private func answer(_ order: APIOrder, _ session: Session) async throws(AgentError) -> APIResponse {
+    private func answer(_ order: PreparedCall, _ session: Session) async throws(AgentError) -> APIResponse {
         let record = await session.record
         // Built once before the token is asked for: what cannot be sent is told first.
         let request = try order.build(record).request
-        let key = AnswerCache.Key(record, url: request.url)
+        let key = ResponseCacheStorage.Key(record, url: request.url)
         guard order.isRead else {
             let received = try await exchange(order, session)
             if order.template.method != "GET" { written(received, order, request) }
@@ -91,7 +91,7 @@ package final class APIClient: Sendable {
 
     // MARK: What is kept
 
-    private func told(_ answer: KeptAnswer, _ order: APIOrder) throws(AgentError) -> APIResponse {
+    private func told(_ answer: CachedResponse, _ order: PreparedCall) throws(AgentError) -> APIResponse {
         var response: APIResponse
         switch order.reader(sentAt: nil).read(answer.reply) {
         case .success(let read): response = read
@@ -103,7 +103,8 @@ package final class APIClient: Sendable {
     }
 
     private func keep(
-        _ received: Received, _ found: KeptAnswer?, _ order: APIOrder, _ request: HTTPRequest, _ key: AnswerCache.Key,
+        _ received: Received, _ found: CachedResponse?, _ order: PreparedCall, _ request: HTTPRequest,
+        _ key: ResponseCacheStorage.Key,
         _ session: Session
     ) throws(AgentError) -> APIResponse {
         let freshFor = order.freshFor(path: key.path)
@@ -113,7 +114,7 @@ package final class APIClient: Sendable {
             kept.put(found, at: key)
             return try told(found, order)
         }
-        let answer = KeptAnswer(
+        let answer = CachedResponse(
             received.reply, to: request, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
         // Signed out meanwhile: what would be put there now, nobody would take away again.
         if let answer, table.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
@@ -122,11 +123,11 @@ package final class APIClient: Sendable {
         return received.response
     }
 
-    func written(_ received: Received, _ order: APIOrder, _ request: HTTPRequest) {
+    func written(_ received: Received, _ order: PreparedCall, _ request: HTTPRequest) {
         let key = received.key
         kept.forget(key, and: order.outdated(path: key.path))
         guard order.rules(for: order.template.method, path: key.path)?.answersAsRead == true,
-            let answer = KeptAnswer(
+            let answer = CachedResponse(
                 received.reply, to: request, freshFor: order.freshFor(path: key.path), sentAt: received.sentAt,
                 receivedAt: received.receivedAt)
         else { return }
@@ -140,8 +141,8 @@ package final class APIClient: Sendable {
 
     struct Received {
         /// Under which an answer to the same would be kept.
-        let key: AnswerCache.Key
-        let reply: HTTPReply
+        let key: ResponseCacheStorage.Key
+        let reply: HTTPResponse
         let response: APIResponse
         let sentAt: Moment
         let receivedAt: Moment
@@ -149,7 +150,7 @@ package final class APIClient: Sendable {
 
     /// Sends with the session's token; a 401 is answered by renewing it once and sending once more.
     func exchange(
-        _ order: APIOrder, _ session: Session, by stream: APIStream? = nil, asking conditions: [HTTPField] = []
+        _ order: PreparedCall, _ session: Session, by stream: APIStream? = nil, asking conditions: [HTTPField] = []
     ) async throws(AgentError) -> Received {
         func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
             try await send(order, session, by: stream, token: token, conditions)
@@ -170,7 +171,7 @@ package final class APIClient: Sendable {
     }
 
     private func send(
-        _ order: APIOrder, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
+        _ order: PreparedCall, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
     ) async throws(AgentError) -> Result<Received, ProviderFailure> {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         var isChallenged = false
@@ -209,7 +210,7 @@ package final class APIClient: Sendable {
                 case .success(let response):
                     return .success(
                         Received(
-                            key: AnswerCache.Key(record, url: request.url), reply: reply, response: response,
+                            key: ResponseCacheStorage.Key(record, url: request.url), reply: reply, response: response,
                             sentAt: sentAt, receivedAt: clock.now()))
                 case .failure(let said):
                     reason = wantsNonce ? .refused(.wantsNonceAgain(said.error)) : said
@@ -236,7 +237,7 @@ package final class APIClient: Sendable {
 
     /// The answer, after a renewal where the token was refused. Whether the session is over is what its status says.
     private func received(
-        _ result: Result<Received, ProviderFailure>, _ order: APIOrder, _ session: SessionName
+        _ result: Result<Received, ProviderFailure>, _ order: PreparedCall, _ session: SessionName
     ) throws(AgentError) -> Received {
         guard case .failure(let failure) = result, failure.rejectsToken else {
             return try result.mapError(\.error).get()

@@ -5,7 +5,7 @@ internal import Synchronization
 /// What of one call is streamed: its body, its answer, or both.
 ///
 /// Its life is that of the call's task. The answer to the call is told once: the head where the body is streamed.
-package final class APIStream: HTTPAnswerSink {
+package final class APIStream: HTTPResponseSink {
     /// Answers the call.
     package typealias Tell = @Sendable (Result<APIResponse, AgentError>) -> Void
 
@@ -91,7 +91,7 @@ package final class APIStream: HTTPAnswerSink {
     }
 
     /// The call is answered with this; a body that came whole goes out in pieces too.
-    func finish(_ result: Result<APIResponse, AgentError>, _ reply: HTTPReply?) async {
+    func finish(_ result: Result<APIResponse, AgentError>, _ reply: HTTPResponse?) async {
         upload?.finish(.done)
         switch result {
         case .success:
@@ -121,8 +121,8 @@ package final class APIStream: HTTPAnswerSink {
         if isFirst { tell(result) }
     }
 
-    private func head(_ reply: HTTPReply) -> APIResponse {
-        var response = APIResponse(status: reply.status, headers: AnswerReader.headers(reply))
+    private func head(_ reply: HTTPResponse) -> APIResponse {
+        var response = APIResponse(status: reply.status, headers: ResponseDecoder.headers(reply))
         response.stream = name
         response.size = reply.header("Content-Length").flatMap { Int($0) }
         return response
@@ -130,8 +130,10 @@ package final class APIStream: HTTPAnswerSink {
 
     // MARK: The sink
 
-    package func begin(_ head: HTTPReply) -> Bool {
-        guard let download, AnswerReader.isNoPage(head, asked: state.withLock { $0.takesPages }) else { return false }
+    package func begin(_ head: HTTPResponse) -> Bool {
+        guard let download, ResponseDecoder.isNoPage(head, asked: state.withLock { $0.takesPages }) else {
+            return false
+        }
         upload?.finish(.done)
         told(.success(self.head(head)))
         return download.hold(head.body)
@@ -142,7 +144,7 @@ package final class APIStream: HTTPAnswerSink {
     }
 }
 
-extension APIOrder {
+extension PreparedCall {
     func build(_ record: SessionRecord, with stream: APIStream?) throws(AgentError) -> HTTPRequest {
         let built = try build(record)
         var request = built.request

@@ -14,7 +14,7 @@ package struct GuardedTransport: HTTPTransport {
         self.network = network
     }
 
-    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+    package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let origin = ProviderOrigin(of: request.url) else { return try await transport.send(request) }
         let round: Int
         switch try await network.clearance(for: origin) {

@@ -83,7 +83,7 @@ package final class NetworkMonitor: Sendable {
     }
 
     /// How far the clock that this reply came from is ahead of ours, by this reply or an earlier one.
-    func skew(of reply: HTTPReply, from origin: ProviderOrigin, sent: Moment) async -> Duration {
+    func skew(of reply: HTTPResponse, from origin: ProviderOrigin, sent: Moment) async -> Duration {
         let now = clock.now()
         if let skew = ClockSkew(reply, sent: sent, received: now) { await runner.send(.skewMeasured(origin, skew)) }
         return await runner.read { $0.skew(of: origin, at: now) }

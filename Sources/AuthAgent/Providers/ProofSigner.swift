@@ -65,7 +65,7 @@ package final class ProofSigner: Sendable {
 
     /// Takes the nonce that came with an answer.
     /// - Returns: whether the same is to be sent once more, with a proof that has it.
-    package func heard(_ reply: HTTPReply, to request: HTTPRequest) -> Bool {
+    package func heard(_ reply: HTTPResponse, to request: HTTPRequest) -> Bool {
         guard let demand = request.proof, let place = Place(request.url, demand),
             let nonce = DPoPProof.nonce(in: reply)
         else { return false }

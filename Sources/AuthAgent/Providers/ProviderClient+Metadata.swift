@@ -90,9 +90,9 @@ extension ProviderClient {
         }
     }
 
-    private static func published(_ reply: HTTPReply, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
-        let errors = ErrorReader(profile: profile, purpose: .call, sentAt: nil)
-        let body = ReplyBody(reply)
+    private static func published(_ reply: HTTPResponse, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
+        let errors = ErrorDecoder(profile: profile, purpose: .call, sentAt: nil)
+        let body = ResponseBody(reply)
         guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
         guard case .json(let json) = body, case .object = json else {
             return .failure(errors.badReply("it is no metadata", cause: "no_metadata", status: reply.status))

@@ -5,11 +5,11 @@ import AuthWire
 extension ProviderClient {
     /// Asks the token endpoint.
     func token(
-        of profile: ProviderProfile, as client: OAuthClient, purpose: ErrorReader.Purpose, sentAt: Moment,
+        of profile: ProviderProfile, as client: OAuthClient, purpose: ErrorDecoder.Purpose, sentAt: Moment,
         _ request: (OAuthRequests) throws(AgentError) -> HTTPRequest
     ) async -> Result<Grant, ProviderFailure> {
         await ask(profile, client, at: sentAt, request) { _, reply in
-            TokenAnswer(profile: profile, purpose: purpose, sentAt: sentAt.wall, isBound: client.proofKey != nil)
+            TokenResponse(profile: profile, purpose: purpose, sentAt: sentAt.wall, isBound: client.proofKey != nil)
                 .read(reply)
         }
     }
@@ -21,7 +21,7 @@ extension ProviderClient {
         await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.deviceAuthorization()
         } read: { errors, reply in
-            let body = ReplyBody(reply)
+            let body = ResponseBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             do throws(MetadataError) {
                 return .success(try DeviceAuthorization(body.json ?? .null))
@@ -39,7 +39,7 @@ extension ProviderClient {
         await ask(profile, client, at: sentAt) { requests throws(AgentError) in
             try requests.pushed(attempt)
         } read: { errors, reply in
-            let body = ReplyBody(reply)
+            let body = ResponseBody(reply)
             guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard let name = body.json?["request_uri"]?.stringValue, ProviderText.clean(name) == name else {
                 return .failure(errors.badReply("it holds no request_uri", cause: "par", status: reply.status))
@@ -126,7 +126,7 @@ extension ProviderClient {
                 requests throws(AgentError) in
                 try requests.revocation(of: token, kind)
             } read: { errors, reply in
-                let answer = errors.failure(reply, ReplyBody(reply))
+                let answer = errors.failure(reply, ResponseBody(reply))
                 // A server may take one kind of token only (§2.2.1).
                 let isDone = reply.status == 200 || answer.error.cause == "unsupported_token_type"
                 return isDone ? .success(()) : .failure(answer)
@@ -160,7 +160,7 @@ extension ProviderClient {
         return await ask(profile, OAuthClient(record), at: sentAt, purpose: .user) { requests throws(AgentError) in
             try requests.userInfo(record.tokens.accessToken)
         } read: { errors, reply in
-            let body = ReplyBody(reply)
+            let body = ResponseBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard case .json(let claims) = body, case .object = claims else {
                 return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
@@ -170,9 +170,9 @@ extension ProviderClient {
     }
 
     func ask<Answer>(
-        _ profile: ProviderProfile, _ client: OAuthClient, at now: Moment, purpose: ErrorReader.Purpose = .signIn,
+        _ profile: ProviderProfile, _ client: OAuthClient, at now: Moment, purpose: ErrorDecoder.Purpose = .signIn,
         _ request: (OAuthRequests) throws(AgentError) -> HTTPRequest,
-        read: (ErrorReader, HTTPReply) -> Result<Answer, ProviderFailure>
+        read: (ErrorDecoder, HTTPResponse) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
         guard let oauth = profile.oauth else { return .failure(.refused(.noOAuth(profile))) }
         let server: OAuthServer
@@ -185,8 +185,8 @@ extension ProviderClient {
             profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
             now: await signer.time(at: place), namesClientInForm: await servers.wantsClientInForm(place))
         var spoken = profile
-        spoken.errors = TokenAnswer.errors
-        let errors = ErrorReader(profile: spoken, purpose: purpose, sentAt: now.wall)
+        spoken.errors = TokenResponse.errors
+        let errors = ErrorDecoder(profile: spoken, purpose: purpose, sentAt: now.wall)
         var isSecond = false
         while true {
             let made = requests

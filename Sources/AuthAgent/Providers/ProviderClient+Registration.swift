@@ -35,7 +35,7 @@ extension ProviderClient {
             request.followsRedirects = false
             return request
         } read: { reply in
-            let body = ReplyBody(reply)
+            let body = ResponseBody(reply)
             guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             do throws(MetadataError) {
                 var client = try RegisteredClient(
@@ -77,13 +77,13 @@ extension ProviderClient {
         } read: { reply in
             // Whoever is unknown there is deleted already.
             let isDone = (200..<300).contains(reply.status) || [401, 404, 410].contains(reply.status)
-            return isDone ? .success(()) : .failure(errors.failure(reply, ReplyBody(reply)))
+            return isDone ? .success(()) : .failure(errors.failure(reply, ResponseBody(reply)))
         }
     }
 
-    private func registrationErrors(_ profile: ProviderProfile, _ now: Moment) -> ErrorReader {
+    private func registrationErrors(_ profile: ProviderProfile, _ now: Moment) -> ErrorDecoder {
         var spoken = profile
-        spoken.errors = TokenAnswer.errors
-        return ErrorReader(profile: spoken, purpose: .signIn, sentAt: now.wall)
+        spoken.errors = TokenResponse.errors
+        return ErrorDecoder(profile: spoken, purpose: .signIn, sentAt: now.wall)
     }
 }

@@ -34,7 +34,7 @@ extension ProviderClient {
         ) { requests throws(AgentError) in
             try requests.introspection(of: record.tokens.accessToken)
         } read: { errors, reply in
-            let body = ReplyBody(reply)
+            let body = ResponseBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard let isActive = body.json?["active"]?.boolValue else {
                 return .failure(errors.badReply("it holds no \"active\"", cause: "introspection", status: reply.status))

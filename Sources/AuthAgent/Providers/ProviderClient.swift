@@ -196,7 +196,7 @@ package struct ProviderClient: Sendable {
 
     func call<Answer>(
         _ record: SessionRecord, request: (ProviderExchange) throws(AgentError) -> HTTPRequest?,
-        read: (ProviderExchange, HTTPReply) -> Result<Answer, ProviderFailure>
+        read: (ProviderExchange, HTTPResponse) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
         guard let profile = profile(of: record) else {
             return .failure(.temporary(.unknownProvider(record.provider), retryAfter: nil))
@@ -214,7 +214,7 @@ package struct ProviderClient: Sendable {
 
     /// - Parameter request: makes it; asked once more where the answer wants the same with another proof.
     func send<Answer>(
-        request: () throws(AgentError) -> HTTPRequest, read: (HTTPReply) -> Result<Answer, ProviderFailure>
+        request: () throws(AgentError) -> HTTPRequest, read: (HTTPResponse) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
         var isRepeated = false
         while true {

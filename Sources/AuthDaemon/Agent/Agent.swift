@@ -24,7 +24,7 @@ package struct Agent: Sendable {
         self.logger = logger
         services = {
             let (clock, publisher) = (ports.clock, EventPublisher())
-            let kept = KeptAnswers(limit: configuration.settings.apiCacheBytes)
+            let kept = ResponseCache(limit: configuration.settings.apiCacheBytes)
             let table = SessionRegistry(
                 store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
                 network: ports.network,

@@ -14,7 +14,7 @@ package struct ClockSkew: Sendable, Equatable {
     private let most: Double
 
     /// `nil` for an answer without a date that can be read.
-    package init?(_ reply: HTTPReply, sent: Moment, received: Moment) {
+    package init?(_ reply: HTTPResponse, sent: Moment, received: Moment) {
         guard let date = reply.header("Date").flatMap({ HTTPDate.parse($0, now: received.wall) }) else { return nil }
         // A copy from a cache on the way says how old it is (RFC 9111 §5.1).
         let age = reply.header("Age").flatMap { Int($0) }.map { Double(max(0, $0)) } ?? 0

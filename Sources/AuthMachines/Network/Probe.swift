@@ -23,7 +23,7 @@ package struct Probe: Sendable, Hashable {
         return request
     }
 
-    package func reading(_ reply: HTTPReply) -> Reachability {
+    package func reading(_ reply: HTTPResponse) -> Reachability {
         if !origin.isSecure, leadsElsewhere(reply) { return .page }
         return Reachability(reply, from: origin)
     }
@@ -36,7 +36,7 @@ package struct Probe: Sendable, Hashable {
         return Reachability(error) ?? .unreached(.providerUnreachable, cause: "cancelled")
     }
 
-    private func leadsElsewhere(_ reply: HTTPReply) -> Bool {
+    private func leadsElsewhere(_ reply: HTTPResponse) -> Bool {
         guard (300..<400).contains(reply.status), let location = reply.header("Location") else { return false }
         guard let target = ProviderOrigin(of: location) else { return false }
         return target.host != origin.host

@@ -7,7 +7,7 @@ package struct CacheControl: Sendable, Equatable {
     package var mustRevalidate = false
     package var maxAge: Duration?
 
-    package init(_ reply: HTTPReply) {
+    package init(_ reply: HTTPResponse) {
         for field in reply.headers where field.name.lowercased() == "cache-control" {
             for directive in Self.directives(field.value) { take(directive.name, directive.value) }
         }

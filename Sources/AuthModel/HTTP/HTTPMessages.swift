@@ -7,7 +7,7 @@ package struct HTTPRequest: Sendable {
     /// In place of `body`.
     package var source: (any HTTPBodySource)?
     /// Takes a long answer of 2xx; the reply is without its body then.
-    package var sink: (any HTTPAnswerSink)?
+    package var sink: (any HTTPResponseSink)?
     /// Only ever to the same origin.
     package var followsRedirects = true
     /// What it has to prove, anew each time it is sent.
@@ -41,7 +41,7 @@ package struct HTTPField: Sendable {
     }
 }
 
-package struct HTTPReply: Sendable {
+package struct HTTPResponse: Sendable {
     package let status: Int
     /// In the order received; a name may come twice.
     package let headers: [(name: String, value: String)]

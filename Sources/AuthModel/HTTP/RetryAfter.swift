@@ -4,7 +4,7 @@ enum RetryAfter {
     static let longest = Duration.seconds(86_400)
 
     /// Seconds, or a date seen from the answer's own `Date`, so that a wrong clock on either side does no harm.
-    static func read(_ reply: HTTPReply, sentAt: WallTime?) -> Duration? {
+    static func read(_ reply: HTTPResponse, sentAt: WallTime?) -> Duration? {
         guard let field = reply.header("Retry-After") else { return nil }
         let text = String(
             decoding: field.utf8.drop { isBlank($0) }.reversed().drop { isBlank($0) }.reversed(), as: UTF8.self)

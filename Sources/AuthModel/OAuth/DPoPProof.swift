@@ -65,7 +65,7 @@ package struct DPoPProof: Sendable {
     private static let longestNonce = 2048
 
     /// The word for the next proof that an answer brings (§8.1); one that is no such word is none.
-    package static func nonce(in reply: HTTPReply) -> String? {
+    package static func nonce(in reply: HTTPResponse) -> String? {
         guard let nonce = reply.header("DPoP-Nonce"), (1...longestNonce).contains(nonce.utf8.count),
             nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
         else { return nil }
@@ -74,11 +74,11 @@ package struct DPoPProof: Sendable {
 
     /// Whether an answer asks for the same once more, with its nonce: as an authorization server does (§8), or as who
     /// has the API (§9).
-    package static func asksForNonce(_ reply: HTTPReply) -> Bool {
+    package static func asksForNonce(_ reply: HTTPResponse) -> Bool {
         guard reply.status == 400 || reply.status == 401 else { return false }
         let challenges = reply.headers.filter { $0.name.lowercased() == "www-authenticate" }
         return challenges.contains { $0.value.contains(challenge) }
-            || ReplyBody(reply).json?["error"]?.stringValue == challenge
+            || ResponseBody(reply).json?["error"]?.stringValue == challenge
     }
 
     package static let challenge = "use_dpop_nonce"

@@ -47,7 +47,7 @@ package struct RegisteredClient: Sendable, Equatable {
         self.id = id
         secret = json["client_secret"]?.stringValue.flatMap { $0.isEmpty ? nil : Secret($0) }
         let end = json["client_secret_expires_at"]?.doubleValue ?? 0
-        secretEndsAt = end > 0 && Lifetime.dates.contains(end) ? WallTime(unixSeconds: end) : nil
+        secretEndsAt = end > 0 && TokenLifetimeDecoder.dates.contains(end) ? WallTime(unixSeconds: end) : nil
         switch json["token_endpoint_auth_method"]?.stringValue {
         case "none": authentication = .none
         case "client_secret_post": authentication = .post

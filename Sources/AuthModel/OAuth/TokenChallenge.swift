@@ -14,7 +14,7 @@ package struct TokenChallenge: Sendable, Equatable {
     private static let longest = 8 << 10
 
     /// `nil` if the response has no challenge of these schemes.
-    init?(_ reply: HTTPReply) {
+    init?(_ reply: HTTPResponse) {
         var isFound = false
         for header in reply.headers where header.name.lowercased() == "www-authenticate" {
             for challenge in Self.challenges(header.value) where ["bearer", "dpop"].contains(challenge.scheme) {

@@ -15,11 +15,11 @@ package protocol HTTPBodyReader: Sendable {
 }
 
 /// Where an answer goes that is not held whole.
-package protocol HTTPAnswerSink: Sendable {
+package protocol HTTPResponseSink: Sendable {
     /// An answer of 2xx whose body is longer than ``HTTPStreamLimits/pieceBytes``.
     /// - Parameter head: with what came of the body so far.
     /// - Returns: whether the rest is to come in pieces; else it is answered like any other.
-    func begin(_ head: HTTPReply) -> Bool
+    func begin(_ head: HTTPResponse) -> Bool
 
     /// Returns when there is room for more.
     /// - Throws: when no more is wanted. The request ends with it.

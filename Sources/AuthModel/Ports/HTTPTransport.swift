@@ -1,7 +1,7 @@
 /// One HTTP exchange. Redirects are the transport's: never with credentials to another origin.
 package protocol HTTPTransport: Sendable {
     /// - Throws: ``TransportError`` when there was no whole answer. Any status is an answer.
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
     /// Closes every idle connection so that the next request begins on a new one (network change, resume).
     func dropConnections() async

@@ -26,7 +26,7 @@ package enum JWTClaims {
     }
 
     private static func date(_ claim: String, of token: Secret) -> WallTime? {
-        guard let seconds = claims(of: token)?[claim]?.doubleValue, Lifetime.dates.contains(seconds) else {
+        guard let seconds = claims(of: token)?[claim]?.doubleValue, TokenLifetimeDecoder.dates.contains(seconds) else {
             return nil
         }
         return WallTime(unixSeconds: seconds)

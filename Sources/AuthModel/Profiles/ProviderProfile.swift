@@ -17,7 +17,7 @@ package struct ProviderProfile: Sendable, Equatable {
     /// What can be done about the account's password.
     package var password: [PasswordAction: SignInMethod]
     /// Where sign-in and renewal answers keep what matters, unless a method or the renewal says otherwise.
-    package var reply: ReplyMap
+    package var reply: ResponseMap
     package var errors: ErrorMap
     package var user: UserMap
     package var renewal: Renewal
@@ -38,7 +38,8 @@ package struct ProviderProfile: Sendable, Equatable {
     package init(
         name: String, title: String, source: String, environments: [ProviderEnvironment], defaultEnvironment: String,
         allowInsecureHTTP: Bool = false, headers: [TemplateField] = [], signIn: [SignInMethod],
-        password: [PasswordAction: SignInMethod] = [:], reply: ReplyMap = ReplyMap(), errors: ErrorMap = ErrorMap(),
+        password: [PasswordAction: SignInMethod] = [:], reply: ResponseMap = ResponseMap(),
+        errors: ErrorMap = ErrorMap(),
         user: UserMap = UserMap(), renewal: Renewal,
         validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdateRequest? = nil,
         signOut: RequestTemplate? = nil, oauth: OAuthProfile? = nil, endpoints: [Endpoint] = [],

@@ -13,7 +13,7 @@ package struct Renewal: Sendable, Equatable {
 
     package var kind: Kind
     package var request: RequestTemplate?
-    package var reply: ReplyMap?
+    package var reply: ResponseMap?
     /// Statuses that end the session. Everything else is tried again.
     package var finalStatuses: Set<Int>
     /// Error codes (``ErrorMap/code``) that end it, `invalid_grant` for one, unless the status is 429 or 5xx.
@@ -22,7 +22,7 @@ package struct Renewal: Sendable, Equatable {
     package var method: String?
 
     package init(
-        kind: Kind, request: RequestTemplate? = nil, reply: ReplyMap? = nil, finalStatuses: Set<Int> = [401],
+        kind: Kind, request: RequestTemplate? = nil, reply: ResponseMap? = nil, finalStatuses: Set<Int> = [401],
         finalCodes: Set<String> = [], method: String? = nil
     ) {
         self.kind = kind

@@ -16,7 +16,7 @@ package struct SignInMethod: Sendable, Equatable {
     /// How OAuth signs in, where it does.
     package var flow: OAuthFlow?
     /// Overrides the profile's own map where it says something.
-    package var reply: ReplyMap?
+    package var reply: ResponseMap?
     /// Whether the account lacks a password afterwards; `nil`: whoever signs in this way may have one or not.
     package var needsPassword: Bool?
 
@@ -24,7 +24,7 @@ package struct SignInMethod: Sendable, Equatable {
         name: String, label: String, fields: [StepField], rules: [String: [FieldRule]] = [:],
         challenge: Challenge? = nil, first: FirstRequest? = nil, request: RequestTemplate? = nil,
         flow: OAuthFlow? = nil,
-        reply: ReplyMap? = nil, needsPassword: Bool? = nil
+        reply: ResponseMap? = nil, needsPassword: Bool? = nil
     ) {
         self.name = name
         self.label = label

@@ -66,7 +66,7 @@ extension SessionRecord {
 
     /// Members it does not know are overlooked.
     package init(decoding value: Secret) throws(DamagedRecord) {
-        let members = try RecordMembers(value)
+        let members = try RecordDecoder(value)
         let format: Int64 = try members.required("format", "a whole number", \.integerValue)
         guard (1...Self.format).contains(format) else {
             throw DamagedRecord(
@@ -112,7 +112,7 @@ extension SessionRecord {
 }
 
 /// The members of a stored object, read with errors that name the member and never its value.
-private struct RecordMembers {
+private struct RecordDecoder {
     private let object: JSONObject
 
     init(_ value: Secret) throws(DamagedRecord) {

@@ -22,7 +22,7 @@ struct PlaceholderNames {
     }
 
     /// In every other request: what the session knows, by what the answers and the user tell.
-    static func session(replies: [ReplyMap], user: UserMap) -> PlaceholderNames {
+    static func session(replies: [ResponseMap], user: UserMap) -> PlaceholderNames {
         var names = [TemplateValues.Name.accessToken, TemplateValues.Name.environment]
         if replies.contains(where: { $0.refreshToken != nil }) { names.append(TemplateValues.Name.refreshToken) }
         if replies.contains(where: { $0.user != nil }) {

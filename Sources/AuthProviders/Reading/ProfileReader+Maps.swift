@@ -17,11 +17,11 @@ extension ProfileReader {
         }
     }
 
-    static func replyMap(_ section: TOMLSection) -> ReplyMap {
+    static func replyMap(_ section: TOMLSection) -> ResponseMap {
         section.allow(
             "access_token", "token_type", "refresh_token", "expires_in", "expires_at", "expires_from_jwt", "user",
             "needs_password")
-        return ReplyMap(
+        return ResponseMap(
             accessToken: pointer(section, "access_token"), tokenType: pointer(section, "token_type"),
             refreshToken: pointer(section, "refresh_token"), expiresIn: pointer(section, "expires_in"),
             expiresAt: pointer(section, "expires_at"), expiresFromJWT: section.bool("expires_from_jwt") ?? false,

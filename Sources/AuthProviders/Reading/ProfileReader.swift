@@ -25,7 +25,7 @@ package enum ProfileReader {
         let insecure = root.bool("allow_insecure_http") ?? false
         let environments = environments(root, insecure: insecure)
         let methods = signInMethods(root)
-        let reply = root.section("reply").map(replyMap) ?? ReplyMap()
+        let reply = root.section("reply").map(replyMap) ?? ResponseMap()
         let user = root.section("user").map(userMap) ?? UserMap()
         let renewalReply = root.tableIfAny("renewal")?.section("reply").map(replyMap)
         let names = PlaceholderNames.session(
@@ -102,7 +102,7 @@ package enum ProfileReader {
     // MARK: Renewal and user
 
     private static func renewal(
-        _ root: TOMLSection, reply: ReplyMap?, methods: [SignInMethod], names: PlaceholderNames
+        _ root: TOMLSection, reply: ResponseMap?, methods: [SignInMethod], names: PlaceholderNames
     ) -> Renewal? {
         guard let section = root.requiredTable("renewal", "a table that says what renews a session") else { return nil }
         section.allow("kind", "method", "request", "reply", "final_statuses", "final_codes")

@@ -10,7 +10,7 @@ struct APIClientTests {
 
     /// A provider whose sign-in and renewal number their tokens, and whose other paths a test answers.
     static func provider(
-        _ answer: @escaping @Sendable (HTTPRequest, _ token: String?) async throws(TransportError) -> HTTPReply
+        _ answer: @escaping @Sendable (HTTPRequest, _ token: String?) async throws(TransportError) -> HTTPResponse
     ) throws -> ExampleProvider {
         let counter = Counter()
         return try ExampleProvider(
@@ -48,7 +48,7 @@ struct APIClientTests {
     func plain() async throws {
         let example = try Self.provider { request, token throws(TransportError) in
             #expect(token == "token-1")
-            return HTTPReply(
+            return HTTPResponse(
                 status: 201, headers: [("Content-Type", "application/json"), ("X-A", "1"), ("x-a", "2")],
                 body: Array(#"{"name":"thing"}"#.utf8))
         }
@@ -103,7 +103,7 @@ struct APIClientTests {
     @Test("a page that says 401 comes from somewhere between, and renews nothing")
     func pageWith401() async throws {
         let example = try Self.provider { _, _ throws(TransportError) in
-            HTTPReply(status: 401, headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
+            HTTPResponse(status: 401, headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
         }
         try await Self.play(example) { _, api in
             example.clock.advance(.seconds(400))
@@ -146,10 +146,10 @@ struct APIClientTests {
         let example = try Self.provider { request, _ throws(TransportError) in
             switch request.url.split(separator: "/").last {
             case "big": ExampleProvider.json(200, "\"\(big)\"")
-            case "text": HTTPReply(status: 200, headers: [("Content-Type", "text/plain")], body: Array("0123".utf8))
-            case "picture": HTTPReply(status: 200, headers: [("Content-Type", "image/png")], body: [0x7B, 0, 0xFF])
-            case "page": HTTPReply(status: 200, headers: [("Content-Type", "text/html")], body: Array("<p>".utf8))
-            default: HTTPReply(status: 204, headers: [], body: [])
+            case "text": HTTPResponse(status: 200, headers: [("Content-Type", "text/plain")], body: Array("0123".utf8))
+            case "picture": HTTPResponse(status: 200, headers: [("Content-Type", "image/png")], body: [0x7B, 0, 0xFF])
+            case "page": HTTPResponse(status: 200, headers: [("Content-Type", "text/html")], body: Array("<p>".utf8))
+            default: HTTPResponse(status: 204, headers: [], body: [])
             }
         }
         try await Self.play(example) { _, api in

@@ -22,7 +22,7 @@ struct AuthorizationTests {
     /// - Parameter answer: to every request but sign-in and renewal, by the token that it has.
     private static func provider(
         _ seen: Seen, _ change: @escaping (inout ProviderProfile) throws -> Void,
-        _ answer: @escaping @Sendable (HTTPRequest) -> HTTPReply
+        _ answer: @escaping @Sendable (HTTPRequest) -> HTTPResponse
     ) throws -> ExampleProvider {
         let counter = Counter()
         return try ExampleProvider(

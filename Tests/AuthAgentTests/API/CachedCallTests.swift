@@ -22,14 +22,14 @@ struct CachedCallTests {
             state.withLock { $0.headers = headers }
         }
 
-        func answer(_ request: HTTPRequest) throws(TransportError) -> HTTPReply {
+        func answer(_ request: HTTPRequest) throws(TransportError) -> HTTPResponse {
             let tag = request.headers.first { $0.name == "If-None-Match" }?.value.reveal()
-            let answer: HTTPReply? = state.withLock { state in
+            let answer: HTTPResponse? = state.withLock { state in
                 if state.isAway { return nil }
                 state.count += 1
                 if let tag { state.tags.append(tag) }
-                if tag == "\"same\"" { return HTTPReply(status: 304, headers: state.headers, body: []) }
-                return HTTPReply(
+                if tag == "\"same\"" { return HTTPResponse(status: 304, headers: state.headers, body: []) }
+                return HTTPResponse(
                     status: 200, headers: [("Content-Type", "application/json")] + state.headers,
                     body: Array("\(state.count)".utf8))
             }

@@ -37,7 +37,7 @@ struct EndpointCallTests {
 
     private func build(_ args: JSONObject, body: JSON? = nil) throws -> HTTPRequest {
         let profile = try ExampleProvider.profile()
-        let order = try APIOrder(
+        let order = try PreparedCall(
             APICall(endpoint: "update", args: args, body: body), endpoint: try endpoint(), profile: profile,
             environment: profile.environments[0], boundary: "b")
         return try order.build(try record()).request
@@ -60,7 +60,7 @@ struct EndpointCallTests {
     func trims() throws {
         var endpoint = try endpoint()
         endpoint.arguments[6].trims = true
-        let check = ArgumentCheck(endpoint: endpoint, providerTitle: "Example")
+        let check = ArgumentValidator(endpoint: endpoint, providerTitle: "Example")
         let args: JSONObject = ["id": " a ", "code": "007", "count": 3, "who": " u 8\n"]
         let given = try check.checked(args, hasBody: false)
         #expect(given["who"] == "u 8" && given["id"] == " a ")
@@ -125,7 +125,7 @@ struct EndpointCallTests {
             request: RequestTemplate(method: "GET", path: try Template(parsing: "/files/{path}"), bearer: true),
             arguments: [EndpointArgument(name: "path", type: .path)])
         let profile = try ExampleProvider.profile()
-        let order = try APIOrder(
+        let order = try PreparedCall(
             APICall(endpoint: "file", args: ["path": .string(path)]), endpoint: endpoint, profile: profile,
             environment: profile.environments[0], boundary: "b")
         return try order.build(try record()).request

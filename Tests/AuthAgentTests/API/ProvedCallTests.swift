@@ -28,7 +28,7 @@ struct ProvedCallTests {
 
     /// Plays with a session that is in the store, at a provider that answers each of its requests in turn.
     private func play(
-        _ answers: [HTTPReply], _ change: (inout ProviderProfile) throws -> Void = { _ in },
+        _ answers: [HTTPResponse], _ change: (inout ProviderProfile) throws -> Void = { _ in },
         _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Shown?] {
         let seen = Mutex<[Shown?]>([])
@@ -56,8 +56,8 @@ struct ProvedCallTests {
         return seen.withLock { $0 }
     }
 
-    private func challenge(_ nonce: String) -> HTTPReply {
-        HTTPReply(
+    private func challenge(_ nonce: String) -> HTTPResponse {
+        HTTPResponse(
             status: 401,
             headers: [("WWW-Authenticate", #"DPoP error="use_dpop_nonce""#), ("DPoP-Nonce", nonce)], body: [])
     }

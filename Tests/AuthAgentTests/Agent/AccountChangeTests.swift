@@ -26,7 +26,7 @@ private final class ManyAccounts: Sendable {
         }
     }
 
-    private func answer(_ request: HTTPRequest) -> HTTPReply {
+    private func answer(_ request: HTTPRequest) -> HTTPResponse {
         let bearer = request.headers.first { $0.name == "Authorization" }?.value.reveal() ?? ""
         let token = String(bearer.dropFirst("Bearer ".count))
         if request.url.hasSuffix("/logout") {

@@ -33,7 +33,7 @@ struct LateResultTests {
             }
         }
 
-        private func answer(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+        private func answer(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
             let bearer = request.headers.first { $0.name == "Authorization" }?.value.reveal().dropFirst("Bearer ".count)
             let path = request.url.split(separator: "/").last ?? ""
             if let bearer { bearers.withLock { $0.append("\(path) \(bearer)") } }

@@ -27,7 +27,7 @@ struct SignOutTests {
     }
 
     private static func example(
-        _ log: Log, renewal: @escaping @Sendable (Int) async throws(TransportError) -> HTTPReply
+        _ log: Log, renewal: @escaping @Sendable (Int) async throws(TransportError) -> HTTPResponse
     ) throws -> ExampleProvider {
         let numbers = Counter()
         let transport = ScriptedTransport { request throws(TransportError) in

@@ -5,17 +5,17 @@ import Testing
 
 @Suite("A change of the user", .timeLimit(.minutes(1)))
 struct UserUpdateTests {
-    private static let page = HTTPReply(
+    private static let page = HTTPResponse(
         status: 200, headers: [("Content-Type", "text/html")], body: Array("<html>busy</html>".utf8))
 
     /// What the provider answers to the request for the user after the change; `nil`: the connection breaks.
-    private static let failures: [HTTPReply?] = [
+    private static let failures: [HTTPResponse?] = [
         ExampleProvider.json(500, "{}"), ExampleProvider.json(403, "{}"), ExampleProvider.json(200, "[]"),
         ExampleProvider.json(200, "{\"user\":"), page, nil,
     ]
 
     private static func example(
-        change: HTTPReply, fetch: HTTPReply?, fetchesUser: Bool = true
+        change: HTTPResponse, fetch: HTTPResponse?, fetchesUser: Bool = true
     ) throws -> ExampleProvider {
         let transport = ScriptedTransport { request throws(TransportError) in
             guard request.url.hasSuffix("/me") else {
@@ -57,7 +57,7 @@ struct UserUpdateTests {
 
     @Test("has succeeded at a provider that never reports the user, and without content in its answer")
     func neverFetched() async throws {
-        let empty = HTTPReply(status: 204, headers: [], body: [])
+        let empty = HTTPResponse(status: 204, headers: [], body: [])
         let example = try Self.example(change: empty, fetch: nil, fetchesUser: false)
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)

@@ -59,7 +59,7 @@ struct ClockSkewTests {
     func told() async throws {
         for (date, skew) in [("Fri, 15 Jan 2027 06:00:00 GMT", -7199), ("Fri, 15 Jan 2027 08:00:50 GMT", nil)] {
             let transport = ScriptedTransport { _ throws(TransportError) in
-                HTTPReply(
+                HTTPResponse(
                     status: 200, headers: [("Content-Type", "application/json"), ("Date", date)],
                     body: Array(#"{"token":"t","expires_in":1000}"#.utf8))
             }
@@ -72,7 +72,7 @@ struct ClockSkewTests {
         }
     }
 
-    private static func reply(_ headers: [String: String]) -> HTTPReply {
-        HTTPReply(status: 200, headers: headers.map { ($0.key, $0.value) }, body: [])
+    private static func reply(_ headers: [String: String]) -> HTTPResponse {
+        HTTPResponse(status: 200, headers: headers.map { ($0.key, $0.value) }, body: [])
     }
 }

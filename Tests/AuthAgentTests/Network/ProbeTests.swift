@@ -16,7 +16,7 @@ struct ProbeTests {
 
     @Test("over HTTPS whoever answers has the certificate, whatever the answer", arguments: [200, 302, 404, 500, 511])
     func proven(status: Int) {
-        let page = HTTPReply(status: status, headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
+        let page = HTTPResponse(status: status, headers: [("Content-Type", "text/html")], body: Array("<html>".utf8))
         #expect(Probe(NetworkBench.secure).reading(page) == .reached(isProven: true))
     }
 
@@ -25,7 +25,7 @@ struct ProbeTests {
         let probe = Probe(NetworkBench.plain, path: "/me")
         func reply(_ status: Int, _ type: String, _ body: String = "", to location: String? = nil) -> Reachability {
             let headers = [("Content-Type", type)] + (location.map { [("Location", $0)] } ?? [])
-            return probe.reading(HTTPReply(status: status, headers: headers, body: Array(body.utf8)))
+            return probe.reading(HTTPResponse(status: status, headers: headers, body: Array(body.utf8)))
         }
         #expect(reply(200, "text/html; charset=utf-8", "<html>") == .page)
         #expect(reply(511, "application/json") == .page)

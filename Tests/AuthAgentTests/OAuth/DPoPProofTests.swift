@@ -118,8 +118,8 @@ struct DPoPProofTests {
 
     // MARK: Nonces
 
-    private func reply(_ status: Int, _ headers: [(name: String, value: String)], _ body: String = "") -> HTTPReply {
-        HTTPReply(status: status, headers: headers, body: Array(body.utf8))
+    private func reply(_ status: Int, _ headers: [(name: String, value: String)], _ body: String = "") -> HTTPResponse {
+        HTTPResponse(status: status, headers: headers, body: Array(body.utf8))
     }
 
     @Test(

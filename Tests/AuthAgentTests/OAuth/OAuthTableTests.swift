@@ -16,15 +16,15 @@ struct OAuthTableTests {
     /// Requests for tokens of one provider keep this distance.
     private static let turn = RenewalQueue.spacing
 
-    private static func metadata(_ members: JSONObject, issuer: String = issuer) -> HTTPReply {
+    private static func metadata(_ members: JSONObject, issuer: String = issuer) -> HTTPResponse {
         var object = members
         object["issuer"] = .string(issuer)
         object["token_endpoint"] = "http://127.0.0.1:1/token"
         return ExampleProvider.json(200, JSON.object(object).text())
     }
 
-    private static func page(_ status: Int) -> HTTPReply {
-        HTTPReply(status: status, headers: [("Content-Type", "text/html")], body: Array("<p>no</p>".utf8))
+    private static func page(_ status: Int) -> HTTPResponse {
+        HTTPResponse(status: status, headers: [("Content-Type", "text/html")], body: Array("<p>no</p>".utf8))
     }
 
     /// What came, by method and address, with its form.
@@ -45,7 +45,7 @@ struct OAuthTableTests {
     /// - Parameter answer: of every request, as method and address, and how many of the same came before.
     private func play(
         _ oauth: OAuthProfile = Self.profile(), scopes: TokenScopes? = nil,
-        _ answer: @escaping @Sendable (_ request: String, _ earlier: Int) -> HTTPReply,
+        _ answer: @escaping @Sendable (_ request: String, _ earlier: Int) -> HTTPResponse,
         _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Seen] {
         let seen = Mutex<[Seen]>([])
@@ -215,7 +215,7 @@ struct OAuthTableTests {
             let seen = try await play { request, earlier in
                 switch request {
                 case "GET http://localhost:1/things?n=1" where earlier == 0:
-                    HTTPReply(
+                    HTTPResponse(
                         status: 401, headers: [("Content-Type", "text/html"), ("WWW-Authenticate", challenge)],
                         body: Array(body.utf8))
                 case "GET http://localhost:1/things?n=1": ExampleProvider.json(200, "1")

@@ -6,7 +6,7 @@ import Testing
 @Suite("What a response says about the token of its request")
 struct TokenChallengeTests {
     private func challenge(_ headers: String..., name: String = "WWW-Authenticate") -> TokenChallenge? {
-        TokenChallenge(HTTPReply(status: 401, headers: headers.map { (name, $0) }, body: []))
+        TokenChallenge(HTTPResponse(status: 401, headers: headers.map { (name, $0) }, body: []))
     }
 
     @Test("the examples of RFC 6750 §3, RFC 9449 §7.1 and RFC 9728 §5.1 are read")

@@ -15,7 +15,7 @@ struct CodeKindTests {
 
     private func call(_ body: String, status: Int = 200, hadToken: Bool = true) throws -> ProviderFailure? {
         let profile = try Sample.profile { $0.errors = try errors() }
-        let reader = AnswerReader(profile: profile, sentAt: Sample.sentAt, takesPages: false, hadToken: hadToken)
+        let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, takesPages: false, hadToken: hadToken)
         return reader.read(Sample.reply(status, body)).failure
     }
 

@@ -18,7 +18,7 @@ struct DateTests {
             ("2026-01-30T23:17:41Z[!Etc/UTC][u-ca=iso8601]", 1_769_815_061), ("9999-12-31T23:59:59Z", 253_402_300_799),
         ])
     func instants(_ text: String, _ seconds: Double) {
-        #expect(ReplyDate.parse(text)?.unixSeconds == seconds)
+        #expect(TimestampParser.parse(text)?.unixSeconds == seconds)
     }
 
     @Test(
@@ -33,7 +33,7 @@ struct DateTests {
             "２０２６-01-30T23:17:41Z",
         ])
     func noInstants(_ text: String) {
-        #expect(ReplyDate.parse(text) == nil)
+        #expect(TimestampParser.parse(text) == nil)
     }
 
     @Test(

@@ -4,13 +4,13 @@ import Testing
 
 @Suite("What a provider's error means")
 struct ErrorTests {
-    private func signIn(_ reply: HTTPReply) throws -> ProviderFailure {
+    private func signIn(_ reply: HTTPResponse) throws -> ProviderFailure {
         try #require(
             try Sample.exchange().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).failure)
     }
 
     private func renewal(
-        _ reply: HTTPReply, _ change: (inout ProviderProfile) throws -> Void = { _ in }
+        _ reply: HTTPResponse, _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws -> ProviderFailure {
         try #require(
             try Sample.exchange(change).readRenewal(reply, record: Sample.record(), sentAt: Sample.sentAt).failure)
@@ -54,7 +54,7 @@ struct ErrorTests {
         for reply in [
             Sample.reply(status, page, type: "text/html; charset=utf-8"), Sample.reply(status, page, type: nil),
             Sample.reply(status, "{\"token\":", type: "application/json"),
-            HTTPReply(status: status, headers: [], body: [0xFF, 0xFE, 0x00]),
+            HTTPResponse(status: status, headers: [], body: [0xFF, 0xFE, 0x00]),
             Sample.reply(status, String(repeating: "[", count: 5000), type: "application/json"),
         ] {
             let failure = try renewal(reply)

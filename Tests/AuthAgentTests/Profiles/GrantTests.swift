@@ -71,7 +71,7 @@ struct GrantTests {
 
     @Test("a bare text can be the token itself")
     func bareToken() throws {
-        let exchange = try Sample.exchange { $0.reply = ReplyMap(accessToken: try JSONPointer("")) }
+        let exchange = try Sample.exchange { $0.reply = ResponseMap(accessToken: try JSONPointer("")) }
         for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
             let grant = try exchange.readSignIn(
                 Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt
@@ -131,7 +131,9 @@ struct GrantTests {
 
     @Test("a method's and a renewal's own places go before the profile's")
     func overriding() throws {
-        let exchange = try Sample.exchange { $0.renewal.reply = ReplyMap(accessToken: try JSONPointer("/data/0/jwt")) }
+        let exchange = try Sample.exchange {
+            $0.renewal.reply = ResponseMap(accessToken: try JSONPointer("/data/0/jwt"))
+        }
         let grant = try exchange.readRenewal(
             Sample.reply(200, #"{"data":[{"jwt":"t-2"}],"expiresIn":9}"#), record: Sample.record(),
             sentAt: Sample.sentAt

@@ -13,7 +13,7 @@ enum Sample {
                 ProviderEnvironment(name: "local", baseURL: "http://localhost:8080"),
             ],
             defaultEnvironment: "production", signIn: [try password()],
-            reply: ReplyMap(
+            reply: ResponseMap(
                 accessToken: try JSONPointer("/token"), refreshToken: try JSONPointer("/refreshToken"),
                 expiresIn: try JSONPointer("/expiresIn"), expiresAt: try JSONPointer("/expiresAt"),
                 expiresFromJWT: true, user: try JSONPointer("/user")),
@@ -73,10 +73,10 @@ enum Sample {
 
     static func reply(
         _ status: Int = 200, _ body: String = "", type: String? = "application/json", _ headers: [String: String] = [:]
-    ) -> HTTPReply {
+    ) -> HTTPResponse {
         var fields = headers.map { (name: $0.key, value: $0.value) }
         if let type { fields.append(("content-type", type)) }
-        return HTTPReply(status: status, headers: fields, body: Array(body.utf8))
+        return HTTPResponse(status: status, headers: fields, body: Array(body.utf8))
     }
 
     /// A JWT with these claims and a signature that nobody checks.

@@ -9,11 +9,11 @@ struct ExampleProvider {
     let store: any SessionStore
     let transport: ScriptedTransport
     let table: SessionRegistry
-    let kept: KeptAnswers
+    let kept: ResponseCache
 
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
-        kept: KeptAnswers = KeptAnswers(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
+        kept: ResponseCache = ResponseCache(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
         handover: (any HandoverStore)? = nil, signOuts: (any SignOutStore)? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
         publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
@@ -67,7 +67,7 @@ struct ExampleProvider {
                     ],
                     rules: ["email": [.email]], request: try request("/login", bearer: false, body: body))
             ],
-            reply: ReplyMap(
+            reply: ResponseMap(
                 accessToken: try JSONPointer("/token"), expiresIn: try JSONPointer("/expires_in"),
                 user: try JSONPointer("/user")),
             errors: ErrorMap(message: [try JSONPointer("/message")]),
@@ -86,7 +86,7 @@ struct ExampleProvider {
         }
     }
 
-    static func json(_ status: Int, _ text: String) -> HTTPReply {
-        HTTPReply(status: status, headers: [("Content-Type", "application/json")], body: Array(text.utf8))
+    static func json(_ status: Int, _ text: String) -> HTTPResponse {
+        HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: Array(text.utf8))
     }
 }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// A provider's end of the wire in a test: it answers as told, and keeps what it was asked.
 final class ScriptedTransport: HTTPTransport {
-    typealias Answer = @Sendable (HTTPRequest) async throws(TransportError) -> HTTPReply
+    typealias Answer = @Sendable (HTTPRequest) async throws(TransportError) -> HTTPResponse
     private struct State {
         var asked: [String] = []
         var dropped = 0
@@ -23,7 +23,7 @@ final class ScriptedTransport: HTTPTransport {
     /// The origins whose idle connections were to be closed, in order.
     var closed: [String] { state.withLock { $0.closed } }
 
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply {
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         state.withLock { $0.asked.append("\(request.method) \(request.url)") }
         return try await answer(request)
     }

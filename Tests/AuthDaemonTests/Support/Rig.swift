@@ -64,7 +64,8 @@ struct Rig: Sendable {
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
-        let api = APIClient(table: table, transport: NoTransport(), clock: clock, kept: KeptAnswers(limit: 0), seed: 1)
+        let api = APIClient(
+            table: table, transport: NoTransport(), clock: clock, kept: ResponseCache(limit: 0), seed: 1)
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
@@ -118,7 +119,9 @@ struct Rig: Sendable {
 
 /// Nothing here speaks to a provider.
 private struct NoTransport: HTTPTransport {
-    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPReply { throw .offline(reason: "no network") }
+    func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
+        throw .offline(reason: "no network")
+    }
     func dropConnections() async {}
 }
 

@@ -21,7 +21,7 @@ func withTransport<Result: Sendable>(
 extension AsyncHTTPTransport {
     func get(
         _ url: String, headers: [HTTPField] = [], largest: Int = HTTPRequest.largestDocument
-    ) async throws(TransportError) -> HTTPReply {
+    ) async throws(TransportError) -> HTTPResponse {
         var request = HTTPRequest(method: "GET", url: url, headers: headers)
         request.largestReply = largest
         return try await send(request)
@@ -40,6 +40,6 @@ extension AsyncHTTPTransport {
     }
 }
 
-extension HTTPReply {
+extension HTTPResponse {
     var text: String { String(decoding: body, as: UTF8.self) }
 }

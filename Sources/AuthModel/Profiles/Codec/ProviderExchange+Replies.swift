@@ -3,36 +3,37 @@ package import AuthWire
 extension ProviderExchange {
     /// - Returns: a grant with an access token, or why there is none; never ``ProviderFailure/final(_:)``.
     package func readSignIn(
-        _ reply: HTTPReply, method: SignInMethod, sentAt: WallTime
+        _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
             map: profile.reply.overridden(by: method.reply), needsToken: true)
         return reader.read(reply)
     }
 
     /// - Returns: the sign-in, if the answer to the first request is one; `nil` when the sign-in's own request follows.
     package func readFirst(
-        _ reply: HTTPReply, method: SignInMethod, sentAt: WallTime
+        _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant?, ProviderFailure> {
         if let first = method.first, first.existingStatuses.contains(reply.status) { return .success(nil) }
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
             map: profile.reply.overridden(by: method.reply), needsToken: false)
         return reader.read(reply).map { $0.accessToken == nil ? nil : $0 }
     }
 
     /// For an answer of which the provider's words to the person are all that matters.
-    package func readWords(_ reply: HTTPReply, sentAt: WallTime) -> Result<String?, ProviderFailure> {
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .account, sentAt: sentAt), sentAt: sentAt, map: ReplyMap(),
+    package func readWords(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: profile, purpose: .account, sentAt: sentAt), sentAt: sentAt,
+            map: ResponseMap(),
             needsToken: false)
         return reader.read(reply).map(\.message)
     }
 
     /// - Returns: the user as changed; `nil` where the answer does not tell all of it.
     package func readUserUpdate(
-        _ reply: HTTPReply
+        _ reply: HTTPResponse
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
         user(in: reply, at: profile.userUpdate?.user ?? [], purpose: .account)
     }
@@ -40,7 +41,7 @@ extension ProviderExchange {
     /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
     ///   failure is temporary.
     package func readRenewal(
-        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         let isSignIn = profile.renewal.kind == .signIn
         let map = isSignIn ? profile.reply.overridden(by: repeatedMethod?.reply) : profile.reply
@@ -51,17 +52,17 @@ extension ProviderExchange {
 
     /// The same for a remembered sign-in that was made in the place of a renewal.
     package func readRepeatedSignIn(
-        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         readRenewal(
             reply, record, sentAt, map: profile.reply.overridden(by: repeatedMethod?.reply), needsToken: true)
     }
 
     private func readRenewal(
-        _ reply: HTTPReply, _ record: SessionRecord, _ sentAt: WallTime, map: ReplyMap, needsToken: Bool
+        _ reply: HTTPResponse, _ record: SessionRecord, _ sentAt: WallTime, map: ResponseMap, needsToken: Bool
     ) -> Result<Grant, ProviderFailure> {
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
             needsToken: needsToken)
         return reader.read(reply).map { unchangedLeftOut($0, record) }
     }
@@ -69,33 +70,33 @@ extension ProviderExchange {
     /// - Returns: what is new; no access token when the session keeps its own. A 401 is ``ProviderFailure/final(_:)``
     ///   only where this is what renews the session or nothing does: elsewhere a renewal decides.
     package func readValidation(
-        _ reply: HTTPReply, record: SessionRecord, sentAt: WallTime
+        _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         let own = profile.renewal.kind == .validate ? profile.renewal.reply : nil
-        let reader = GrantReader(
-            errors: ErrorReader(profile: profile, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: profile, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
             map: profile.reply.overridden(by: own), needsToken: false)
         return reader.read(reply).map { unchangedLeftOut($0, record) }
     }
 
     /// - Returns: the backend's own user object, and the part of it that every provider has.
-    package func readUser(_ reply: HTTPReply) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
+    package func readUser(_ reply: HTTPResponse) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
         user(in: reply, at: profile.userRequest?.user ?? [], purpose: .user).flatMap { found in
             if let found { return .success(found) }
-            let errors = ErrorReader(profile: profile, purpose: .user, sentAt: nil)
+            let errors = ErrorDecoder(profile: profile, purpose: .user, sentAt: nil)
             return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
         }
     }
 
     /// The user object at the first of these places that has one.
     private func user(
-        in reply: HTTPReply, at places: [JSONPointer], purpose: ErrorReader.Purpose
+        in reply: HTTPResponse, at places: [JSONPointer], purpose: ErrorDecoder.Purpose
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
         // Without a place the answer may still be an error.
         for place in places.isEmpty ? [nil] : places.map(Optional.some) {
-            let reader = GrantReader(
-                errors: ErrorReader(profile: profile, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
-                map: ReplyMap(user: place), needsToken: false)
+            let reader = TokenDecoder(
+                errors: ErrorDecoder(profile: profile, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
+                map: ResponseMap(user: place), needsToken: false)
             switch reader.read(reply) {
             case .failure(let failure): return .failure(failure)
             case .success(let grant):
@@ -111,9 +112,9 @@ extension ProviderExchange {
 
     /// For an answer whose content does not matter, such as that to a sign-out.
     /// - Returns: `nil` when the provider did as asked.
-    package func readAcknowledgement(_ reply: HTTPReply, sentAt: WallTime) -> ProviderFailure? {
-        let errors = ErrorReader(profile: profile, purpose: .user, sentAt: sentAt)
-        let body = ReplyBody(reply)
+    package func readAcknowledgement(_ reply: HTTPResponse, sentAt: WallTime) -> ProviderFailure? {
+        let errors = ErrorDecoder(profile: profile, purpose: .user, sentAt: sentAt)
+        let body = ResponseBody(reply)
         guard (200..<300).contains(reply.status) else { return errors.failure(reply, body) }
         return errors.envelopeFailure(reply, body)
     }

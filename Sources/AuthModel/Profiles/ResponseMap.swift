@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// Where an answer keeps what a session is made of (JSON Pointers, RFC 6901).
-package struct ReplyMap: Sendable, Equatable {
+package struct ResponseMap: Sendable, Equatable {
     package var accessToken: JSONPointer?
     package var tokenType: JSONPointer?
     package var refreshToken: JSONPointer?
@@ -30,9 +30,9 @@ package struct ReplyMap: Sendable, Equatable {
     }
 
     /// This map, with what the other one says in its place.
-    package func overridden(by other: ReplyMap?) -> ReplyMap {
+    package func overridden(by other: ResponseMap?) -> ResponseMap {
         guard let other else { return self }
-        return ReplyMap(
+        return ResponseMap(
             accessToken: other.accessToken ?? accessToken, tokenType: other.tokenType ?? tokenType,
             refreshToken: other.refreshToken ?? refreshToken, expiresIn: other.expiresIn ?? expiresIn,
             expiresAt: other.expiresAt ?? expiresAt, expiresFromJWT: other.expiresFromJWT || expiresFromJWT,

@@ -2,14 +2,14 @@ import AuthWire
 
 /// Reads an answer of the token endpoint (RFC 6749 §5), as the RFC has it and as providers really send it: a form
 /// instead of JSON, an error inside a success, a lifetime as text, a kind of token in lower case or none at all.
-package struct TokenAnswer: Sendable {
+package struct TokenResponse: Sendable {
     package let profile: ProviderProfile
-    package let purpose: ErrorReader.Purpose
+    package let purpose: ErrorDecoder.Purpose
     package let sentAt: WallTime
     /// The tokens that were asked for are bound to a key.
     package var isBound = false
 
-    static let map = ReplyMap(
+    static let map = ResponseMap(
         accessToken: known("/access_token"), tokenType: known("/token_type"), refreshToken: known("/refresh_token"),
         expiresIn: known("/expires_in"))
     package static let errors = ErrorMap(
@@ -17,7 +17,7 @@ package struct TokenAnswer: Sendable {
     /// The only word that ends a session (RFC 6749 §5.2): every other one is the client's or the server's own trouble.
     static let finalCode = "invalid_grant"
 
-    package init(profile: ProviderProfile, purpose: ErrorReader.Purpose, sentAt: WallTime, isBound: Bool = false) {
+    package init(profile: ProviderProfile, purpose: ErrorDecoder.Purpose, sentAt: WallTime, isBound: Bool = false) {
         self.profile = profile
         self.purpose = purpose
         self.sentAt = sentAt
@@ -26,9 +26,9 @@ package struct TokenAnswer: Sendable {
 
     /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal; the provider's own
     ///   word for what went wrong is the error's `cause`.
-    package func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
-        let reader = GrantReader(
-            errors: ErrorReader(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
+    package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
+        let reader = TokenDecoder(
+            errors: ErrorDecoder(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
             needsToken: true)
         let plain = plain(reply)
         return reader.read(plain).flatMap { grant in
@@ -45,18 +45,18 @@ package struct TokenAnswer: Sendable {
             grant.tokenType = kind
             grant.message = nil
             grant.refreshEndsAt = refreshEnd(plain)
-            grant.scopes = ReplyBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)
-            grant.idToken = ReplyBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
+            grant.scopes = ResponseBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)
+            grant.idToken = ResponseBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
             return .success(grant)
         }
     }
 
     /// No RFC has a word for it: Keycloak has one, GitHub and others have another. Zero means that it has no end.
-    private func refreshEnd(_ reply: HTTPReply) -> WallTime? {
-        let json = ReplyBody(reply).json
+    private func refreshEnd(_ reply: HTTPResponse) -> WallTime? {
+        let json = ResponseBody(reply).json
         let told = json?["refresh_token_expires_in"] ?? json?["refresh_expires_in"]
         guard let seconds = told?.doubleValue ?? told?.stringValue.flatMap({ Double($0) }), seconds > 0,
-            Lifetime.dates.contains(sentAt.unixSeconds + seconds)
+            TokenLifetimeDecoder.dates.contains(sentAt.unixSeconds + seconds)
         else { return nil }
         return sentAt + .seconds(seconds)
     }
@@ -70,9 +70,9 @@ package struct TokenAnswer: Sendable {
     }
 
     /// The answer as RFC 6749 has it.
-    private func plain(_ reply: HTTPReply) -> HTTPReply {
+    private func plain(_ reply: HTTPResponse) -> HTTPResponse {
         var object: JSONObject
-        switch ReplyBody(reply) {
+        switch ResponseBody(reply) {
         case .json(.object(let members)): object = members
         case .text(let text):
             // Only a form that says something of a token is one; any other text stays what it is.
@@ -85,7 +85,7 @@ package struct TokenAnswer: Sendable {
         }
         let isError = object["error"]?.stringValue != nil && object["access_token"] == nil
         let status = isError && reply.status == 200 ? 400 : reply.status
-        return HTTPReply(
+        return HTTPResponse(
             status: status, headers: reply.headers.filter { $0.name.lowercased() != "content-type" },
             body: JSON.object(object).serialized())
     }

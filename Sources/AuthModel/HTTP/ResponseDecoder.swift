@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// What a provider's answer to a call is to the caller.
-package struct AnswerReader: Sendable {
+package struct ResponseDecoder: Sendable {
     let profile: ProviderProfile
     let sentAt: WallTime?
     /// Whether the caller asked for a page for people.
@@ -12,12 +12,12 @@ package struct AnswerReader: Sendable {
     /// thirty times its size.
     var needsValues = true
 
-    package func read(_ reply: HTTPReply) -> Result<APIResponse, ProviderFailure> {
-        let errors = ErrorReader(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
+    package func read(_ reply: HTTPResponse) -> Result<APIResponse, ProviderFailure> {
+        let errors = ErrorDecoder(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
         // 304 answers only those who asked whether what they have still holds.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
-            return .failure(errors.failure(reply, ReplyBody(reply)))
+            return .failure(errors.failure(reply, ResponseBody(reply)))
         }
         guard Self.mayBeText(reply) else {
             response.bodyBase64 = Base64.encode(reply.body)
@@ -27,7 +27,7 @@ package struct AnswerReader: Sendable {
             response.bodyText = text
             return .success(response)
         }
-        let body = ReplyBody(reply)
+        let body = ResponseBody(reply)
         switch body {
         case .empty: break
         case .json(let json): response.body = json
@@ -47,36 +47,36 @@ package struct AnswerReader: Sendable {
     }
 
     /// The answer as compact JSON, if it is an object or an array and not a page; anything else is short, or an error.
-    private static func text(_ reply: HTTPReply) -> [UInt8]? {
+    private static func text(_ reply: HTTPResponse) -> [UInt8]? {
         guard let first = reply.body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), !isPage(reply) else {
             return nil
         }
         return try? JSON.compacted(reply.body.span)
     }
 
-    private static func isPage(_ reply: HTTPReply) -> Bool { mediaType(reply)?.contains("html") ?? false }
+    private static func isPage(_ reply: HTTPResponse) -> Bool { mediaType(reply)?.contains("html") ?? false }
 
     /// Whether the beginning of an answer is none of a page for people, or one was asked for.
-    package static func isNoPage(_ head: HTTPReply, asked: Bool) -> Bool {
+    package static func isNoPage(_ head: HTTPResponse, asked: Bool) -> Bool {
         if asked { return true }
-        if case .page = ReplyBody(head) { return false }
+        if case .page = ResponseBody(head) { return false }
         return true
     }
 
     /// Without a type anything may come; with one that is no text the bytes are the caller's to read.
-    private static func mayBeText(_ reply: HTTPReply) -> Bool {
+    private static func mayBeText(_ reply: HTTPResponse) -> Bool {
         guard let type = mediaType(reply) else { return true }
         return type.hasPrefix("text/") || type == "application/json" || type.hasSuffix("+json")
             || type == "application/xhtml+xml"
     }
 
-    private static func mediaType(_ reply: HTTPReply) -> String? {
+    private static func mediaType(_ reply: HTTPResponse) -> String? {
         reply.header("Content-Type").map { field in
             field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
         }
     }
 
-    package static func headers(_ reply: HTTPReply) -> [String: String] {
+    package static func headers(_ reply: HTTPResponse) -> [String: String] {
         Dictionary(reply.headers.map { ($0.name.lowercased(), $0.value) }) { "\($0), \($1)" }
     }
 }
@@ -84,7 +84,7 @@ package struct AnswerReader: Sendable {
 extension ProviderFailure {
     /// The provider itself did not accept the token; a page from in between says no such thing.
     package var rejectsToken: Bool {
-        if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorReader.rejectedToken { return true }
+        if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorDecoder.rejectedToken { return true }
         return error.cause == TokenChallenge.invalidToken && (400..<500).contains(error.httpStatus ?? 0)
     }
 }

@@ -5,16 +5,16 @@ import Testing
 @testable import AuthMachines
 
 @Suite("How long an answer holds")
-struct KeptAnswerTests {
+struct CachedResponseTests {
     private static func moment(_ seconds: Double) -> Moment { ManualClock.moment(.seconds(seconds)) }
     private static func at(_ seconds: Double) -> BootInstant { moment(seconds).boot }
 
     private func kept(
         _ headers: [(name: String, value: String)], freshFor: Duration? = nil, took: Double = 0, status: Int = 200,
         request: [HTTPField] = []
-    ) -> KeptAnswer? {
-        KeptAnswer(
-            HTTPReply(status: status, headers: headers, body: []),
+    ) -> CachedResponse? {
+        CachedResponse(
+            HTTPResponse(status: status, headers: headers, body: []),
             to: HTTPRequest(method: "GET", url: "http://h/", headers: request), freshFor: freshFor,
             sentAt: Self.moment(0), receivedAt: Self.moment(took))
     }
@@ -78,7 +78,7 @@ struct KeptAnswerTests {
         var answer = try #require(kept([("ETag", "\"1\""), ("Cache-Control", "max-age=5"), ("X-A", "1")]))
         #expect(answer.validators.map { "\($0.name): \($0.value.reveal())" } == ["If-None-Match: \"1\""])
         answer.confirmed(
-            by: HTTPReply(status: 304, headers: [("cache-control", "max-age=50"), ("x-a", "2")], body: []),
+            by: HTTPResponse(status: 304, headers: [("cache-control", "max-age=50"), ("x-a", "2")], body: []),
             freshFor: nil, sentAt: Self.moment(100), receivedAt: Self.moment(101))
         #expect(answer.reply.status == 200 && answer.reply.header("X-A") == "2")
         #expect(answer.reply.headers.count == 3)
@@ -88,29 +88,31 @@ struct KeptAnswerTests {
 
 @Suite("What is kept of answers")
 struct AnswerCacheTests {
-    private func key(_ url: String, signedInAt: Double = 1, session: String = "example") throws -> AnswerCache.Key {
-        AnswerCache.Key(
+    private func key(_ url: String, signedInAt: Double = 1, session: String = "example") throws
+        -> ResponseCacheStorage.Key
+    {
+        ResponseCacheStorage.Key(
             SessionRecord(
                 session: try SessionName(session), provider: "p", environment: "e", method: "m",
                 tokens: TokenSet(accessToken: Secret("t"), issuedAt: WallTime(unixSeconds: 0)), user: nil,
                 rawUser: nil, signedInAt: WallTime(unixSeconds: signedInAt)), url: url)
     }
 
-    private func answer(_ bytes: Int, language: String? = nil) throws -> (KeptAnswer, HTTPRequest) {
+    private func answer(_ bytes: Int, language: String? = nil) throws -> (CachedResponse, HTTPRequest) {
         let request = HTTPRequest(
             method: "GET", url: "http://h/", headers: language.map { [HTTPField("L", $0)] } ?? [])
-        let reply = HTTPReply(
+        let reply = HTTPResponse(
             status: 200, headers: language == nil ? [] : [("Vary", "L")], body: [UInt8](repeating: 1, count: bytes))
         let moment = ManualClock.moment(.zero)
         return (
             try #require(
-                KeptAnswer(reply, to: request, freshFor: .seconds(9), sentAt: moment, receivedAt: moment)), request
+                CachedResponse(reply, to: request, freshFor: .seconds(9), sentAt: moment, receivedAt: moment)), request
         )
     }
 
     @Test("it never holds more than its limit, and the least recently used leave first")
     func bounded() throws {
-        var cache = AnswerCache(limit: 100_000)
+        var cache = ResponseCacheStorage(limit: 100_000)
         let (answer, request) = try answer(9_000)
         for number in 1...1000 {
             cache.put(answer, at: try key("http://h/\(number)"))
@@ -129,21 +131,21 @@ struct AnswerCacheTests {
 
     @Test("an answer that would drive out all others is not kept")
     func large() throws {
-        var cache = AnswerCache(limit: 100_000)
+        var cache = ResponseCacheStorage(limit: 100_000)
         let (small, request) = try answer(1_000)
         let (large, _) = try answer(30_000)
         cache.put(small, at: try key("http://h/small"))
         cache.put(large, at: try key("http://h/large"))
         #expect(cache.count == 1)
         #expect(cache.find(try key("http://h/small"), for: request) != nil)
-        var none = AnswerCache(limit: 0)
+        var none = ResponseCacheStorage(limit: 0)
         none.put(small, at: try key("http://h/small"))
         #expect(none.count == 0)
     }
 
     @Test("each variant of a URL is kept, the last few of them")
     func variants() throws {
-        var cache = AnswerCache(limit: 100_000)
+        var cache = ResponseCacheStorage(limit: 100_000)
         for number in 1...20 { cache.put(try answer(10, language: "\(number)").0, at: try key("http://h/")) }
         #expect(cache.count == 1)
         #expect(cache.find(try key("http://h/"), for: try answer(1, language: "20").1) != nil)
@@ -153,7 +155,7 @@ struct AnswerCacheTests {
 
     @Test("nothing is found by another session, another sign-in or another query")
     func keys() throws {
-        var cache = AnswerCache(limit: 100_000)
+        var cache = ResponseCacheStorage(limit: 100_000)
         let (answer, request) = try answer(10)
         cache.put(answer, at: try key("http://h/a?q=1"))
         for other in [

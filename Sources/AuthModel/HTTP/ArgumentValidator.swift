@@ -1,7 +1,7 @@
 import AuthWire
 
 /// What a caller gave to an endpoint, held against what the endpoint takes, before anything is sent.
-struct ArgumentCheck {
+struct ArgumentValidator {
     let endpoint: Endpoint
     let providerTitle: String
 

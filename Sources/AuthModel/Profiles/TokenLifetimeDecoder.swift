@@ -3,7 +3,7 @@ import AuthWire
 /// When an access token ends, from the three ways in which providers tell it.
 ///
 /// What cannot be read counts as not told: throwing an answer away for its date could lose a rotated refresh token.
-enum Lifetime {
+enum TokenLifetimeDecoder {
     /// Unix seconds from 1970 to 9999: what any calendar can show.
     static let dates = 0.0...253_402_300_799
 
@@ -14,7 +14,7 @@ enum Lifetime {
     ///
     /// - Parameter skew: how far the provider's clock is ahead: its dates are by that one.
     static func end(
-        in reply: JSON, map: ReplyMap, token: Secret?, sentAt: WallTime, skew: Duration = .zero
+        in reply: JSON, map: ResponseMap, token: Secret?, sentAt: WallTime, skew: Duration = .zero
     ) -> WallTime? {
         if let value = map.expiresIn?.find(in: reply), let end = end(after: value, from: sentAt) { return end }
         if let value = map.expiresAt?.find(in: reply), let end = date(value) { return end + (.zero - skew) }
@@ -32,7 +32,7 @@ enum Lifetime {
             let seconds = number >= millisecondsFrom ? number / 1000 : number
             return dates.contains(seconds) ? WallTime(unixSeconds: seconds) : nil
         }
-        return value.stringValue.flatMap(ReplyDate.parse)
+        return value.stringValue.flatMap(TimestampParser.parse)
     }
 
     private static func number(_ value: JSON) -> Double? {

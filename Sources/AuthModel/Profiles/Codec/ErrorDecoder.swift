@@ -1,7 +1,7 @@
 import AuthWire
 
 /// What an answer that is no success means.
-package struct ErrorReader: Sendable {
+package struct ErrorDecoder: Sendable {
     /// What was asked. It decides what a no says about the session.
     package enum Purpose: Sendable {
         case signIn, renewal, validation, user, account, call
@@ -32,14 +32,14 @@ package struct ErrorReader: Sendable {
     }
 
     /// For an answer with a status outside of 2xx.
-    package func failure(_ reply: HTTPReply, _ body: ReplyBody) -> ProviderFailure {
+    package func failure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure {
         failure(
             status: reply.status, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt),
             challenge: TokenChallenge(reply))
     }
 
     /// An error inside a success: `nil` when the profile knows no envelope or this one says that all is well.
-    func envelopeFailure(_ reply: HTTPReply, _ body: ReplyBody) -> ProviderFailure? {
+    func envelopeFailure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure? {
         guard let envelope = profile.errors.envelope else { return nil }
         guard let json = body.json, let found = envelope.pointer.find(in: json) else {
             if case .empty = body { return nil }
@@ -66,9 +66,9 @@ package struct ErrorReader: Sendable {
 
     /// - Parameter status: `nil` for an envelope that tells none.
     private func failure(
-        status: Int?, _ body: ReplyBody, retryAfter: Duration?, challenge: TokenChallenge? = nil
+        status: Int?, _ body: ResponseBody, retryAfter: Duration?, challenge: TokenChallenge? = nil
     ) -> ProviderFailure {
-        let words = ErrorWords(body, map: map(body)).completed(by: challenge)
+        let words = ErrorText(body, map: map(body)).completed(by: challenge)
         let isOverloaded = status.map { $0 >= 500 || $0 == 429 } ?? false
         if !isOverloaded, let nonsense = nonsense(body, status: status ?? 200) { return nonsense }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
@@ -79,11 +79,11 @@ package struct ErrorReader: Sendable {
     }
 
     /// A server of OAuth has its own words for errors, also in an API whose profile does not map them.
-    private func map(_ body: ReplyBody) -> ErrorMap {
+    private func map(_ body: ResponseBody) -> ErrorMap {
         guard profile.oauth != nil, profile.errors == ErrorMap(), body.json?["error"]?.stringValue != nil else {
             return profile.errors
         }
-        return TokenAnswer.errors
+        return TokenResponse.errors
     }
 
     /// Whether the answer may be another one next time with nothing changed in the request.
@@ -94,7 +94,7 @@ package struct ErrorReader: Sendable {
     }
 
     /// A page or an unreadable body comes from anything between here and the provider, and so does its status.
-    private func nonsense(_ body: ReplyBody, status: Int) -> ProviderFailure? {
+    private func nonsense(_ body: ResponseBody, status: Int) -> ProviderFailure? {
         switch body {
         case .page: badReply("it is a page for a browser (HTTP \(status))", cause: "html", status: status)
         case .undecodable(let reason):
@@ -116,14 +116,14 @@ package struct ErrorReader: Sendable {
             || code.map(profile.renewal.finalCodes.contains) ?? false
     }
 
-    private func final(_ status: Int?, _ words: ErrorWords) -> AgentError {
+    private func final(_ status: Int?, _ words: ErrorText) -> AgentError {
         AgentError(
             .signInRequired, "\(profile.title) has ended this session: sign in again.", cause: "refused_by_provider",
             httpStatus: status, providerMessage: words.message, details: words.details)
     }
 
     private func error(
-        status: Int?, _ mapped: ErrorKind?, _ words: ErrorWords, retryAfter: Duration?
+        status: Int?, _ mapped: ErrorKind?, _ words: ErrorText, retryAfter: Duration?
     ) -> AgentError {
         let (kind, retryable) = mapped.map { ($0, Bool?.none) } ?? Self.kind(of: status)
         var error = AgentError(

@@ -3,15 +3,15 @@ import AuthWire
 import Testing
 
 @Suite("Answers of the token endpoint")
-struct TokenAnswerTests {
+struct TokenResponseTests {
     private static let json = "application/json"
     private static let now = WallTime(unixSeconds: 1_800_000_000)
 
     private func read(
-        _ status: Int, _ body: String, type: String = json, purpose: ErrorReader.Purpose = .signIn
+        _ status: Int, _ body: String, type: String = json, purpose: ErrorDecoder.Purpose = .signIn
     ) throws -> Result<Grant, ProviderFailure> {
-        let reply = HTTPReply(status: status, headers: [("Content-Type", type)], body: Array(body.utf8))
-        return TokenAnswer(profile: try ExampleProvider.profile(), purpose: purpose, sentAt: Self.now).read(reply)
+        let reply = HTTPResponse(status: status, headers: [("Content-Type", type)], body: Array(body.utf8))
+        return TokenResponse(profile: try ExampleProvider.profile(), purpose: purpose, sentAt: Self.now).read(reply)
     }
 
     @Test("the answer of RFC 6749 §5.1 is read")
@@ -53,8 +53,8 @@ struct TokenAnswerTests {
         arguments: [("DPoP", true), ("dpop", true), ("Bearer", false), ("", false)])
     func bound(type: String, isTaken: Bool) throws {
         let body = type.isEmpty ? #"{"access_token":"a"}"# : #"{"access_token":"a","token_type":"\#(type)"}"#
-        let reply = HTTPReply(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
-        let answer = TokenAnswer(
+        let reply = HTTPResponse(status: 200, headers: [("Content-Type", Self.json)], body: Array(body.utf8))
+        let answer = TokenResponse(
             profile: try ExampleProvider.profile(), purpose: .signIn, sentAt: Self.now, isBound: true
         ).read(reply)
         switch answer {

@@ -4,24 +4,24 @@ package import AuthWire
 internal import Synchronization
 
 /// The answers that are kept of all sessions, from any thread.
-package final class KeptAnswers: Sendable {
-    private let cache: Mutex<AnswerCache>
+package final class ResponseCache: Sendable {
+    private let cache: Mutex<ResponseCacheStorage>
 
     /// - Parameter limit: in bytes; 0 keeps nothing.
     package init(limit: Int) {
-        cache = Mutex(AnswerCache(limit: limit))
+        cache = Mutex(ResponseCacheStorage(limit: limit))
     }
 
-    func find(_ key: AnswerCache.Key, for request: HTTPRequest) -> KeptAnswer? {
+    func find(_ key: ResponseCacheStorage.Key, for request: HTTPRequest) -> CachedResponse? {
         cache.withLock { $0.find(key, for: request) }
     }
 
-    func put(_ answer: KeptAnswer, at key: AnswerCache.Key) {
+    func put(_ answer: CachedResponse, at key: ResponseCacheStorage.Key) {
         cache.withLock { $0.put(answer, at: key) }
     }
 
     /// What a write to the path of `key` made out of date: that path, and those of `patterns`.
-    func forget(_ key: AnswerCache.Key, and patterns: [PathPattern]) {
+    func forget(_ key: ResponseCacheStorage.Key, and patterns: [PathPattern]) {
         cache.withLock { cache in
             cache.removeAll { kept in
                 kept.session == key.session

@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// One call as it was asked for, settled before anything is sent; only the token is missing.
-package struct APIOrder: Sendable {
+package struct PreparedCall: Sendable {
     /// In place of the body that the template makes.
     struct Content: Sendable {
         /// All of it, or what stands before the part that is streamed.
@@ -65,8 +65,8 @@ package struct APIOrder: Sendable {
     }
 
     /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
-    package func reader(sentAt: WallTime?) -> AnswerReader {
-        AnswerReader(
+    package func reader(sentAt: WallTime?) -> ResponseDecoder {
+        ResponseDecoder(
             profile: profile, sentAt: sentAt, takesPages: takesPages, hadToken: bearer,
             needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }

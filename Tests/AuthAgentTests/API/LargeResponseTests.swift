@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite("Answers with much in them")
-struct LargeAnswerTests {
+struct LargeResponseTests {
     /// More values than are made of one answer, in 140 kB.
     private static let many = "[ " + String(repeating: "0, ", count: Limits.jsonValues) + "0 ]"
 
@@ -55,7 +55,7 @@ struct LargeAnswerTests {
     func labelledAsPage() async throws {
         let body = #"{"error":"invalid_request","list":\#(Self.many)}"#
         let example = try APIClientTests.provider { _, _ throws(TransportError) in
-            HTTPReply(status: 400, headers: [("Content-Type", "text/html")], body: Array(body.utf8))
+            HTTPResponse(status: 400, headers: [("Content-Type", "text/html")], body: Array(body.utf8))
         }
         try await APIClientTests.play(example) { _, api in
             let error = await #expect(throws: AgentError.self) { try await api.request(APIClientTests.get) }

@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// What the body of an answer turned out to be.
-package enum ReplyBody: Sendable {
+package enum ResponseBody: Sendable {
     case empty
     case json(JSON)
     /// Words without JSON around them.
@@ -13,7 +13,7 @@ package enum ReplyBody: Sendable {
     /// Above this nothing is read: the largest answer that the transport lets through.
     private static let longest = 8 << 20
 
-    package init(_ reply: HTTPReply) {
+    package init(_ reply: HTTPResponse) {
         let bytes = reply.body.starts(with: [0xEF, 0xBB, 0xBF]) ? reply.body.dropFirst(3) : reply.body[...]
         let type = MediaType(reply.header("Content-Type"))
         guard bytes.count <= Self.longest else {
@@ -37,7 +37,8 @@ package enum ReplyBody: Sendable {
 
     /// What is labelled as a page and is none: an error in JSON, and whatever comes with a challenge for a token, which
     /// only the API itself can send.
-    private static func mislabelled(_ bytes: ArraySlice<UInt8>, _ first: UInt8, _ reply: HTTPReply) -> ReplyBody? {
+    private static func mislabelled(_ bytes: ArraySlice<UInt8>, _ first: UInt8, _ reply: HTTPResponse) -> ResponseBody?
+    {
         if first == UInt8(ascii: "{"), let json = try? JSON(parsing: Array(bytes), values: Limits.jsonValues),
             json["error"]?.stringValue != nil
         {
@@ -58,7 +59,7 @@ package enum ReplyBody: Sendable {
     /// A bare text is fine unless it was meant to be JSON: by what the answer says, or by how it begins.
     private static func words(
         _ bytes: ArraySlice<UInt8>, type: MediaType, first: UInt8, _ error: JSONError
-    ) -> ReplyBody {
+    ) -> ResponseBody {
         let isMeantAsJSON = type.isJSON || "{[\"".utf8.contains(first)
         guard !isMeantAsJSON, let text = String(validating: bytes, as: UTF8.self), !text.utf8.contains(0) else {
             return .undecodable(reason: "byte \(error.offset): \(error.reason)")

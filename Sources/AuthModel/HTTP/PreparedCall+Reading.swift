@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// From what a caller asks to an order.
-extension APIOrder {
+extension PreparedCall {
     /// Longest path or URL that is taken: servers take 8 KiB or less.
     private static let longestPath = 8 << 10
 
@@ -42,7 +42,7 @@ extension APIOrder {
             throw AgentError(
                 .validation, "\(endpoint.name) of \(profile.title) takes no body. Nothing was sent.", cause: "body")
         }
-        let check = ArgumentCheck(endpoint: endpoint, providerTitle: profile.title)
+        let check = ArgumentValidator(endpoint: endpoint, providerTitle: profile.title)
         let given = try check.checked(params.args, hasBody: params.body != nil)
         var template = endpoint.request
         template.bearer = false

@@ -1,18 +1,18 @@
 import AuthWire
 
 /// Reads what a session is made of out of one answer.
-struct GrantReader {
-    let errors: ErrorReader
+struct TokenDecoder {
+    let errors: ErrorDecoder
     let sentAt: WallTime
-    let map: ReplyMap
+    let map: ResponseMap
     /// Whether an answer without an access token is no use.
     let needsToken: Bool
 
     /// A token has to fit into a header with room to spare; servers take 8 to 64 KiB of those.
     private static let longestToken = 32 << 10
 
-    func read(_ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
-        let body = ReplyBody(reply)
+    func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
+        let body = ResponseBody(reply)
         guard (200..<300).contains(reply.status) else { return .failure(errors.failure(reply, body)) }
         switch body {
         case .page: return bad("it is a page for a browser, not JSON", "html", reply)
@@ -22,14 +22,14 @@ struct GrantReader {
         if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
         do {
             var grant = try grant(body.json ?? .null, of: reply)
-            grant.message = ErrorWords(body, map: errors.profile.errors).message
+            grant.message = ErrorText(body, map: errors.profile.errors).message
             return .success(grant)
         } catch {
             return .failure(error)
         }
     }
 
-    private func grant(_ json: JSON, of reply: HTTPReply) throws(ProviderFailure) -> Grant {
+    private func grant(_ json: JSON, of reply: HTTPResponse) throws(ProviderFailure) -> Grant {
         let status = reply.status
         let token = try secret(map.accessToken, "access token", json, status)
         guard token != nil || !needsToken else {
@@ -39,7 +39,7 @@ struct GrantReader {
         var grant = Grant(accessToken: token, issuedAt: sentAt)
         grant.refreshToken = try secret(map.refreshToken, "refresh token", json, status)
         grant.tokenType = map.tokenType?.find(in: json)?.stringValue.flatMap(ProviderText.clean)
-        grant.expiresAt = Lifetime.end(in: json, map: map, token: token, sentAt: sentAt, skew: reply.skew)
+        grant.expiresAt = TokenLifetimeDecoder.end(in: json, map: map, token: token, sentAt: sentAt, skew: reply.skew)
         grant.needsPassword = map.needsPassword?.find(in: json)?.boolValue
         if let user = map.user?.find(in: json), case .object = user {
             grant.rawUser = user
@@ -59,7 +59,7 @@ struct GrantReader {
         return text.isEmpty ? nil : Secret(text)
     }
 
-    private func bad(_ reason: String, _ cause: String, _ reply: HTTPReply) -> Result<Grant, ProviderFailure> {
+    private func bad(_ reason: String, _ cause: String, _ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
         .failure(errors.badReply(reason, cause: cause, status: reply.status))
     }
 }

@@ -1,8 +1,8 @@
 package import AuthModel
 
 /// An answer to a GET that is kept, and what is known of its age (RFC 9111 §4.2).
-package struct KeptAnswer: Sendable {
-    package private(set) var reply: HTTPReply
+package struct CachedResponse: Sendable {
+    package private(set) var reply: HTTPResponse
     /// The request's fields that the answer depends on (`Vary`), names in lower case, absent ones empty.
     let depends: [String: String]
     /// When it was received; its age grows from here, time asleep included.
@@ -16,7 +16,7 @@ package struct KeptAnswer: Sendable {
     ///   - sentAt: when its request was sent: what it took counts as age.
     /// - Returns: `nil` for an answer that is not to be kept.
     package init?(
-        _ reply: HTTPReply, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment
+        _ reply: HTTPResponse, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment
     ) {
         control = CacheControl(reply)
         guard reply.status == 200, !control.noStore, freshFor != .zero, let names = Self.varyNames(reply) else {
@@ -49,9 +49,9 @@ package struct KeptAnswer: Sendable {
     }
 
     /// The provider said that it still holds: its fields are the newer ones (RFC 9111 §3.2, §4.3.4).
-    package mutating func confirmed(by answer: HTTPReply, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
+    package mutating func confirmed(by answer: HTTPResponse, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
         let told = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
-        reply = HTTPReply(
+        reply = HTTPResponse(
             status: reply.status,
             headers: reply.headers.filter { !told.contains($0.name.lowercased()) }
                 + answer.headers.filter { told.contains($0.name.lowercased()) }, body: reply.body)
@@ -69,7 +69,7 @@ package struct KeptAnswer: Sendable {
     private static let overhead = 512
 
     private static func times(
-        _ reply: HTTPReply, _ freshFor: Duration?, _ control: CacheControl, sentAt: Moment, receivedAt: Moment
+        _ reply: HTTPResponse, _ freshFor: Duration?, _ control: CacheControl, sentAt: Moment, receivedAt: Moment
     ) -> (age: Duration, lifetime: Duration) {
         let told = reply.header("Age").flatMap(CacheControl.seconds) ?? .zero
         let age = told + (receivedAt.boot - sentAt.boot)
@@ -80,7 +80,7 @@ package struct KeptAnswer: Sendable {
     }
 
     /// The answer's two dates against each other (§5.3); without both there is no lifetime, and none is guessed.
-    private static func expires(_ reply: HTTPReply, now: WallTime) -> Duration {
+    private static func expires(_ reply: HTTPResponse, now: WallTime) -> Duration {
         guard let end = reply.header("Expires").flatMap({ HTTPDate.parse($0, now: now) }),
             let date = reply.header("Date").flatMap({ HTTPDate.parse($0, now: now) })
         else { return .zero }
@@ -88,7 +88,7 @@ package struct KeptAnswer: Sendable {
     }
 
     /// `nil` for `*`, which no later request can match (§4.1). The token is part of the session, which is in the key.
-    private static func varyNames(_ reply: HTTPReply) -> [String]? {
+    private static func varyNames(_ reply: HTTPResponse) -> [String]? {
         let names = reply.headers.filter { $0.name.lowercased() == "vary" }
             .flatMap { $0.value.split(separator: ",") }
             .map { $0.lowercased().filter { $0 != " " && $0 != "\t" } }

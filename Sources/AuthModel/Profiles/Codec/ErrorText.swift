@@ -1,12 +1,12 @@
 package import AuthWire
 
 /// What a provider says about its own error, made harmless to show.
-struct ErrorWords {
+struct ErrorText {
     var message: String?
     var code: String?
     var details: [String]
 
-    init(_ body: ReplyBody, map: ErrorMap) {
+    init(_ body: ResponseBody, map: ErrorMap) {
         details = []
         guard let json = body.json else { return }
         code = map.code?.find(in: json).flatMap(Self.code)
@@ -27,7 +27,7 @@ struct ErrorWords {
     }
 
     /// With what the challenge says, where the body says nothing. Where the API's metadata is stands in the details.
-    func completed(by challenge: TokenChallenge?) -> ErrorWords {
+    func completed(by challenge: TokenChallenge?) -> ErrorText {
         guard let challenge else { return self }
         var words = self
         words.code = code ?? challenge.error

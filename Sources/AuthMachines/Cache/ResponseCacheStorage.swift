@@ -5,7 +5,7 @@ package import AuthWire
 ///
 /// Invariant: `cost` is the sum of what is kept, and at most `limit`; `newest` and `oldest` are the ends of one chain
 /// through all places.
-package struct AnswerCache: Sendable {
+package struct ResponseCacheStorage: Sendable {
     package struct Key: Hashable, Sendable {
         package let session: SessionName
         /// Of the sign-in: what one account was answered is never shown to the next.
@@ -25,7 +25,7 @@ package struct AnswerCache: Sendable {
     }
 
     private struct Place {
-        var answers: [KeptAnswer]
+        var answers: [CachedResponse]
         var newer: Key?
         var older: Key?
 
@@ -52,7 +52,7 @@ package struct AnswerCache: Sendable {
 
     /// The answer kept for it, which counts as used; the newest where several would do (RFC 9111 §4.1): one from before the
     /// provider named what it varies by answers everybody.
-    package mutating func find(_ key: Key, for request: HTTPRequest) -> KeptAnswer? {
+    package mutating func find(_ key: Key, for request: HTTPRequest) -> CachedResponse? {
         guard let found = places[key]?.answers.last(where: { $0.answers(request) }) else { return nil }
         detach(key)
         attach(key)
@@ -60,7 +60,7 @@ package struct AnswerCache: Sendable {
     }
 
     /// In place of the one that answers the same request.
-    package mutating func put(_ answer: KeptAnswer, at key: Key) {
+    package mutating func put(_ answer: CachedResponse, at key: Key) {
         var answers = places[key]?.answers ?? []
         remove(key)
         answers.removeAll { $0.depends == answer.depends }

@@ -3,7 +3,7 @@
 /// The offset tells the instant and the zone id is only checked for its form, since looking one up needs a database.
 /// A time without an offset is no instant, whatever zone stands behind it. Seconds may be missing where they are zero,
 /// as Java's `ZonedDateTime` writes.
-package enum ReplyDate {
+package enum TimestampParser {
     /// Digits of a fraction that count; a double holds no more of a present date.
     private static let fractionDigits = 9
 
