@@ -213,6 +213,10 @@ let package = Package(
             name: "TestSupport", dependencies: ["AuthWire", "CLinux"], path: "Tests/TestSupport",
             // Keyring services of several kinds, the user who is asked for a password, and the programs of servers from PyPI.
             exclude: ["kwallet", "peers", "person.py", "secret-service.py"], swiftSettings: checked),
+        // A clock that a test turns, and a sample provider: what the tests of model, machines and agent share.
+        .target(
+            name: "AgentTestSupport", dependencies: ["AuthModel", "AuthWire"], path: "Tests/AgentTestSupport",
+            swiftSettings: checked),
         // Plays the session machine in a world that follows from a seed (Docs/decisions/simulation.md).
         .target(
             name: "Simulation", dependencies: ["AuthMachines", "AuthModel", "AuthWire"], path: "Tests/Simulation",
@@ -235,8 +239,17 @@ let package = Package(
             // Read where they lie.
             exclude: ["Transcripts"], swiftSettings: checked),
         .testTarget(
+            name: "AuthModelTests", dependencies: ["AuthModel", "AgentTestSupport", "AuthTokens", "AuthWire"],
+            swiftSettings: checked),
+        .testTarget(
+            name: "AuthMachinesTests", dependencies: ["AuthMachines", "AgentTestSupport", "AuthModel", "AuthWire"],
+            swiftSettings: checked),
+        .testTarget(
             name: "AuthAgentTests",
-            dependencies: ["AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthTokens"],
+            dependencies: [
+                "AuthAgent", "AgentTestSupport", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthTokens",
+                "AuthWire",
+            ],
             swiftSettings: checked),
         .testTarget(
             name: "AuthKeyringTests",

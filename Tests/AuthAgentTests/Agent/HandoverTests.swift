@@ -7,9 +7,14 @@ import Testing
 @Suite("Sessions that the run before handed over")
 struct HandoverTests {
     private static func record(_ name: String = "work") throws -> SessionRecord {
-        var record = MachineBench.record(token: "token-1", life: .seconds(1000))
-        record.session = try SessionName(name)
-        return record
+        let signedInAt = WallTime(unixSeconds: 1_800_000_000)
+        return SessionRecord(
+            session: try SessionName(name), provider: "example", environment: "production", method: "password",
+            tokens: TokenSet(
+                accessToken: Secret("token-1"), refreshToken: Secret("refresh-1"), issuedAt: signedInAt,
+                expiresAt: signedInAt + .seconds(1000)),
+            user: UserSummary(id: "7", email: "ada@example.org"), rawUser: nil, signedInAt: signedInAt, generation: 1,
+            revision: 1)
     }
 
     @Test("are served while the store does not answer, and what is not among them is waited for")

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthAgent
 import AuthMachines
 import AuthModel
@@ -295,25 +296,5 @@ struct OriginGuardTests {
         var trusted = stored
         trusted.origins = TokenOrigins()
         #expect(mine.merged(with: trusted).origins == TokenOrigins())
-    }
-
-    @Test("what a renewal in flight brings is kept, though the profile leads elsewhere meanwhile")
-    func inFlight() throws {
-        var bench = MachineBench()
-        bench.advance(.seconds(990))
-        bench.tokenWanted(1, minValid: .seconds(500))
-        let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
-        bench.send(.originsChecked(error))
-        #expect(bench.failure(for: 1)?.cause == "origin_changed")
-        try bench.provider(gives: "token-2")
-        try bench.storeTakesIt()
-        #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
-        #expect(bench.snapshot?.status.state == .signInRequired && bench.snapshot?.token == nil)
-        bench.tokenWanted(2)
-        #expect(bench.failure(for: 2)?.cause == "origin_changed")
-        bench.send(.originsChecked(nil))
-        #expect(bench.snapshot?.status.state == .active)
-        bench.tokenWanted(3)
-        #expect(bench.token(for: 3) == "token-2")
     }
 }

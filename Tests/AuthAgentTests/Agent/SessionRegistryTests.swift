@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthAgent
 import AuthMachines
 import AuthModel

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthConcurrency
 import AuthMachines
 import AuthModel

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthWire
 import Testing
 

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthMachines
 import AuthModel
 import AuthWire

@@ -1,3 +1,4 @@
+import AgentTestSupport
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -33,7 +34,7 @@ struct PendingSignOutsTests {
     }
 
     private func record(_ name: String) throws -> SessionRecord {
-        var record = MachineBench.record(token: "token", life: nil)
+        var record = try Sample.record()
         record.session = try SessionName(name)
         return record
     }

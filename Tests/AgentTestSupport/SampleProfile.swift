@@ -1,11 +1,11 @@
-import AuthModel
-import AuthWire
+package import AuthModel
+package import AuthWire
 
 /// A small provider that uses most of what a profile can say, and answers to put before it.
-enum Sample {
-    static let sentAt = WallTime(unixSeconds: 1_800_000_000)
+package enum Sample {
+    package static let sentAt = WallTime(unixSeconds: 1_800_000_000)
 
-    static func profile(_ change: (inout ProviderProfile) throws -> Void = { _ in }) throws -> ProviderProfile {
+    package static func profile(_ change: (inout ProviderProfile) throws -> Void = { _ in }) throws -> ProviderProfile {
         var profile = ProviderProfile(
             name: "sample", title: "Sample", source: "test",
             environments: [
@@ -31,13 +31,13 @@ enum Sample {
         return profile
     }
 
-    static func exchange(
+    package static func exchange(
         _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws -> ProviderExchange {
         ProviderExchange(profile: try profile(change))
     }
 
-    static func password() throws -> SignInMethod {
+    package static func password() throws -> SignInMethod {
         SignInMethod(
             name: "password", label: "E-mail and password",
             fields: [
@@ -56,11 +56,11 @@ enum Sample {
                 ])))
     }
 
-    static func request(_ method: String, _ path: String) throws -> RequestTemplate {
+    package static func request(_ method: String, _ path: String) throws -> RequestTemplate {
         RequestTemplate(method: method, path: try Template(parsing: path), bearer: true)
     }
 
-    static func record(
+    package static func record(
         userID: String? = "42", refreshToken: String? = nil, remembered: [String: String]? = nil
     ) throws -> SessionRecord {
         SessionRecord(
@@ -71,7 +71,7 @@ enum Sample {
             remembered: remembered?.mapValues { Secret($0) })
     }
 
-    static func reply(
+    package static func reply(
         _ status: Int = 200, _ body: String = "", type: String? = "application/json", _ headers: [String: String] = [:]
     ) -> HTTPResponse {
         var fields = headers.map { (name: $0.key, value: $0.value) }
@@ -80,11 +80,11 @@ enum Sample {
     }
 
     /// A JWT with these claims and a signature that nobody checks.
-    static func jwt(_ claims: String) -> String {
+    package static func jwt(_ claims: String) -> String {
         "\(base64URL(#"{"alg":"HS256"}"#)).\(base64URL(claims)).c2ln"
     }
 
-    static func base64URL(_ text: String) -> String {
+    package static func base64URL(_ text: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         var letters = ""
         var bits = 0
@@ -103,21 +103,21 @@ enum Sample {
 }
 
 extension HTTPRequest {
-    func header(_ name: String) -> String? { headers.first { $0.name == name }?.value.reveal() }
+    package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value.reveal() }
 
     /// As JSON; `nil` without one.
-    var json: JSON? { body.flatMap { try? JSON(parsing: $0.revealBytes()) } }
+    package var json: JSON? { body.flatMap { try? JSON(parsing: $0.revealBytes()) } }
 }
 
 extension Result where Failure == ProviderFailure {
-    var failure: ProviderFailure? {
+    package var failure: ProviderFailure? {
         if case .failure(let failure) = self { failure } else { nil }
     }
 }
 
 extension ProviderFailure {
     /// Which of its three cases it is, for a short assertion.
-    var weight: String {
+    package var weight: String {
         switch self {
         case .final: "final"
         case .refused: "refused"

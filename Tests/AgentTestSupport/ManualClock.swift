@@ -1,8 +1,8 @@
-import AuthModel
+package import AuthModel
 import Synchronization
 
 /// A clock that only the test turns; whoever sleeps wakes when it passes their deadline.
-final class ManualClock: SystemClock {
+package final class ManualClock: SystemClock {
     private struct Sleeper {
         let deadline: BootInstant
         let continuation: CheckedContinuation<Void, any Error>
@@ -16,15 +16,17 @@ final class ManualClock: SystemClock {
     }
     private let state = Mutex(State())
 
-    func now() -> Moment { Self.moment(state.withLock { $0.elapsed }) }
+    package init() {}
 
-    static func moment(_ elapsed: Duration) -> Moment {
+    package func now() -> Moment { Self.moment(state.withLock { $0.elapsed }) }
+
+    package static func moment(_ elapsed: Duration) -> Moment {
         Moment(
             boot: BootInstant(sinceBoot: .seconds(5000) + elapsed),
             wall: WallTime(unixSeconds: 1_800_000_000 + elapsed.seconds))
     }
 
-    func advance(_ duration: Duration) {
+    package func advance(_ duration: Duration) {
         let due = state.withLock { state in
             state.elapsed += duration
             let now = Self.moment(state.elapsed).boot
@@ -36,7 +38,7 @@ final class ManualClock: SystemClock {
     }
 
     /// Returns when somebody sleeps until that deadline or an earlier one: then turning the clock wakes them.
-    func somebodySleeps(until deadline: BootInstant) async {
+    package func somebodySleeps(until deadline: BootInstant) async {
         await withCheckedContinuation { continuation in
             let already = state.withLock { state in
                 if state.sleepers.values.contains(where: { $0.deadline <= deadline }) { return true }
@@ -47,7 +49,7 @@ final class ManualClock: SystemClock {
         }
     }
 
-    func sleep(until deadline: BootInstant) async throws {
+    package func sleep(until deadline: BootInstant) async throws {
         let number = state.withLock { state in
             state.last += 1
             return state.last

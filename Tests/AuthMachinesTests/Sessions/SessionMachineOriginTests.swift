@@ -1,0 +1,27 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("A session whose profile leads elsewhere")
+struct SessionMachineOriginTests {
+    @Test("what a renewal in flight brings is kept, though the profile leads elsewhere meanwhile")
+    func inFlight() throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(990))
+        bench.tokenWanted(1, minValid: .seconds(500))
+        let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
+        bench.send(.originsChecked(error))
+        #expect(bench.failure(for: 1)?.cause == "origin_changed")
+        try bench.provider(gives: "token-2")
+        try bench.storeTakesIt()
+        #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
+        #expect(bench.snapshot?.status.state == .signInRequired && bench.snapshot?.token == nil)
+        bench.tokenWanted(2)
+        #expect(bench.failure(for: 2)?.cause == "origin_changed")
+        bench.send(.originsChecked(nil))
+        #expect(bench.snapshot?.status.state == .active)
+        bench.tokenWanted(3)
+        #expect(bench.token(for: 3) == "token-2")
+    }
+}
