@@ -47,7 +47,7 @@ struct ParamNamesTests {
 
     @Test("params that are absent have no unknown key")
     func absent() throws {
-        for params in [nil, JSON.array([])] { _ = try TokenGet(params: params) }
+        for params: JSON? in [JSON?.none, .array([])] { _ = try TokenGet(params: params) }
     }
 
     @Test("the methods that are strict are those of the protocol's page")
