@@ -6,34 +6,34 @@ import X509
 
 /// The certificates by which a page on this machine is known, by swift-certificates.
 extension SystemCryptography {
-    package func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> PageIdentity? {
+    package func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity? {
         let key = P256.Signing.PrivateKey()
         guard let certificate = try? Self.certificate(for: host, key, from: start.date, until: end.date),
             let pem = try? certificate.serializeAsPEM().pemString
         else { return nil }
-        return PageIdentity(
+        return TLSIdentity(
             certificates: pem, key: Secret(key.pemRepresentation), fingerprint: Self.fingerprint(certificate))
     }
 
     package func pageIdentity(
         certificates: String, key: Secret, for host: String, at now: WallTime
-    ) throws(PageIdentityError) -> PageIdentity {
+    ) throws(TLSIdentityError) -> TLSIdentity {
         guard let document = try? PEMDocument.parseMultiple(pemString: certificates).first,
             let certificate = try? Certificate(pemDocument: document)
-        else { throw PageIdentityError("its certificate is none that can be read (PEM)") }
+        else { throw TLSIdentityError("its certificate is none that can be read (PEM)") }
         guard let ownKey = try? Certificate.PrivateKey(pemEncoded: key.reveal()) else {
-            throw PageIdentityError("the key of its certificate is none that can be read (PEM, without a passphrase)")
+            throw TLSIdentityError("the key of its certificate is none that can be read (PEM, without a passphrase)")
         }
         guard ownKey.publicKey == certificate.publicKey else {
-            throw PageIdentityError("the key is not that of its certificate")
+            throw TLSIdentityError("the key is not that of its certificate")
         }
-        guard now.date < certificate.notValidAfter else { throw PageIdentityError("its certificate has ended") }
+        guard now.date < certificate.notValidAfter else { throw TLSIdentityError("its certificate has ended") }
         guard certificate.notValidBefore <= now.date else {
-            throw PageIdentityError("its certificate is good only later; check this machine's clock")
+            throw TLSIdentityError("its certificate is good only later; check this machine's clock")
         }
         let names = (try? certificate.extensions.subjectAlternativeNames).map { Array($0) } ?? []
-        guard names.contains(Self.name(host)) else { throw PageIdentityError("its certificate is not for \(host)") }
-        return PageIdentity(certificates: certificates, key: key, fingerprint: Self.fingerprint(certificate))
+        guard names.contains(Self.name(host)) else { throw TLSIdentityError("its certificate is not for \(host)") }
+        return TLSIdentity(certificates: certificates, key: key, fingerprint: Self.fingerprint(certificate))
     }
 
     /// It vouches for itself, and for no other: whoever trusts it trusts this machine's own page for these minutes.

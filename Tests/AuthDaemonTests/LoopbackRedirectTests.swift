@@ -10,7 +10,7 @@ import Testing
 @Suite("The listener that a browser comes back to", .timeLimit(.minutes(1)))
 struct LoopbackRedirectTests {
     private func listening(
-        _ text: String, as identity: PageIdentity? = nil, _ test: (any RedirectListener, String) async throws -> Void
+        _ text: String, as identity: TLSIdentity? = nil, _ test: (any RedirectListener, String) async throws -> Void
     ) async throws {
         let redirect = try #require(LoopbackRedirect(text))
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
@@ -107,7 +107,7 @@ struct LoopbackRedirectTests {
             ], environment: ["PATH": "/usr/bin:/bin"]
         ).output()
         #expect(made.status == 0, "\(made.err)")
-        let identity = PageIdentity(
+        let identity = TLSIdentity(
             certificates: try String(contentsOfFile: certificate, encoding: .utf8),
             key: Secret(try String(contentsOfFile: key, encoding: .utf8)), fingerprint: "")
         try await listening("https://127.0.0.1/callback", as: identity) { listener, uri in

@@ -136,7 +136,7 @@ struct OAuthProfileTests {
             redirect_certificate = "/a.pem"
             redirect_key = "/b.pem"
             """)
-        #expect(own?.pageIdentity == PageIdentityFiles(certificate: "/a.pem", key: "/b.pem"))
+        #expect(own?.pageIdentity == TLSIdentityFiles(certificate: "/a.pem", key: "/b.pem"))
         let scheme = try read(#"redirect = "com.example.app:/callback""#)
         #expect(scheme?.redirect.uri == "com.example.app:/callback")
     }

@@ -23,9 +23,9 @@ enum Happening {
 /// A renewal on its way.
 struct Request {
     let session: Int
-    let flight: FlightID
+    let flight: RenewalRequestID
     /// `nil`: a renewal.
-    let aim: TokenAim?
+    let aim: TokenTarget?
     let tokens: TokenSet
     let account: Int?
     /// Who sent it: an answer to somebody who has gone is nobody's.

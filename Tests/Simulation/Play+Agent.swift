@@ -102,7 +102,7 @@ extension Play {
         tellPerson()
     }
 
-    private func deliver(_ answer: SessionAnswer, to caller: CallerID, of session: Int) {
+    private func deliver(_ answer: SessionReply, to caller: CallerID, of session: Int) {
         guard let index = seats[session]?.callers.firstIndex(where: { $0.id == caller }) else {
             return report(.answers, "an answer for somebody who does not wait")
         }

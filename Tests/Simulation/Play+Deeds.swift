@@ -152,10 +152,10 @@ extension Play {
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
-    static let aims: [TokenAim] = [
+    static let aims: [TokenTarget] = [
         TokenGet(scopes: ["read"]), TokenGet(scopes: ["read", "write"]),
         TokenGet(audience: "https://api.example"),
-    ].compactMap { try? TokenAim($0) }
+    ].compactMap { try? TokenTarget($0) }
 }
 
 extension Seat {

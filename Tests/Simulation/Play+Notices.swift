@@ -6,7 +6,7 @@ import AuthWire
 extension Play {
     func tellPerson(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
-        let view = NoticeView(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
+        let view = NoticeInput(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
         // With a clock that runs a thousand times too fast, ten minutes are over at once.
         let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .losesPatience ? 1000 : 1))
         let turn = notices.handle(event ?? .changed(view), at: Moment(boot: boot, wall: moment.wall))

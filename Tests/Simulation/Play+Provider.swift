@@ -4,7 +4,7 @@ import AuthWire
 
 /// The way to the provider and back.
 extension Play {
-    func send(_ flight: FlightID, _ record: SessionRecord, for session: Int, to aim: TokenAim? = nil) {
+    func send(_ flight: RenewalRequestID, _ record: SessionRecord, for session: Int, to aim: TokenTarget? = nil) {
         checkGeneration(of: record.tokens, session, "sent")
         checkOneFlight(record, session)
         checkProven(record, session)

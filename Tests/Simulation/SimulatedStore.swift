@@ -13,7 +13,7 @@ struct SimulatedStore {
         case save(SessionRecord, replacesOther: Bool)
         case delete
         case compare
-        case load(FlightID)
+        case load(RenewalRequestID)
 
         var isChange: Bool {
             switch self {

@@ -52,7 +52,7 @@ extension SessionAction {
     }
 }
 
-extension SessionAnswer {
+extension SessionReply {
     var words: String {
         switch self {
         case .token(let result): result.accessToken

@@ -64,7 +64,7 @@ package final class NetworkMonitor: Sendable {
 
     /// What the network is like for that place. Two readings may overtake each other on their way to a session: the version
     /// tells which one is newer.
-    package func news(of origin: ProviderOrigin?) async -> NetworkNews {
+    package func news(of origin: ProviderOrigin?) async -> VersionedNetworkState {
         await runner.read { $0.news(of: origin) }
     }
 

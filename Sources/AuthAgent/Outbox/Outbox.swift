@@ -28,7 +28,7 @@ package actor Outbox {
     private var isBusy = false
     /// `false`: the desk has ended instead.
     private var turns: [OneShot<Bool>] = []
-    private var callers: [String: OneShot<OutboxAnswer>] = [:]
+    private var callers: [String: OneShot<OutboxReply>] = [:]
     /// Of ``flush(_:)``; `false`: the desk has ended instead.
     private var resting: [OneShot<Bool>] = []
     private var hasEnded = false
@@ -74,7 +74,7 @@ package actor Outbox {
         let entry = try await written(request, record)
         // It is on the disk: the next run sends it.
         guard !hasEnded else { return APIResponse(status: 202, queued: entry.id) }
-        let answer = OneShot<OutboxAnswer>()
+        let answer = OneShot<OutboxReply>()
         callers[entry.id] = answer
         handle(.added(entry, isAwaited: true))
         switch await answer.value() {
@@ -254,13 +254,13 @@ package actor Outbox {
     }
 
     /// What the board shows at this moment.
-    private var sights: [SessionName: OutboxSight] {
+    private var sights: [SessionName: Deliverability] {
         let network = table.board.network
-        var sights: [SessionName: OutboxSight] = [:]
+        var sights: [SessionName: Deliverability] = [:]
         for status in table.board.statuses() {
             let word = network.providers[status.provider]
             let isOut = [.online, .limited].contains(network.state) || !table.provider.needsNetwork(status)
-            sights[status.session] = OutboxSight(
+            sights[status.session] = Deliverability(
                 maySend: [.active, .stale].contains(status.state) && isOut && word != ErrorKind.captivePortal.rawValue,
                 isReached: word == nil || word == "reachable", since: network.since)
         }

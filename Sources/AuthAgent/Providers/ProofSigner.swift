@@ -14,7 +14,7 @@ package final class ProofSigner: Sendable {
         let origin: ProviderOrigin
         let isResource: Bool
 
-        init?(_ url: String, _ demand: ProofDemand) {
+        init?(_ url: String, _ demand: ProofRequest) {
             guard let origin = ProviderOrigin(of: url) else { return nil }
             self.origin = origin
             isResource = demand.accessToken != nil
@@ -54,7 +54,7 @@ package final class ProofSigner: Sendable {
 
     /// - Parameter nonce: in place of the last one that came from there.
     package func proof(
-        _ demand: ProofDemand, method: String, url: String, nonce: String? = nil
+        _ demand: ProofRequest, method: String, url: String, nonce: String? = nil
     ) async throws(AgentError) -> Secret {
         guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
         let known = Place(url, demand).flatMap { place in nonces.withLock { $0[place] } }

@@ -51,7 +51,7 @@ extension ProviderClient {
     /// Renews by the refresh token, or as a service by the client's own secret.
     /// - Parameter aim: what the new token is for; `nil`: what the session's own is for.
     func renewOAuth(
-        _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenAim? = nil, sentAt: Moment
+        _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenTarget? = nil, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         func refresh(_ scopes: [String]) async -> Result<Grant, ProviderFailure> {
             await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {

@@ -142,7 +142,7 @@ package struct ProviderClient: Sendable {
 
     /// A token for an aim of its own.
     package func obtain(
-        _ aim: TokenAim, _ record: SessionRecord, sentAt: Moment
+        _ aim: TokenTarget, _ record: SessionRecord, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         guard let profile = profile(of: record), profile.oauth != nil else {
             return .failure(.refused(.noAims(record.provider)))

@@ -39,7 +39,7 @@ package final class Session: Sendable {
 
     /// Records what the network is like for the provider at `origin`. Older news than the last is dropped.
     /// - Returns: `false` if the provider is at another origin by now: then this says nothing of it.
-    package func networkChanged(_ news: NetworkNews, at origin: ProviderOrigin?) async -> Bool {
+    package func networkChanged(_ news: VersionedNetworkState, at origin: ProviderOrigin?) async -> Bool {
         await performer.networkChanged(news, at: origin, to: runner)
     }
 
@@ -74,7 +74,7 @@ package final class Session: Sendable {
         try await token { .tokenWanted($0, minValid: minValid) }
     }
 
-    package func token(for aim: TokenAim, minValid: Duration?) async throws(AgentError) -> TokenResult {
+    package func token(for aim: TokenTarget, minValid: Duration?) async throws(AgentError) -> TokenResult {
         try await token { .aimedTokenWanted($0, aim, minValid: minValid) }
     }
 
@@ -131,7 +131,7 @@ package final class Session: Sendable {
         if case .failure(let error) = try await ask(event) { throw error }
     }
 
-    private func ask(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> SessionAnswer {
+    private func ask(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> SessionReply {
         do throws(WaitEnd) {
             return try await runner.ask(event)
         } catch {

@@ -31,7 +31,8 @@ final class SessionPerformer: ActionPerformer {
     // MARK: The provider
 
     private func send(
-        _ flight: FlightID, _ record: SessionRecord, for aim: TokenAim?, _ runner: isolated Runner<SessionMachine>
+        _ flight: RenewalRequestID, _ record: SessionRecord, for aim: TokenTarget?,
+        _ runner: isolated Runner<SessionMachine>
     ) {
         let urgency = runner.read { $0.end } ?? world.tasks.clock.now().boot
         runner.start { [self, world, runner] in
@@ -141,7 +142,7 @@ final class SessionPerformer: ActionPerformer {
     }
 
     func networkChanged(
-        _ news: NetworkNews, at origin: ProviderOrigin?, to runner: isolated Runner<SessionMachine>
+        _ news: VersionedNetworkState, at origin: ProviderOrigin?, to runner: isolated Runner<SessionMachine>
     ) -> Bool {
         guard origin == self.origin(of: runner.read { $0.record }) else { return false }
         runner.send(.networkChanged(news.state), version: news.version, from: .network)

@@ -38,7 +38,7 @@ extension SessionRegistry {
     }
 
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
-        guard let aim = try TokenAim(params) else { return try await session.token(minValid: params.minValid) }
+        guard let aim = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
@@ -88,7 +88,7 @@ extension SessionRegistry {
         }
         let token = params.accessToken.map { Secret($0) } ?? record.tokens.accessToken
         let proof = try await provider.signer.proof(
-            ProofDemand(key: key, accessToken: token), method: params.method, url: params.url, nonce: params.nonce)
+            ProofRequest(key: key, accessToken: token), method: params.method, url: params.url, nonce: params.nonce)
         return ProofResult(proof: proof.reveal(), session: session.name)
     }
 

@@ -25,8 +25,8 @@ extension SignInService {
     /// The person's own, read anew for each sign-in as they are renewed now and then, or one that is good as long as a
     /// sign-in and is nowhere but in memory.
     private func identity(
-        of redirect: LoopbackRedirect, _ files: PageIdentityFiles?, _ tools: SignInDependencies
-    ) throws(AgentError) -> PageIdentity {
+        of redirect: LoopbackRedirect, _ files: TLSIdentityFiles?, _ tools: SignInDependencies
+    ) throws(AgentError) -> TLSIdentity {
         let now = table.clock.now().wall
         guard let files else {
             let end = now + AuthorizationAttempt.patience + Self.grace
@@ -35,7 +35,7 @@ extension SignInService {
             guard let made else { throw .internalError("no certificate could be made for \(redirect.uri(port: nil))") }
             return made
         }
-        do throws(PageIdentityError) {
+        do throws(TLSIdentityError) {
             let (certificates, key) = try tools.redirects.read(files)
             return try tools.cryptography.pageIdentity(
                 certificates: certificates, key: key, for: redirect.host, at: now)

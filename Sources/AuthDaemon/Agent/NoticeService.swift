@@ -51,8 +51,8 @@ package struct NoticeService: Service {
         await runner.close()
     }
 
-    private var view: NoticeView {
-        NoticeView(
+    private var view: NoticeInput {
+        NoticeInput(
             sessions: table.board.statuses(), network: table.board.network.state, store: table.board.store.state,
             storeKind: table.board.store.kind, isStoreWanted: table.board.isStoreWanted)
     }

@@ -18,7 +18,7 @@ package struct LoopbackRedirects: RedirectListening {
     }
 
     package func listen(
-        at redirect: LoopbackRedirect, as identity: PageIdentity?
+        at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener {
         let tls = try identity.map { identity throws(AgentError) in try Self.tls(identity, redirect) }
         var lastError: (any Error)?
@@ -36,13 +36,13 @@ package struct LoopbackRedirects: RedirectListening {
                 + "End what listens there, or sign in with --paste.", cause: AgentError.redirectPort)
     }
 
-    package func read(_ files: PageIdentityFiles) throws(PageIdentityError) -> (certificates: String, key: Secret) {
+    package func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret) {
         do throws(StoreError) {
             // A certificate is nobody's secret; its key is ours alone, as any key.
             return (try KeyFile.readPublic(files.certificate), try KeyFile.read(files.key))
         } catch {
-            if case .failed(let reason) = error { throw PageIdentityError(reason) }
-            throw PageIdentityError("\(files.key) cannot be read")
+            if case .failed(let reason) = error { throw TLSIdentityError(reason) }
+            throw TLSIdentityError("\(files.key) cannot be read")
         }
     }
 
@@ -88,7 +88,7 @@ package struct LoopbackRedirects: RedirectListening {
     }
 
     private static func tls(
-        _ identity: PageIdentity, _ redirect: LoopbackRedirect
+        _ identity: TLSIdentity, _ redirect: LoopbackRedirect
     ) throws(AgentError) -> NIOSSLContext {
         do {
             let chain = try NIOSSLCertificate.fromPEMBytes(Array(identity.certificates.utf8))

@@ -40,7 +40,7 @@ package enum NetworkAction: Sendable, Equatable {
 }
 
 /// What is known of the network.
-package struct NetworkPicture: Sendable, Equatable {
+package struct NetworkSnapshot: Sendable, Equatable {
     package var state: NetworkState
     /// `reachable`, or the kind of the error.
     package var origins: [ProviderOrigin: String]
@@ -52,7 +52,7 @@ package struct NetworkPicture: Sendable, Equatable {
 }
 
 /// What the network is like for one origin. Of two, the one with the higher version is the newer.
-package struct NetworkNews: Sendable, Equatable {
+package struct VersionedNetworkState: Sendable, Equatable {
     package let state: NetworkState
     package let version: UInt64
 

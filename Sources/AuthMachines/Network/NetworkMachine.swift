@@ -32,7 +32,7 @@ package struct NetworkMachine: Machine {
     private var probes: [ProviderOrigin: Probe] = [:]
     private var waiting: [(caller: CallerID, origin: ProviderOrigin)] = []
     private var skews: [ProviderOrigin: ClockSkew] = [:]
-    private var published: NetworkPicture?
+    private var published: NetworkSnapshot?
     private var publishedProviders: [String: String] = [:]
     private var publishedSkews: [String: Duration] = [:]
     private var notified: [ProviderOrigin: NetworkState] = [:]
@@ -99,8 +99,8 @@ package struct NetworkMachine: Machine {
     }
 
     /// The same with the version of this knowledge; without an origin, the network as a whole.
-    package func news(of origin: ProviderOrigin?) -> NetworkNews {
-        NetworkNews(state: origin.map(state) ?? picture.state, version: version)
+    package func news(of origin: ProviderOrigin?) -> VersionedNetworkState {
+        VersionedNetworkState(state: origin.map(state) ?? picture.state, version: version)
     }
 
     /// `nil`: nothing is known of that place yet.
@@ -114,8 +114,8 @@ package struct NetworkMachine: Machine {
     /// How far the clock of that place is ahead of ours; zero if nothing is known of it.
     package func skew(of origin: ProviderOrigin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
 
-    package var picture: NetworkPicture {
-        NetworkPicture(state: state, origins: origins.compactMapValues(word))
+    package var picture: NetworkSnapshot {
+        NetworkSnapshot(state: state, origins: origins.compactMapValues(word))
     }
 
     private var state: NetworkState {
@@ -289,7 +289,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// A provider at several places is as well reached as the worst of them.
-    private func words(_ picture: NetworkPicture) -> [String: String] {
+    private func words(_ picture: NetworkSnapshot) -> [String: String] {
         providers.compactMapValues { origins in
             let words = origins.compactMap { picture.origins[$0] }
             return words.sorted().first { $0 != NetworkStatus.reachable } ?? words.first

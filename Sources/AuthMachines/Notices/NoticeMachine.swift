@@ -2,7 +2,7 @@ package import AuthModel
 package import AuthWire
 
 /// How everything stands, as far as users are notified of it.
-package struct NoticeView: Sendable, Equatable {
+package struct NoticeInput: Sendable, Equatable {
     package var sessions: [SessionStatus]
     package var network: NetworkState
     package var store: StoreState
@@ -24,7 +24,7 @@ package struct NoticeView: Sendable, Equatable {
 
 package enum NoticeEvent: Sendable {
     /// How everything stands now.
-    case changed(NoticeView)
+    case changed(NoticeInput)
     case wake
     /// Whether notices are shown on the desktop; at first they are not.
     case turned(on: Bool)
@@ -67,7 +67,7 @@ package struct NoticeMachine: Machine {
 
     package private(set) var shown: [Notice.Subject: Notice] = [:]
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
-    private var view = NoticeView()
+    private var view = NoticeInput()
     /// Since when a session is stale on a network that is fine.
     private var staleSince: [SessionName: BootInstant] = [:]
     /// Whether they are shown on the desktop.

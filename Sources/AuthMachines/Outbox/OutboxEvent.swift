@@ -8,7 +8,7 @@ package enum OutboxEvent: Sendable {
     /// It is in the store.
     case added(OutboxEntry, isAwaited: Bool)
     /// How every session is placed that there is.
-    case looked([SessionName: OutboxSight])
+    case looked([SessionName: Deliverability])
     case answered(String, Result<APIResponse, AgentError>)
     /// The store has it as the action said, or could not.
     case settled(String, OutboxError?)
@@ -27,13 +27,13 @@ package enum OutboxAction: Sendable, Equatable {
     case send(OutboxEntry)
     case remove(String)
     case note(AgentError, on: String)
-    case answer(String, OutboxAnswer)
+    case answer(String, OutboxReply)
     case tell(String, OutboxItem)
     case wakeAt(BootInstant?)
 }
 
 /// What the caller of a write is told.
-package enum OutboxAnswer: Sendable, Equatable {
+package enum OutboxReply: Sendable, Equatable {
     case sent(APIResponse)
     case refused(AgentError)
     /// It waits.
@@ -41,7 +41,7 @@ package enum OutboxAnswer: Sendable, Equatable {
 }
 
 /// Whether a session's writes can be sent, as far as is known without trying.
-package struct OutboxSight: Sendable, Equatable {
+package struct Deliverability: Sendable, Equatable {
     /// It is signed in, and its network lets it out.
     package var maySend: Bool
     /// The provider answered last.
@@ -56,7 +56,7 @@ package struct OutboxSight: Sendable, Equatable {
     }
 
     /// Whether something that stood in the way has gone.
-    func isBetter(than former: OutboxSight?) -> Bool {
+    func isBetter(than former: Deliverability?) -> Bool {
         guard maySend else { return false }
         guard let former, former.maySend else { return true }
         return (isReached && !former.isReached) || since != former.since

@@ -37,7 +37,7 @@ package struct OutboxMachine: Sendable {
         var notBefore: BootInstant?
         /// The provider asked for it: nothing but a person, or its end, breaks it.
         var isHeld = false
-        var sight: OutboxSight?
+        var sight: Deliverability?
 
         /// Nothing is under way: there is no work, or its end waits for a store that did not take it.
         var isAtRest: Bool {
@@ -142,7 +142,7 @@ package struct OutboxMachine: Sendable {
         return [.send(entry)]
     }
 
-    private mutating func looked(_ sights: [SessionName: OutboxSight], at now: Moment) -> [OutboxAction] {
+    private mutating func looked(_ sights: [SessionName: Deliverability], at now: Moment) -> [OutboxAction] {
         var actions: [OutboxAction] = []
         for session in Set(entries.map(\.session)).union(lanes.keys).union(sights.keys).sorted() {
             let former = lanes[session]?.sight

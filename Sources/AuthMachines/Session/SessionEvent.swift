@@ -2,7 +2,7 @@ package import AuthModel
 package import AuthWire
 
 /// One renewal under way. A result that names another one is dropped.
-package struct FlightID: Sendable, Hashable {
+package struct RenewalRequestID: Sendable, Hashable {
     package let number: UInt64
 
     package init(_ number: UInt64) {
@@ -17,7 +17,7 @@ package enum SessionEvent: Sendable {
 
     // What callers ask.
     case tokenWanted(CallerID, minValid: Duration?)
-    case aimedTokenWanted(CallerID, TokenAim, minValid: Duration?)
+    case aimedTokenWanted(CallerID, TokenTarget, minValid: Duration?)
     case renewalWanted(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
@@ -49,8 +49,8 @@ package enum SessionEvent: Sendable {
     case originsTrusted(TokenOrigins)
 
     // What came of the machine's own actions.
-    case flightEnded(FlightID, Result<Grant, ProviderFailure>, sentAt: Moment)
-    case storeReread(FlightID, Result<SessionRecord?, StoreError>)
+    case flightEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
+    case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
     case saved(RecordVersion)
     /// Not written: the store holds this, which is newer in a part, or of another sign-in.
     case saveRefused(RecordVersion, SessionRecord)
@@ -77,9 +77,9 @@ package enum SessionEvent: Sendable {
 
 /// What a session wants done. Results come back as events.
 package enum SessionAction: Sendable {
-    case renew(FlightID, SessionRecord)
-    case obtain(FlightID, SessionRecord, TokenAim)
-    case reread(FlightID)
+    case renew(RenewalRequestID, SessionRecord)
+    case obtain(RenewalRequestID, SessionRecord, TokenTarget)
+    case reread(RenewalRequestID)
     /// To be written over what is not newer; with `replacesOther` also over another sign-in.
     case save(SessionRecord, replacesOther: Bool)
     /// The store holds this, and it is to be written once more, to see whether the store accepts a write. What comes of it is
@@ -98,9 +98,9 @@ package enum SessionAction: Sendable {
     case forget
 }
 
-package typealias SessionTurn = Turn<SessionAction, SessionAnswer>
+package typealias SessionTurn = Turn<SessionAction, SessionReply>
 
-package enum SessionAnswer: Sendable {
+package enum SessionReply: Sendable {
     case token(TokenResult)
     case done
     case failure(AgentError)

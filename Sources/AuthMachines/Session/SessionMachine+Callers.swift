@@ -177,7 +177,7 @@ extension SessionMachine {
         answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(error), &turn)
     }
 
-    mutating func answer(_ want: Want, _ answer: SessionAnswer, _ turn: inout SessionTurn) {
+    mutating func answer(_ want: Want, _ answer: SessionReply, _ turn: inout SessionTurn) {
         let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
         for caller in callers {
             waiters[caller] = nil

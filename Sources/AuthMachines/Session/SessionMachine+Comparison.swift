@@ -170,7 +170,7 @@ extension SessionMachine {
     }
 }
 
-extension SessionMachine.Flight {
+extension SessionMachine.RenewalRequest {
     /// Whether the tokens that the store holds come from a later renewal than those that this flight brought.
     ///
     /// The generation of `pending` says nothing of that: it is raised to write over another renewal of the same tokens. Nor does

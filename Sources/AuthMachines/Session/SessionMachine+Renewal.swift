@@ -4,7 +4,7 @@ internal import AuthWire
 /// The one flight of a session: what comes back, and what follows from it.
 extension SessionMachine {
     mutating func flightEnded(
-        _ id: FlightID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
+        _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard let flight, flight.id == id, case .asking = flight.stage else {
             return revoke(unwanted.removeValue(forKey: id), result, &turn)
@@ -80,11 +80,11 @@ extension SessionMachine {
     }
 
     /// Whether the tokens in use come from a later renewal than the answer to this flight, which was sent before them.
-    func isOvertaken(_ flight: Flight) -> Bool { record.generation > flight.generation + 1 }
+    func isOvertaken(_ flight: RenewalRequest) -> Bool { record.generation > flight.generation + 1 }
 
     /// The second half of a final answer: another writer may have been first.
     mutating func storeReread(
-        _ id: FlightID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
+        _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {
         guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
         switch result {
@@ -218,7 +218,7 @@ extension SessionMachine {
     }
 
     /// What stands in the way of a request that has waited for its turn; `nil` when it may be sent.
-    package func obstacle(to id: FlightID) -> ProviderFailure? {
+    package func obstacle(to id: RenewalRequestID) -> ProviderFailure? {
         guard let flight, flight.id == id else { return .temporary(.offline, retryAfter: nil) }
         return barrier.map { .temporary($0, retryAfter: nil) }
     }

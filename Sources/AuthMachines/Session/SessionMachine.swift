@@ -15,7 +15,7 @@ package import AuthWire
 package struct SessionMachine: Machine {
     /// What is in use: its access token is the one given out.
     package internal(set) var record: SessionRecord
-    package internal(set) var flight: Flight?
+    package internal(set) var flight: RenewalRequest?
     /// The provider's final no.
     package internal(set) var verdict: AgentError?
     /// The profile names another place than the session was signed in at: nothing is sent, and no token given out.
@@ -67,13 +67,13 @@ package struct SessionMachine: Machine {
     /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
     /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
-    var unwanted: [FlightID: (asked: SessionRecord, isRevoked: Bool)] = [:]
+    var unwanted: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Want] = [:]
     /// To the provider, under way.
-    var requests: Set<FlightID> = []
+    var requests: Set<RenewalRequestID> = []
     /// In memory alone.
-    var aimed: [TokenAim: AimedToken] = [:]
-    var aimFailures: [TokenAim: AimFailure] = [:]
+    var aimed: [TokenTarget: TargetedToken] = [:]
+    var aimFailures: [TokenTarget: TargetFailure] = [:]
     /// How often the refresh token was replaced here.
     var rotations: UInt64 = 0
     /// The provider was seen to revoke tokens for aims when it replaced the refresh token.
@@ -84,7 +84,7 @@ package struct SessionMachine: Machine {
     private var published: SessionSnapshot?
 
     /// A renewal under way and how far it is.
-    package struct Flight: Sendable {
+    package struct RenewalRequest: Sendable {
         package enum Stage: Sendable {
             /// Waits for the store to accept a write.
             case proving
@@ -93,26 +93,26 @@ package struct SessionMachine: Machine {
             /// Brought what waits for the store before anyone is told.
             case saving(SessionRecord, sentAt: Moment)
         }
-        package let id: FlightID
+        package let id: RenewalRequestID
         /// Of the tokens that it asks with.
         package var generation: UInt64
         /// The refresh token that it asks with.
         var spent: Secret?
         /// `nil`: the session itself is renewed.
-        package let aim: TokenAim?
+        package let aim: TokenTarget?
         package var stage: Stage
         /// Another writer has replaced the tokens that it asks with.
         var isOutdated = false
         /// How often the store held something newer than what it brought.
         var conflicts = 0
         /// What it brought for its aim, while a new refresh token is on its way to the store.
-        var outcome: Result<AimedToken, AgentError>?
+        var outcome: Result<TargetedToken, AgentError>?
     }
 
     /// What a waiting caller waits for.
     enum Want: Hashable {
         case token, renewal, writing, signOut, requestsEnd
-        case aimed(TokenAim)
+        case aimed(TokenTarget)
     }
 
     /// When the next renewal begins, and the date of that for people.
@@ -246,11 +246,12 @@ package struct SessionMachine: Machine {
     }
 
     /// Joins the flight in progress, or begins one.
-    mutating func takeOff(for aim: TokenAim? = nil, _ turn: inout SessionTurn) {
+    mutating func takeOff(for aim: TokenTarget? = nil, _ turn: inout SessionTurn) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
-        flight = Flight(
-            id: FlightID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken, aim: aim,
+        flight = RenewalRequest(
+            id: RenewalRequestID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken,
+            aim: aim,
             stage: .proving)
         if needsProof { writer.tryAgain() } else { askProvider(&turn) }
     }

@@ -11,7 +11,7 @@ package struct HTTPRequest: Sendable {
     /// Only ever to the same origin.
     package var followsRedirects = true
     /// What it has to prove, anew each time it is sent.
-    package var proof: ProofDemand?
+    package var proof: ProofRequest?
     /// For the whole exchange; `nil` is the transport's own, and none at all where a body is streamed.
     package var limit: Duration?
     /// In bytes, after decompression; the transport's own limit holds as well. A longer answer is ``TransportError/tooLarge(limit:)``.

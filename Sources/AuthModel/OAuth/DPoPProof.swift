@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// What a request proves besides what it says: that its sender has the key that tokens are bound to (RFC 9449).
-package struct ProofDemand: Sendable {
+package struct ProofRequest: Sendable {
     package let key: Secret
     /// The access token that the request shows; `nil`: it asks for one.
     package let accessToken: Secret?
@@ -14,7 +14,7 @@ package struct ProofDemand: Sendable {
 
 /// One proof, for one request (RFC 9449 §4.2).
 package struct DPoPProof: Sendable {
-    package let demand: ProofDemand
+    package let demand: ProofRequest
     package let method: String
     /// Without query and fragment.
     package let url: String
@@ -28,7 +28,7 @@ package struct DPoPProof: Sendable {
     package static let header = "DPoP"
 
     package init(
-        _ demand: ProofDemand, method: String, url: String, issuedAt: WallTime, nonce: String?,
+        _ demand: ProofRequest, method: String, url: String, issuedAt: WallTime, nonce: String?,
         id: String = Base64URL.random()
     ) {
         self.demand = demand
@@ -95,7 +95,7 @@ extension HTTPRequest {
     /// Has it prove that we have the key, if there is one.
     package mutating func prove(_ accessToken: Secret?, with key: Secret?) {
         guard let key else { return }
-        proof = ProofDemand(key: key, accessToken: accessToken)
+        proof = ProofRequest(key: key, accessToken: accessToken)
         // A proof is for one address.
         followsRedirects = false
     }

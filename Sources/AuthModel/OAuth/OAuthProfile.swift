@@ -11,12 +11,12 @@ package struct OAuthProfile: Sendable, Equatable {
     package var clientAuthentication: ClientAuthentication
     package var redirect: RedirectTarget
     /// By what its page is known, where it is reached by TLS; `nil`: by what the agent makes for each sign-in.
-    package var pageIdentity: PageIdentityFiles?
+    package var pageIdentity: TLSIdentityFiles?
     /// What the profile says of them goes before what is discovered.
     package var endpoints: OAuthEndpoints
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
     package var parameters: [FormField]
-    package var audienceBy: AudienceWay
+    package var audienceBy: AudienceParameter
     /// The API that the session's own tokens are for (RFC 8707): requested wherever tokens or consent are.
     package var resource: String?
     /// Whether programs may have tokens for one scope or audience. Some providers revoke the session's token or narrow
@@ -34,9 +34,9 @@ package struct OAuthProfile: Sendable, Equatable {
     package init(
         issuer: String?, clientID: String, registers: Bool = false, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: RedirectTarget = .loopback(.usual),
-        pageIdentity: PageIdentityFiles? = nil,
+        pageIdentity: TLSIdentityFiles? = nil,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = [], audienceBy: AudienceWay = .resource, resource: String? = nil,
+        parameters: [FormField] = [], audienceBy: AudienceParameter = .resource, resource: String? = nil,
         givesTargetedTokens: Bool = true, bindsTokens: Bool = false,
         assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
         demandsPushedRequests: Bool = false
@@ -61,7 +61,7 @@ package struct OAuthProfile: Sendable, Equatable {
 }
 
 /// How a token for another audience is asked for.
-package enum AudienceWay: String, Sendable, Equatable, CaseIterable {
+package enum AudienceParameter: String, Sendable, Equatable, CaseIterable {
     /// By the refresh token, with a resource indicator (RFC 8707).
     case resource
     /// By the refresh token, with a parameter that some providers have of their own.

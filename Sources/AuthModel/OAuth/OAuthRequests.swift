@@ -57,20 +57,20 @@ package struct OAuthRequests {
     /// RFC 6749 §6. Without `scope`: what was granted stays.
     /// - Parameter scopes: requested back for the session itself, where an earlier refresh asked for fewer.
     package func refresh(
-        _ refreshToken: Secret, for aim: TokenAim? = nil, scopes: [String] = []
+        _ refreshToken: Secret, for aim: TokenTarget? = nil, scopes: [String] = []
     ) throws(AgentError) -> HTTPRequest {
         let back = aim == nil && !scopes.isEmpty ? [FormField("scope", scopes.joined(separator: " "))] : []
         return try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + back + aimed(aim))
     }
 
     /// RFC 6749 §4.4.
-    package func clientCredentials(for aim: TokenAim? = nil) throws(AgentError) -> HTTPRequest {
+    package func clientCredentials(for aim: TokenTarget? = nil) throws(AgentError) -> HTTPRequest {
         let fields = try aimed(aim)
         return try token("client_credentials", fields.contains { $0.name == "scope" } ? fields : scoped(fields))
     }
 
     /// RFC 8693 §2.1.
-    package func exchange(_ accessToken: Secret, for aim: TokenAim) throws(AgentError) -> HTTPRequest {
+    package func exchange(_ accessToken: Secret, for aim: TokenTarget) throws(AgentError) -> HTTPRequest {
         let kind = "urn:ietf:params:oauth:token-type:access_token"
         return try token(
             "urn:ietf:params:oauth:grant-type:token-exchange",
@@ -115,7 +115,7 @@ package struct OAuthRequests {
         return request
     }
 
-    private func aimed(_ aim: TokenAim?) throws(AgentError) -> [FormField] {
+    private func aimed(_ aim: TokenTarget?) throws(AgentError) -> [FormField] {
         guard let aim else { return resource }
         let scopes = aim.scopes.isEmpty ? [] : [FormField("scope", aim.scopes.joined(separator: " "))]
         guard let audience = aim.audience else { return scopes + resource }

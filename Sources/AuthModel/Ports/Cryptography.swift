@@ -21,12 +21,12 @@ package protocol Cryptography: Sendable {
     /// A certificate that vouches for itself, and for this machine alone, with a key that nobody else has.
     /// - Parameter host: `127.0.0.1`, `::1` or `localhost`.
     /// - Returns: `nil` where none can be made.
-    func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> PageIdentity?
+    func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity?
 
     /// A person's own, if the key is the certificate's, and that is good now and for that host.
     func pageIdentity(
         certificates: String, key: Secret, for host: String, at now: WallTime
-    ) throws(PageIdentityError) -> PageIdentity
+    ) throws(TLSIdentityError) -> TLSIdentity
 }
 
 /// The half of a key that is no secret.

@@ -5,11 +5,11 @@ package protocol RedirectListening: Sendable {
     /// - Parameter identity: by what the page is known, where it is reached by TLS.
     /// - Throws: `conflict` where the profile's own port is somebody else's.
     func listen(
-        at redirect: LoopbackRedirect, as identity: PageIdentity?
+        at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener
 
     /// A person's own certificate and key, as they are at this moment.
-    func read(_ files: PageIdentityFiles) throws(PageIdentityError) -> (certificates: String, key: Secret)
+    func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret)
 }
 
 /// Where one sign-in's person comes back to.

@@ -68,14 +68,14 @@ extension ProfileReader {
         }
         let authentication = section?.word("client_auth", of: ClientAuthentication.allCases.map(\.rawValue))
         let assertionAudience = section?.word("assertion_audience", of: AssertionAudience.allCases.map(\.rawValue))
-        let audienceBy = section?.word("audience_by", of: AudienceWay.allCases.map(\.rawValue))
+        let audienceBy = section?.word("audience_by", of: AudienceParameter.allCases.map(\.rawValue))
         let redirect = section.flatMap(redirect) ?? .loopback(.usual)
         return OAuthProfile(
             issuer: issuer, clientID: clientID, registers: registers, scopes: scopes,
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
             redirect: redirect, pageIdentity: section.flatMap { pageIdentity($0, redirect) }, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
-            audienceBy: audienceBy.flatMap(AudienceWay.init) ?? .resource, resource: section.flatMap(resource),
+            audienceBy: audienceBy.flatMap(AudienceParameter.init) ?? .resource, resource: section.flatMap(resource),
             givesTargetedTokens: section?.bool("targeted_tokens") ?? true, bindsTokens: section?.bool("dpop") ?? false,
             assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
             keyID: section?.string("client_key_id"),
@@ -100,7 +100,7 @@ extension ProfileReader {
     }
 
     /// By what the page is known, where it is reached by TLS: both files, or what the agent makes itself.
-    private static func pageIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> PageIdentityFiles? {
+    private static func pageIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> TLSIdentityFiles? {
         let keys = ["redirect_certificate", "redirect_key"]
         let paths = keys.map { key -> String? in
             guard let path = section.string(key) else { return nil }
@@ -116,7 +116,7 @@ extension ProfileReader {
             section.problems.add(section.path(key), expected: "a file, beside \(keys[1 - index])", found: "nothing")
         }
         guard let certificate = paths[0], let key = paths[1] else { return nil }
-        return PageIdentityFiles(certificate: certificate, key: key)
+        return TLSIdentityFiles(certificate: certificate, key: key)
     }
 
     /// Empty where the provider is to give one; `nil` where it has to be there and is not.

@@ -130,15 +130,15 @@ struct SessionChangeTests {
             let session = try #require(try table.session(named: SessionName("example")))
             let here = try #require(ProviderOrigin(of: "http://localhost:1"))
             let elsewhere = try #require(ProviderOrigin(of: "https://provider.example"))
-            #expect(await session.networkChanged(NetworkNews(state: .online, version: 2000), at: here))
-            #expect(await session.networkChanged(NetworkNews(state: .limited, version: 1999), at: here))
-            #expect(await !session.networkChanged(NetworkNews(state: .limited, version: 3000), at: elsewhere))
+            #expect(await session.networkChanged(VersionedNetworkState(state: .online, version: 2000), at: here))
+            #expect(await session.networkChanged(VersionedNetworkState(state: .limited, version: 1999), at: here))
+            #expect(await !session.networkChanged(VersionedNetworkState(state: .limited, version: 3000), at: elsewhere))
             // It is renewed in the background only where the network is online.
             let end = ManualClock.moment(.seconds(1000)).boot
             await example.clock.somebodySleeps(until: end - .seconds(30))
             example.clock.advance(.seconds(900))
             for await _ in table.board.changes() where table.board.renewals == 1 { break }
-            #expect(await session.networkChanged(NetworkNews(state: .offline, version: 3000), at: here))
+            #expect(await session.networkChanged(VersionedNetworkState(state: .offline, version: 3000), at: here))
             example.clock.advance(.seconds(2000))
             await #expect(throws: AgentError.offline) { try await table.token(SessionRegistryTests.get) }
         }

@@ -20,8 +20,8 @@ struct DPoPProofTests {
     /// RFC 9449, Figure 12.
     private static let token = Secret("Kz~8mXK1EalYznwH-LC-1fBAo.4Ljp~zsPE_NeO.gxU")
 
-    private static func demand(_ token: Secret? = nil) -> ProofDemand {
-        ProofDemand(key: cryptography.makeKey(), accessToken: token)
+    private static func demand(_ token: Secret? = nil) -> ProofRequest {
+        ProofRequest(key: cryptography.makeKey(), accessToken: token)
     }
 
     private func parts(_ proof: Secret) throws -> (header: JSON, claims: JSON) {
@@ -37,22 +37,22 @@ struct DPoPProofTests {
         "the proofs of RFC 9449, Figures 2 and 12, are signed by the key in them, and say what Figures 3 and 13 have",
         arguments: [
             (
-                ProofDemand(key: Secret(""), accessToken: nil), "POST", "https://server.example.com/token",
+                ProofRequest(key: Secret(""), accessToken: nil), "POST", "https://server.example.com/token",
                 1_562_262_616,
                 "-BwC3ESc6acc2lTc",
                 #"{"jti":"-BwC3ESc6acc2lTc","htm":"POST","htu":"https://server.example.com/token","iat":1562262616}"#,
                 "2-GxA6T8lP4vfrg8v-FdWP0A0zdrj8igiMLvqRMUvwnQg4PtFLbdLXiOSsX0x7NVY-FNyJK70nfbV37xRZT3Lg"
             ),
             (
-                ProofDemand(key: Secret(""), accessToken: token), "GET",
+                ProofRequest(key: Secret(""), accessToken: token), "GET",
                 "https://resource.example.org/protectedresource", 1_562_262_618, "e1j3V_bKic8-LAEB",
                 #"{"jti":"e1j3V_bKic8-LAEB","htm":"GET","htu":"https://resource.example.org/protectedresource","#
                     + #""iat":1562262618,"ath":"fUHyO2r2Z3DZ53EsNrWBb0xWXoaNy59IiKCAqksmQEo"}"#,
                 "2oW9RP35yRqzhrtNP86L-Ey71EOptxRimPPToA1plemAgR6pxHF8y6-yqyVnmcw6Fy1dqd-jfxSYoMxhAJpLjA"
             ),
-        ] as [(ProofDemand, String, String, Double, String, String, String)])
+        ] as [(ProofRequest, String, String, Double, String, String, String)])
     func figures(
-        demand: ProofDemand, method: String, url: String, date: Double, id: String, claims: String, signature: String
+        demand: ProofRequest, method: String, url: String, date: Double, id: String, claims: String, signature: String
     ) async throws {
         let text = [Self.header, claims].map { Base64URL.encode(Array($0.utf8)) }.joined(separator: ".")
         #expect(await Self.cryptography.isSigned(Secret(text + "." + signature), by: .object(Self.jwk)))

@@ -14,7 +14,7 @@ struct NetworkBench {
     private(set) var elapsed = Duration.zero
     private(set) var actions: [NetworkAction] = []
     /// What was published last.
-    private(set) var picture: NetworkPicture?
+    private(set) var picture: NetworkSnapshot?
     private(set) var wakeAt: BootInstant?
     private(set) var replies: [CallerID: Clearance] = [:]
 
@@ -38,9 +38,9 @@ struct NetworkBench {
         for case .publish(let state, let words) in turn.actions { picture = Self.picture(state, words) }
     }
 
-    private static func picture(_ state: NetworkState, _ words: [String: String]) -> NetworkPicture {
+    private static func picture(_ state: NetworkState, _ words: [String: String]) -> NetworkSnapshot {
         let known = words.map { (origin($0.key), $0.value) }
-        return NetworkPicture(state: state, origins: Dictionary(uniqueKeysWithValues: known))
+        return NetworkSnapshot(state: state, origins: Dictionary(uniqueKeysWithValues: known))
     }
 
     /// Another network: other addresses, another gateway.

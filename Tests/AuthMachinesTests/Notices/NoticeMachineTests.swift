@@ -14,7 +14,7 @@ struct NoticeMachineTests {
     /// A session at a moment, and what is shown then.
     struct Row: Sendable, CustomTestStringConvertible {
         let what: String
-        let view: NoticeView
+        let view: NoticeInput
         var after = Duration.zero
         let shown: [Notice.Reason]
         var testDescription: String { what }
@@ -32,30 +32,31 @@ struct NoticeMachineTests {
     @Test(
         "only what needs a user is reported",
         arguments: [
-            Row(what: "all is well", view: NoticeView(sessions: [status(.active)]), shown: []),
-            Row(what: "a sign-in under way", view: NoticeView(sessions: [status(.signingIn)]), shown: []),
-            Row(what: "a final no", view: NoticeView(sessions: [status(.signInRequired)]), shown: [.signInRequired]),
-            Row(what: "a blip", view: NoticeView(sessions: [stale]), after: .seconds(599), shown: []),
-            Row(what: "ten bad minutes", view: NoticeView(sessions: [stale]), after: .seconds(600), shown: [.stale]),
+            Row(what: "all is well", view: NoticeInput(sessions: [status(.active)]), shown: []),
+            Row(what: "a sign-in under way", view: NoticeInput(sessions: [status(.signingIn)]), shown: []),
+            Row(what: "a final no", view: NoticeInput(sessions: [status(.signInRequired)]), shown: [.signInRequired]),
+            Row(what: "a blip", view: NoticeInput(sessions: [stale]), after: .seconds(599), shown: []),
+            Row(what: "ten bad minutes", view: NoticeInput(sessions: [stale]), after: .seconds(600), shown: [.stale]),
             Row(
-                what: "a day without a network", view: NoticeView(sessions: [stale], network: .offline),
+                what: "a day without a network", view: NoticeInput(sessions: [stale], network: .offline),
                 after: .seconds(86_400), shown: []),
             Row(
-                what: "a portal", view: NoticeView(sessions: [stale], network: .portal), after: .seconds(86_400),
+                what: "a portal", view: NoticeInput(sessions: [stale], network: .portal), after: .seconds(86_400),
                 shown: []),
             Row(
                 what: "its own network is away",
-                view: NoticeView(sessions: [status(.stale, cause: "offline")]), after: .seconds(86_400), shown: []),
+                view: NoticeInput(sessions: [status(.stale, cause: "offline")]), after: .seconds(86_400), shown: []),
             Row(
                 what: "a locked keyring that nobody wants",
-                view: NoticeView(sessions: [status(.keyringLocked)], store: .locked), after: .seconds(86_400), shown: []
+                view: NoticeInput(sessions: [status(.keyringLocked)], store: .locked), after: .seconds(86_400),
+                shown: []
             ),
             Row(
-                what: "a locked keyring that somebody wants", view: NoticeView(store: .locked, isStoreWanted: true),
+                what: "a locked keyring that somebody wants", view: NoticeInput(store: .locked, isStoreWanted: true),
                 shown: [.keyringLocked]),
             Row(
                 what: "a locked keyring that a token waits for",
-                view: NoticeView(sessions: [status(.active, unsaved: true)], store: .locked), shown: [.keyringLocked]),
+                view: NoticeInput(sessions: [status(.active, unsaved: true)], store: .locked), shown: [.keyringLocked]),
         ])
     func rows(_ row: Row) {
         var machine = NoticeMachine()
@@ -67,22 +68,22 @@ struct NoticeMachineTests {
     @Test("it asks to be woken when the ten minutes are over, and is not woken for anything else")
     func alarm() {
         var machine = NoticeMachine()
-        let stale = NoticeView(sessions: [Self.stale])
+        let stale = NoticeInput(sessions: [Self.stale])
         let due = Self.moment(.seconds(600)).boot
         var turn = machine.handle(.changed(stale), at: Self.moment())
         #expect(turn.wakeUp == due && turn.actions.isEmpty)
         turn = machine.handle(.changed(stale), at: Self.moment(.seconds(5)))
         #expect(turn.wakeUp == due && turn.actions.isEmpty)
-        turn = machine.handle(.changed(NoticeView(sessions: [Self.status(.active)])), at: Self.moment(.seconds(9)))
+        turn = machine.handle(.changed(NoticeInput(sessions: [Self.status(.active)])), at: Self.moment(.seconds(9)))
         #expect(turn.wakeUp == nil && turn.actions.isEmpty)
     }
 
     @Test("a network that comes back begins the ten minutes again")
     func networkBack() {
         var machine = NoticeMachine()
-        let stale = NoticeView(sessions: [Self.stale])
+        let stale = NoticeInput(sessions: [Self.stale])
         machine.handle(.changed(stale), at: Self.moment())
-        let away = NoticeView(sessions: [Self.stale], network: .offline)
+        let away = NoticeInput(sessions: [Self.stale], network: .offline)
         machine.handle(.changed(away), at: Self.moment(.seconds(300)))
         machine.handle(.changed(stale), at: Self.moment(.seconds(500)))
         machine.handle(.wake, at: Self.moment(.seconds(1099)))
@@ -94,22 +95,22 @@ struct NoticeMachineTests {
     @Test("what has healed is withdrawn, and reported again when it happens again")
     func healed() throws {
         var machine = NoticeMachine()
-        let ended = NoticeView(sessions: [Self.status(.signInRequired)])
+        let ended = NoticeInput(sessions: [Self.status(.signInRequired)])
         let first = machine.handle(.changed(ended), at: Self.moment()).actions
         let notice = try #require(machine.shown.values.first)
         #expect(first == [.publish(.shown, notice)])
         #expect(notice.command == "authc login shop -s shop" && notice.message.contains("authc login shop -s shop"))
         #expect(machine.handle(.changed(ended), at: Self.moment()).actions.isEmpty)
-        let well = NoticeView(sessions: [Self.status(.active)])
+        let well = NoticeInput(sessions: [Self.status(.active)])
         #expect(machine.handle(.changed(well), at: Self.moment()).actions == [.publish(.withdrawn, notice)])
         #expect(machine.handle(.changed(ended), at: Self.moment()).actions == [.publish(.shown, notice)])
-        #expect(machine.handle(.changed(NoticeView()), at: Self.moment()).actions == [.publish(.withdrawn, notice)])
+        #expect(machine.handle(.changed(NoticeInput()), at: Self.moment()).actions == [.publish(.withdrawn, notice)])
     }
 
     @Test("the desktop shows them while it is turned on, and none after the agent's end")
     func desktop() throws {
         var machine = NoticeMachine()
-        let ended = NoticeView(sessions: [Self.status(.signInRequired)])
+        let ended = NoticeInput(sessions: [Self.status(.signInRequired)])
         machine.handle(.changed(ended), at: Self.moment())
         let notice = try #require(machine.shown.values.first)
         #expect(machine.handle(.turned(on: true), at: Self.moment()).actions == [.show(notice)])
@@ -117,7 +118,7 @@ struct NoticeMachineTests {
         #expect(machine.handle(.turned(on: false), at: Self.moment()).actions == [.withdraw(notice.subject)])
         machine.handle(.turned(on: true), at: Self.moment())
         #expect(
-            machine.handle(.changed(NoticeView()), at: Self.moment()).actions
+            machine.handle(.changed(NoticeInput()), at: Self.moment()).actions
                 == [.withdraw(notice.subject), .publish(.withdrawn, notice)])
         #expect(
             machine.handle(.changed(ended), at: Self.moment()).actions == [.show(notice), .publish(.shown, notice)])
@@ -128,14 +129,14 @@ struct NoticeMachineTests {
     func chosen() throws {
         var machine = NoticeMachine()
         let session = Self.stale.session
-        machine.handle(.changed(NoticeView(sessions: [Self.stale])), at: Self.moment())
+        machine.handle(.changed(NoticeInput(sessions: [Self.stale])), at: Self.moment())
         #expect(machine.handle(.chosen(.session(session)), at: Self.moment()).actions.isEmpty)
         machine.handle(.wake, at: Self.moment(.seconds(600)))
         let stale = try #require(machine.shown.values.first)
         #expect(
             machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(601))).actions
                 == [.publish(.chosen, stale), .retry(stale)])
-        machine.handle(.changed(NoticeView(sessions: [Self.status(.signInRequired)])), at: Self.moment(.seconds(602)))
+        machine.handle(.changed(NoticeInput(sessions: [Self.status(.signInRequired)])), at: Self.moment(.seconds(602)))
         let ended = try #require(machine.shown.values.first)
         #expect(
             machine.handle(.chosen(.session(session)), at: Self.moment(.seconds(603))).actions
@@ -146,12 +147,12 @@ struct NoticeMachineTests {
     func dismissed() {
         var machine = NoticeMachine()
         let session = Self.stale.session
-        machine.handle(.changed(NoticeView(sessions: [Self.stale])), at: Self.moment())
+        machine.handle(.changed(NoticeInput(sessions: [Self.stale])), at: Self.moment())
         machine.handle(.wake, at: Self.moment(.seconds(600)))
         machine.handle(.dismissed(.session(session)), at: Self.moment(.seconds(601)))
         machine.handle(.wake, at: Self.moment(.seconds(5000)))
         #expect(machine.shown.isEmpty)
-        let ended = NoticeView(sessions: [Self.status(.signInRequired)])
+        let ended = NoticeInput(sessions: [Self.status(.signInRequired)])
         machine.handle(.changed(ended), at: Self.moment(.seconds(5000)))
         #expect(machine.shown.values.map(\.reason) == [.signInRequired])
     }
@@ -160,10 +161,10 @@ struct NoticeMachineTests {
     func many() {
         var machine = NoticeMachine()
         var all = (0..<100).map { Self.status(.signInRequired, named: "s\($0)") }
-        let first = machine.handle(.changed(NoticeView(sessions: all)), at: Self.moment()).actions
+        let first = machine.handle(.changed(NoticeInput(sessions: all)), at: Self.moment()).actions
         #expect(first.count == NoticeMachine.most)
         all.removeFirst()
-        let next = machine.handle(.changed(NoticeView(sessions: all)), at: Self.moment()).actions
+        let next = machine.handle(.changed(NoticeInput(sessions: all)), at: Self.moment()).actions
         #expect(next.count == 2 && machine.shown.count == NoticeMachine.most)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Writes that wait")
 struct OutboxMachineTests {
     static let shop = try? SessionName("shop")
-    static let open = OutboxSight(maySend: true, isReached: true, since: 1)
+    static let open = Deliverability(maySend: true, isReached: true, since: 1)
     static let away = AgentError(.providerUnreachable, "No connection.")
     static let no = AgentError(.notFound, "No such thing.", httpStatus: 404, providerMessage: "No such decision")
 
@@ -23,16 +23,16 @@ struct OutboxMachineTests {
         var elapsed = Duration.zero
         var wake: BootInstant?
         var sent: [String] = []
-        var answers: [String: OutboxAnswer] = [:]
+        var answers: [String: OutboxReply] = [:]
         var told: [String] = []
 
         var now: Moment { ManualClock.moment(elapsed) }
 
-        init(sights: [String: OutboxSight] = ["shop": OutboxMachineTests.open]) throws {
+        init(sights: [String: Deliverability] = ["shop": OutboxMachineTests.open]) throws {
             see(try sights.reduce(into: [:]) { $0[try SessionName($1.key)] = $1.value })
         }
 
-        mutating func see(_ sights: [SessionName: OutboxSight]) { handle(.looked(sights)) }
+        mutating func see(_ sights: [SessionName: Deliverability]) { handle(.looked(sights)) }
 
         @discardableResult
         mutating func handle(_ event: OutboxEvent) -> [OutboxAction] {
@@ -193,19 +193,19 @@ struct OutboxMachineTests {
 
     @Test("nothing is tried while nothing can come of it, and at once when that is over")
     func sights() throws {
-        var play = try Play(sights: ["shop": OutboxSight(maySend: false, isReached: true, since: 1)])
+        var play = try Play(sights: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
         try play.add("a")
         #expect(play.sent.isEmpty && play.answers["a"] == .queued && play.wake == nil)
         let shop = try SessionName("shop")
         play.see([shop: Self.open])
         #expect(play.sent == ["a"])
         play.answer("a", .failure(Self.away))
-        play.see([shop: OutboxSight(maySend: true, isReached: false, since: 1)])
+        play.see([shop: Deliverability(maySend: true, isReached: false, since: 1)])
         #expect(play.sent == ["a"])
         play.see([shop: Self.open])
         #expect(play.sent == ["a", "a"])
         play.answer("a", .failure(Self.away))
-        play.see([shop: OutboxSight(maySend: true, isReached: true, since: 2)])
+        play.see([shop: Deliverability(maySend: true, isReached: true, since: 2)])
         #expect(play.sent == ["a", "a", "a"])
         // Signed out meanwhile: it waits for the same account.
         play.answer("a", .failure(AgentError(.signInRequired, "")))
@@ -220,7 +220,7 @@ struct OutboxMachineTests {
         try play.add("a")
         play.answer("a", .failure(AgentError(.rateLimited, "", retryAfter: .seconds(90))))
         #expect(try #require(play.wake) - play.now.boot >= .seconds(90))
-        play.see([try SessionName("shop"): OutboxSight(maySend: true, isReached: true, since: 9)])
+        play.see([try SessionName("shop"): Deliverability(maySend: true, isReached: true, since: 9)])
         #expect(play.sent == ["a"])
         play.handle(.flush(["a"]))
         #expect(play.sent == ["a", "a"])

@@ -11,7 +11,7 @@ struct MachineBench {
     /// How far the wall clock was set from where it was at first.
     private(set) var wallShift = Duration.zero
     private(set) var actions: [SessionAction] = []
-    private var replies: [(caller: CallerID, reply: SessionAnswer)] = []
+    private var replies: [(caller: CallerID, reply: SessionReply)] = []
     private(set) var wakeAt: BootInstant?
     private(set) var snapshot: SessionSnapshot?
     /// Whether the store accepts each ``SessionAction/rewrite`` at once.
@@ -154,7 +154,7 @@ struct MachineBench {
 
     // MARK: What was asked for
 
-    var flights: [FlightID] {
+    var flights: [RenewalRequestID] {
         actions.compactMap { if case .renew(let id, _) = $0 { id } else { nil } }
     }
 
@@ -163,7 +163,7 @@ struct MachineBench {
         actions.compactMap { if case .renew(_, let record) = $0 { record } else { nil } }
     }
 
-    var aimedFlights: [FlightID] {
+    var aimedFlights: [RenewalRequestID] {
         actions.compactMap { if case .obtain(let id, _, _) = $0 { id } else { nil } }
     }
 
@@ -207,7 +207,7 @@ struct MachineBench {
         actions.contains { if case .forget = $0 { true } else { false } }
     }
 
-    func answer(to caller: UInt64) -> SessionAnswer? {
+    func answer(to caller: UInt64) -> SessionReply? {
         replies.first { $0.caller == CallerID(caller) }?.reply
     }
 

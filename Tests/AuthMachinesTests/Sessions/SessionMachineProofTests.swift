@@ -158,7 +158,7 @@ struct SessionMachineProofTests {
     @Test("for an aim of its own, the same holds")
     func aimed() throws {
         var bench = bench()
-        let aim = try #require(try TokenAim(TokenGet(scopes: ["read"])))
+        let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
         #expect(bench.aimedFlights.isEmpty)
         try bench.storeRefusesRewrite(.waiting)
@@ -175,7 +175,7 @@ struct SessionMachineProofTests {
         bench.advance(.seconds(1100))
         bench.tokenWanted(1)
         for (caller, scope) in [(UInt64(2), "a"), (3, "b")] {
-            let aim = try #require(try TokenAim(TokenGet(scopes: [scope])))
+            let aim = try #require(try TokenTarget(TokenGet(scopes: [scope])))
             bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
         }
         try bench.storeRefusesRewrite(.waiting)
@@ -184,7 +184,7 @@ struct SessionMachineProofTests {
         }
         #expect(bench.rewrites.count == 1)
         for (caller, scope) in [(UInt64(4), "c"), (5, "d")] {
-            let aim = try #require(try TokenAim(TokenGet(scopes: [scope])))
+            let aim = try #require(try TokenTarget(TokenGet(scopes: [scope])))
             bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
         }
         try bench.storeRefusesRewrite(.waiting)

@@ -45,7 +45,7 @@ struct SessionMachineSignOutTests {
     @Test("are also those that come for a scope of their own, and after a new sign-in")
     func lateAim() throws {
         var bench = MachineBench()
-        let aim = try #require(try TokenAim(TokenGet(scopes: ["read"])))
+        let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
         bench.send(.signOutWanted(CallerID(2)))
         bench.send(

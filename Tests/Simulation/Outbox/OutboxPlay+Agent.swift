@@ -40,7 +40,7 @@ extension OutboxPlay {
         }
     }
 
-    private func deliver(_ answer: OutboxAnswer, to id: String) {
+    private func deliver(_ answer: OutboxReply, to id: String) {
         guard let index = callers.firstIndex(where: { $0.id == id }) else {
             return report(.writeAnswers, "an answer for somebody who does not wait for \(id)")
         }
@@ -55,9 +55,9 @@ extension OutboxPlay {
             if !diskCalls.values.contains(where: { $0.purpose == .start }) { callDisk(.all, for: .start) }
             return
         }
-        var sights: [SessionName: OutboxSight] = [:]
+        var sights: [SessionName: Deliverability] = [:]
         for session in accounts.indices where accounts[session] != .nobody {
-            sights[Play.names[session]] = OutboxSight(
+            sights[Play.names[session]] = Deliverability(
                 maySend: network == .online || network == .limited, isReached: mood != .down,
                 since: networkSince.seconds)
         }

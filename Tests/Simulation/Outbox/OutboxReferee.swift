@@ -34,7 +34,7 @@ struct WatchedWrite {
 struct WatchedLane {
     var underWay: Set<String> = []
     var heldUntil = Duration.zero
-    private var sight: OutboxSight?
+    private var sight: Deliverability?
     var wasAnswered = false
     /// A person is having the outbox tried.
     var isFlushing = false
@@ -43,7 +43,7 @@ struct WatchedLane {
 
     var maySend: Bool { isFlushing || wasAnswered || sight?.maySend == true }
 
-    mutating func see(_ sight: OutboxSight?) {
+    mutating func see(_ sight: Deliverability?) {
         guard sight != self.sight else { return }
         self.sight = sight
         wasAnswered = false
@@ -124,7 +124,7 @@ extension OutboxPlay {
         if writes[id]?.said != .no { report(.lostWrite, "\(id) is given up without a no") }
     }
 
-    func checkAnswer(_ answer: OutboxAnswer, _ id: String) {
+    func checkAnswer(_ answer: OutboxReply, _ id: String) {
         guard let write = writes[id] else { return }
         switch answer {
         case .sent:

@@ -34,7 +34,7 @@ package enum OutboxTampering: String, Sendable, CaseIterable {
         case (.overlooksHolds, .answered(let id, .failure(let error))):
             .answered(id, .failure(AgentError(error.kind ?? .providerError, error.message)))
         case (.sendsWhileOffline, .looked(let sights)):
-            .looked(sights.mapValues { OutboxSight(maySend: true, isReached: true, since: $0.since) })
+            .looked(sights.mapValues { Deliverability(maySend: true, isReached: true, since: $0.since) })
         default: event
         }
     }

@@ -5,12 +5,12 @@ import Testing
 
 /// Tokens for aims of their own: each is a flight with the session's one refresh token.
 @Suite("Session machine: tokens for one scope or audience")
-struct SessionMachineAimTests {
-    private static func aim(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenAim {
-        try #require(try TokenAim(TokenGet(scopes: scopes, audience: audience)))
+struct SessionMachineTargetTests {
+    private static func aim(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenTarget {
+        try #require(try TokenTarget(TokenGet(scopes: scopes, audience: audience)))
     }
 
-    private func want(_ bench: inout MachineBench, _ caller: UInt64, _ aim: TokenAim, minValid: Duration? = nil) {
+    private func want(_ bench: inout MachineBench, _ caller: UInt64, _ aim: TokenTarget, minValid: Duration? = nil) {
         bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: minValid))
     }
 
@@ -27,12 +27,12 @@ struct SessionMachineAimTests {
     @Test("the same wish is the same aim, and nothing of its own is none")
     func aims() throws {
         #expect(try Self.aim(["b", "a", "b"]) == Self.aim(["a", "b"]))
-        let none = try TokenAim(TokenGet())
+        let none = try TokenTarget(TokenGet())
         #expect(none == nil)
         for bad in [["a b"], [""], ["\"x"]] {
-            #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGet(scopes: bad)) }
+            #expect(throws: AgentError.self) { () throws in _ = try TokenTarget(TokenGet(scopes: bad)) }
         }
-        #expect(throws: AgentError.self) { () throws in _ = try TokenAim(TokenGet(audience: "a b")) }
+        #expect(throws: AgentError.self) { () throws in _ = try TokenTarget(TokenGet(audience: "a b")) }
     }
 
     @Test("it is fetched once for all who wait, kept beside the session's own, and told from memory then")

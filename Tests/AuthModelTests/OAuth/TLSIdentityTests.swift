@@ -4,18 +4,18 @@ import AuthWire
 import Testing
 
 @Suite("By what a page on this machine is known")
-struct PageIdentityTests {
+struct TLSIdentityTests {
     private static let now = WallTime(unixSeconds: 1_800_000_000)
 
-    private func make(for host: String = "127.0.0.1") throws -> PageIdentity {
+    private func make(for host: String = "127.0.0.1") throws -> TLSIdentity {
         try #require(
             SystemCryptography().makePageIdentity(for: host, from: Self.now, until: Self.now + .seconds(60)))
     }
 
     private func problem(
-        _ identity: PageIdentity, key: Secret? = nil, for host: String = "127.0.0.1", after time: Duration = .zero
+        _ identity: TLSIdentity, key: Secret? = nil, for host: String = "127.0.0.1", after time: Duration = .zero
     ) -> String? {
-        do throws(PageIdentityError) {
+        do throws(TLSIdentityError) {
             _ = try SystemCryptography().pageIdentity(
                 certificates: identity.certificates, key: key ?? identity.key, for: host, at: Self.now + time)
             return nil
@@ -45,7 +45,7 @@ struct PageIdentityTests {
         #expect(problem(identity, after: .seconds(-61))?.contains("good only later") == true)
         #expect(problem(identity, key: try make().key) == "the key is not that of its certificate")
         #expect(problem(identity, key: Secret("none"))?.contains("the key of its certificate is none") == true)
-        let none = PageIdentity(certificates: "none", key: identity.key, fingerprint: "")
+        let none = TLSIdentity(certificates: "none", key: identity.key, fingerprint: "")
         #expect(problem(none)?.contains("its certificate is none") == true)
     }
 }

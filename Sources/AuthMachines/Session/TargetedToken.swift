@@ -2,7 +2,7 @@ package import AuthModel
 import AuthWire
 
 /// A token for one aim, as it came. It is in memory alone: another can be had as long as the session is there.
-package struct AimedToken: Sendable {
+package struct TargetedToken: Sendable {
     package let accessToken: Secret
     let tokenType: String
     let expiresAt: WallTime?

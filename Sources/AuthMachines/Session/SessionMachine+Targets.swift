@@ -10,13 +10,13 @@ extension SessionMachine {
     private static let pauseAfterFailure = Duration.seconds(5)
 
     /// Why an aim was not reached, and how long that is told without asking.
-    struct AimFailure {
+    struct TargetFailure {
         let error: AgentError
         let until: BootInstant
     }
 
     mutating func aimedTokenWanted(
-        _ caller: CallerID, _ aim: TokenAim, _ minValid: Duration?, _ turn: inout SessionTurn
+        _ caller: CallerID, _ aim: TokenTarget, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         if let token = aimed[aim], token.isEnough(minValid, turn.now), !isRevoked(token) {
@@ -37,13 +37,13 @@ extension SessionMachine {
 
     /// What the flight of an aim brought. A new refresh token is in the store before anyone is told (invariant 2).
     mutating func aimArrived(
-        _ grant: Grant, at aim: TokenAim, _ sentAt: Moment, _ turn: inout SessionTurn
+        _ grant: Grant, at aim: TokenTarget, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         let missing = grant.scopes.map { Set(aim.scopes).subtracting($0).sorted() } ?? []
-        let outcome: Result<AimedToken, AgentError>
+        let outcome: Result<TargetedToken, AgentError>
         if !missing.isEmpty {
             outcome = .failure(.notGranted(missing))
-        } else if let token = AimedToken(grant, sentAt: sentAt) {
+        } else if let token = TargetedToken(grant, sentAt: sentAt) {
             outcome = .success(token)
         } else {
             outcome = .failure(AgentError(.badReply, "The provider said yes and gave no token.", cause: "no_token"))
@@ -65,7 +65,7 @@ extension SessionMachine {
     /// An aim that fails says nothing of the session: many a provider answers `invalid_grant` where only this aim is
     /// not agreed to. If the session is over, its own renewal will hear so.
     mutating func aimEnded(
-        _ aim: TokenAim, _ outcome: Result<AimedToken, AgentError>, retryAfter: Duration? = nil,
+        _ aim: TokenTarget, _ outcome: Result<TargetedToken, AgentError>, retryAfter: Duration? = nil,
         _ turn: inout SessionTurn
     ) {
         flight = nil
@@ -83,7 +83,7 @@ extension SessionMachine {
             answer(.aimed(aim), .token(token.result(record.session)), &turn)
         case .failure(let error):
             if aimFailures.count >= Self.mostAims { aimFailures = [:] }
-            aimFailures[aim] = AimFailure(
+            aimFailures[aim] = TargetFailure(
                 error: error, until: turn.now.boot + max(Self.pauseAfterFailure, retryAfter ?? .zero))
             answer(.aimed(aim), .failure(error), &turn)
         }
@@ -120,8 +120,8 @@ extension SessionMachine {
     }
 
     /// Of the caller who has waited longest.
-    private var nextAim: TokenAim? {
-        let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenAim)? in
+    private var nextAim: TokenTarget? {
+        let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenTarget)? in
             if case .aimed(let aim) = want { (caller.number, aim) } else { nil }
         }
         return waiting.min { $0.number < $1.number }?.aim
@@ -139,7 +139,7 @@ extension SessionMachine {
     }
 
     /// Whether the provider has revoked it, as far as that is known of this provider.
-    private func isRevoked(_ token: AimedToken) -> Bool { revokesFormerTokens && token.rotation < rotations }
+    private func isRevoked(_ token: TargetedToken) -> Bool { revokesFormerTokens && token.rotation < rotations }
 
     mutating func noteRotation(from former: SessionRecord, to new: SessionRecord) {
         if new.tokens.refreshToken != former.tokens.refreshToken { rotations += 1 }

@@ -6,7 +6,7 @@ import Testing
 
 /// Tokens for one scope or audience, with the real programs.
 @Suite("OAuth: a token for one scope or audience", .serialized, .timeLimit(.minutes(2)))
-struct OAuthAimTests {
+struct OAuthTargetTests {
     private func token(_ scene: Scene, _ arguments: String...) async throws -> String {
         let output = try await scene.authc(["token"] + arguments)
         guard output.status == 0 else { throw Failure("\(arguments): \(output.err)") }

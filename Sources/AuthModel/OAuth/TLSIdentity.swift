@@ -1,5 +1,5 @@
 /// By what the page that a browser comes back to is known, where it is reached by TLS.
-package struct PageIdentity: Sendable {
+package struct TLSIdentity: Sendable {
     /// PEM (RFC 7468 §5), that of the page first.
     package var certificates: String
     /// PEM (RFC 7468 §10).
@@ -15,7 +15,7 @@ package struct PageIdentity: Sendable {
 }
 
 /// Files of the person's own, as `mkcert` writes them.
-package struct PageIdentityFiles: Sendable, Equatable {
+package struct TLSIdentityFiles: Sendable, Equatable {
     /// Absolute paths.
     package var certificate: String
     package var key: String
@@ -27,7 +27,7 @@ package struct PageIdentityFiles: Sendable, Equatable {
 }
 
 /// What is wrong with a person's own certificate and key, in words, without anything of the key.
-package struct PageIdentityError: Error, Sendable, Equatable {
+package struct TLSIdentityError: Error, Sendable, Equatable {
     package let reason: String
 
     package init(_ reason: String) {

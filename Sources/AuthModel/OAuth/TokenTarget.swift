@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// What a token of its own is for, beside the session's usual one: fewer scopes, or another audience.
-package struct TokenAim: Sendable, Hashable {
+package struct TokenTarget: Sendable, Hashable {
     /// In order and once each, so that the same wish is the same aim.
     package let scopes: [String]
     package let audience: String?
