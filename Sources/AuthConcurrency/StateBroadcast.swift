@@ -3,19 +3,19 @@ import Synchronization
 /// Tells a state and its changes to any number of listeners: to each the present state first, then every change.
 /// Without a first state listeners hear nothing until there is one.
 package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
-    private struct Inside {
+    private struct Contents {
         var state: State?
         var listeners: [UInt64: AsyncStream<State>.Continuation] = [:]
         var nextListener: UInt64 = 0
     }
 
-    private let inside: Mutex<Inside>
+    private let inside: Mutex<Contents>
 
     /// A listener that falls further behind loses the oldest changes, never the newest.
     private let backlog = 64
 
     package init(_ state: State?) {
-        inside = Mutex(Inside(state: state))
+        inside = Mutex(Contents(state: state))
     }
 
     package var current: State? {

@@ -10,7 +10,7 @@ package final class ProofSigner: Sendable {
     package typealias Skew = @Sendable (ProviderOrigin) async -> Duration
 
     /// An authorization server and an API may be at one origin, and each has words of its own.
-    private struct Place: Hashable {
+    private struct ProofScope: Hashable {
         let origin: ProviderOrigin
         let isResource: Bool
 
@@ -27,7 +27,7 @@ package final class ProofSigner: Sendable {
     let cryptography: (any Cryptography)?
     private let clock: any SystemClock
     private let skew: Skew
-    private let nonces = Mutex<[Place: String]>([:])
+    private let nonces = Mutex<[ProofScope: String]>([:])
 
     /// - Parameter cryptography: `nil`: nothing can be signed.
     package init(cryptography: (any Cryptography)?, clock: any SystemClock, skew: @escaping Skew) {
@@ -57,7 +57,7 @@ package final class ProofSigner: Sendable {
         _ demand: ProofRequest, method: String, url: String, nonce: String? = nil
     ) async throws(AgentError) -> Secret {
         guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
-        let known = Place(url, demand).flatMap { place in nonces.withLock { $0[place] } }
+        let known = ProofScope(url, demand).flatMap { place in nonces.withLock { $0[place] } }
         return try DPoPProof(
             demand, method: method, url: url, issuedAt: await time(at: url), nonce: nonce ?? known
         ).text(cryptography)
@@ -66,7 +66,7 @@ package final class ProofSigner: Sendable {
     /// Takes the nonce that came with an answer.
     /// - Returns: whether the same is to be sent once more, with a proof that has it.
     package func heard(_ reply: HTTPResponse, to request: HTTPRequest) -> Bool {
-        guard let demand = request.proof, let place = Place(request.url, demand),
+        guard let demand = request.proof, let place = ProofScope(request.url, demand),
             let nonce = DPoPProof.nonce(in: reply)
         else { return false }
         nonces.withLock { nonces in

@@ -12,7 +12,7 @@ package final class TaskPool: Sendable {
         case close
     }
 
-    private struct Woken {
+    private struct ResumedRun {
         let idle: CheckedContinuation<Step, Never>
         let step: Step
 
@@ -42,10 +42,10 @@ package final class TaskPool: Sendable {
         }
 
         /// What ``run()`` does next, if it waits for that.
-        mutating func wake() -> Woken? {
+        mutating func wake() -> ResumedRun? {
             guard let idle, let step = nextStep() else { return nil }
             self.idle = nil
-            return Woken(idle: idle, step: step)
+            return ResumedRun(idle: idle, step: step)
         }
     }
 
@@ -57,7 +57,7 @@ package final class TaskPool: Sendable {
     /// - Returns: whether it is done; `false` once ``run()`` has ended.
     @discardableResult
     package func order(_ work: @escaping Work) -> Bool {
-        let (isAccepted, woken) = state.withLock { state -> (Bool, Woken?) in
+        let (isAccepted, woken) = state.withLock { state -> (Bool, ResumedRun?) in
             guard !state.isClosed else { return (false, nil) }
             state.accepted.append(work)
             return (true, state.wake())
@@ -80,7 +80,7 @@ package final class TaskPool: Sendable {
                 }
             }
         } onCancel: {
-            state.withLock { state -> Woken? in
+            state.withLock { state -> ResumedRun? in
                 state.isStopping = true
                 return state.wake()
             }?.goOn()
@@ -100,7 +100,7 @@ package final class TaskPool: Sendable {
     }
 
     private func ended() {
-        state.withLock { state -> Woken? in
+        state.withLock { state -> ResumedRun? in
             state.begun -= 1
             return state.wake()
         }?.goOn()

@@ -17,7 +17,7 @@ package final class RenewalTurns: Sendable {
     }
 
     /// What comes of waiting for one's turn.
-    package enum Turn: Sendable, Equatable {
+    package enum Admission: Sendable, Equatable {
         /// The renewal may begin.
         case begin
         /// The provider asked clients to wait for so long.
@@ -26,15 +26,15 @@ package final class RenewalTurns: Sendable {
         case stopping
     }
 
-    private struct Line {
+    private struct ProviderLine {
         var queue = RenewalQueue()
-        var waiting: [RenewalQueue.Ticket: OneShot<Turn>] = [:]
+        var waiting: [RenewalQueue.Ticket: OneShot<Admission>] = [:]
         /// Somebody calls those whose turn it is.
         var isAttended = false
     }
 
     private struct State {
-        var lines: [Provider: Line] = [:]
+        var lines: [Provider: ProviderLine] = [:]
         var isClosed = false
     }
 
@@ -48,15 +48,15 @@ package final class RenewalTurns: Sendable {
     }
 
     /// Returns when it is this renewal's turn, or when it is known that it has none.
-    package func turn(at provider: Provider, urgency: BootInstant) async -> Turn {
+    package func turn(at provider: Provider, urgency: BootInstant) async -> Admission {
         let now = clock.now().boot
-        let turn = OneShot<Turn>()
+        let turn = OneShot<Admission>()
         let (ticket, attends) = state.withLock { state -> (RenewalQueue.Ticket?, Bool) in
             guard !state.isClosed else {
                 turn.send(.stopping)
                 return (nil, false)
             }
-            switch state.lines[provider, default: Line()].queue.enter(urgency: urgency, at: now) {
+            switch state.lines[provider, default: ProviderLine()].queue.enter(urgency: urgency, at: now) {
             case .held(let wait):
                 turn.send(.held(wait))
                 return (nil, false)
@@ -76,7 +76,7 @@ package final class RenewalTurns: Sendable {
     package func hold(_ provider: Provider, for wait: Duration) {
         let now = clock.now().boot
         let sentAway = state.withLock { state in
-            let tickets = state.lines[provider, default: Line()].queue.hold(for: wait, at: now)
+            let tickets = state.lines[provider, default: ProviderLine()].queue.hold(for: wait, at: now)
             return tickets.compactMap { state.lines[provider]?.waiting.removeValue(forKey: $0) }
         }
         for turn in sentAway { turn.send(.held(wait)) }

@@ -188,7 +188,7 @@ final class SessionPerformer: ActionPerformer {
     }
 }
 
-extension RenewalTurns.Turn {
+extension RenewalTurns.Admission {
     /// Why the request is not sent; `nil`: it is.
     fileprivate var failure: ProviderFailure? {
         switch self {

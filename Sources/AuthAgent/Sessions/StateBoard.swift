@@ -8,7 +8,7 @@ internal import Synchronization
 /// Invariants: a snapshot is here before anyone is answered from the state it shows; events come in the order of the changes
 /// they tell of, one at a time, and each shows the state right after its change.
 package final class StateBoard: Sendable {
-    private struct Known {
+    private struct Contents {
         private(set) var snapshots: [SessionName: SessionSnapshot] = [:]
         /// Rendered when a session changes, asked for at each request.
         private(set) var tokens: [SessionName: LiveToken] = [:]
@@ -71,7 +71,7 @@ package final class StateBoard: Sendable {
         var status: SessionStatus?
     }
 
-    private let known: Mutex<Known>
+    private let known: Mutex<Contents>
     private let clock: any SystemClock
     private let tell: @Sendable (AgentEvent) -> Void
 
@@ -81,7 +81,7 @@ package final class StateBoard: Sendable {
         self.tell = tell
         let now = clock.now().wall.unixSeconds
         known = Mutex(
-            Known(
+            Contents(
                 store: StoreInfo(kind: storeKind, state: .starting),
                 network: NetworkStatus(state: .online, since: now)))
     }
@@ -272,7 +272,7 @@ package final class StateBoard: Sendable {
     // MARK: Telling
 
     /// Makes a change. Its events are told here, or by the thread that tells those of a change before it.
-    private func change(_ make: (inout Known) -> [Change]) {
+    private func change(_ make: (inout Contents) -> [Change]) {
         let now = clock.now().wall.unixSeconds
         let (watchers, tells) = known.withLock { known -> ([AsyncStream<Void>.Continuation], Bool) in
             let changes = make(&known)

@@ -5,7 +5,7 @@ internal import AuthWire
 /// The last request of a sign-in, and what comes of it.
 extension SignInService {
     /// - Returns: the last step; `nil` if the user is asked something first.
-    func finish(_ login: Login) async -> Result<Step?, AgentError> {
+    func finish(_ login: SignInMachine) async -> Result<Step?, AgentError> {
         do throws(AgentError) {
             switch login.purpose {
             case .signIn, .password(.reset): return .success(try await signIn(login))
@@ -17,7 +17,7 @@ extension SignInService {
         }
     }
 
-    private func signIn(_ login: Login) async throws(AgentError) -> Step? {
+    private func signIn(_ login: SignInMachine) async throws(AgentError) -> Step? {
         let sentAt: Moment
         var grant: Grant
         if let held = login.held {
@@ -63,7 +63,7 @@ extension SignInService {
     }
 
     /// Has the provider revoke tokens that no session will have.
-    func discard(_ grant: Grant, of login: Login) {
+    func discard(_ grant: Grant, of login: SignInMachine) {
         guard let record = try? login.record(from: grant, former: nil, now: table.clock.now()) else { return }
         table.workshop.order { [table] in
             // Whoever it fails for can do nothing about it: the tokens end by themselves.
@@ -71,14 +71,14 @@ extension SignInService {
         }
     }
 
-    private func requestReset(_ login: Login) async throws(AgentError) -> Step {
+    private func requestReset(_ login: SignInMachine) async throws(AgentError) -> Step {
         let result = await table.provider.ask(
             login.method, at: login.profile, environment: login.environment, fields: login.fields,
             sentAt: table.clock.now())
         return Step(login: login.id, kind: .done, message: try result.mapError(\.error).get())
     }
 
-    private func changePassword(_ login: Login) async throws(AgentError) -> Step {
+    private func changePassword(_ login: SignInMachine) async throws(AgentError) -> Step {
         let session = try await table.session(login.session)
         let (message, record) = try await table.withToken(of: session) { record in
             await table.provider.perform(login.method, record, fields: login.fields, sentAt: table.clock.now())
@@ -93,7 +93,7 @@ extension SignInService {
     }
 
     /// What `password.*` is about: a session, where it needs one; else a provider, and the session named after it.
-    func passwordLogin(_ action: PasswordAction, _ params: PasswordParams) throws(AgentError) -> Login {
+    func passwordLogin(_ action: PasswordAction, _ params: PasswordParams) throws(AgentError) -> SignInMachine {
         let known: SessionStatus?
         if action.needsSession {
             known = try table.status(params.session)
@@ -111,7 +111,7 @@ extension SignInService {
         }
         let environment = params.environment ?? known?.environment
         let name = if let name = params.session ?? known?.session { name } else { try SessionName(provider) }
-        return try Login(
+        return try SignInMachine(
             id: Self.newID(), session: name, profile: profile,
             environment: ProviderExchange(profile: profile).environment(named: environment).name, method: method,
             purpose: .password(action), mayReplaceAccount: params.replaceAccount, fields: params.fields,

@@ -6,7 +6,7 @@ internal import AuthWire
 extension SignInService {
     /// Begins a flow, or goes on with what a person brought back.
     /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
-    func authorize(_ login: Login, _ flow: OAuthFlow) async -> Result<Login, AgentError> {
+    func authorize(_ login: SignInMachine, _ flow: OAuthFlow) async -> Result<SignInMachine, AgentError> {
         let result = await begin(login, flow)
         // The server may have forgotten whom it registered, or the port that it knows is in use: once more, as a new client.
         // A code would be the former one's.
@@ -18,8 +18,8 @@ extension SignInService {
     }
 
     private func begin(
-        _ login: Login, _ flow: OAuthFlow, registersAnew: Bool = false
-    ) async -> Result<Login, AgentError> {
+        _ login: SignInMachine, _ flow: OAuthFlow, registersAnew: Bool = false
+    ) async -> Result<SignInMachine, AgentError> {
         // Only the browser's flow listens where its registration says.
         defer { bound.removeValue(forKey: login.id)?.listener.close() }
         do throws(AgentError) {
@@ -42,7 +42,7 @@ extension SignInService {
     }
 
     /// With the key that its tokens will be bound to, where the profile wants them bound.
-    private func keyed(_ login: Login) async throws(AgentError) -> Login {
+    private func keyed(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard login.authority.oauth?.bindsTokens == true, login.proofKey == nil else { return login }
         guard let tools else { throw .noTools(login) }
         let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
@@ -56,7 +56,7 @@ extension SignInService {
         return login
     }
 
-    private func serve(_ login: Login) async throws(AgentError) -> Login {
+    private func serve(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         let answer = await table.provider.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
         ) { requests throws(AgentError) in try requests.clientCredentials() }
@@ -66,7 +66,7 @@ extension SignInService {
     }
 
     /// From the answer on the refresh token is ours; one that did not rotate is still what was given.
-    private func takeOver(_ login: Login) async throws(AgentError) -> Login {
+    private func takeOver(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
         let answer = await table.provider.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
@@ -79,7 +79,7 @@ extension SignInService {
         return login
     }
 
-    private func beginDevice(_ login: Login) async throws(AgentError) -> Login {
+    private func beginDevice(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         let sentAt = table.clock.now()
         let device = try await table.provider.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
             .mapError(\.error).get()
@@ -98,7 +98,7 @@ extension SignInService {
 
     // MARK: The browser
 
-    private func openBrowser(_ login: Login) async throws(AgentError) -> Login {
+    private func openBrowser(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         let redirect: ListeningRedirect
         if let held = bound.removeValue(forKey: login.id) {
@@ -112,7 +112,7 @@ extension SignInService {
             guard isUnderWay(login.id) else { throw .cancelledLogin }
             let now = table.clock.now()
             let end = now.boot + AuthorizationAttempt.patience
-            var trip = Login.BrowserTrip(url: attempt.url, fingerprint: fingerprint)
+            var trip = SignInMachine.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
             if let mailbox = listener as? SchemeRedirectListener, case .scheme(let redirect) = oauth.redirect {
                 mailboxes[login.id] = (attempt, mailbox)
                 trip.scheme = redirect.scheme
@@ -137,7 +137,9 @@ extension SignInService {
     }
 
     /// Waits for the one visit that is this sign-in's, and shows its person how it ended.
-    private func receive(_ attempt: AuthorizationAttempt, at listener: any RedirectListener, for login: Login) async {
+    private func receive(_ attempt: AuthorizationAttempt, at listener: any RedirectListener, for login: SignInMachine)
+        async
+    {
         for await visit in listener.visits {
             let result: Result<Grant, AgentError>
             switch attempt.read(visit.query) {
@@ -168,7 +170,7 @@ extension SignInService {
         await came(id, .failure(AgentError(.timeout, "Nobody came back from the browser in time.")))
     }
 
-    private func paste(_ login: Login) async throws(AgentError) -> Login {
+    private func paste(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         var login = login
         guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
@@ -188,7 +190,7 @@ extension SignInService {
     }
 
     private func attempt(
-        _ login: Login, _ tools: SignInDependencies, _ oauth: OAuthProfile, redirectURI: String
+        _ login: SignInMachine, _ tools: SignInDependencies, _ oauth: OAuthProfile, redirectURI: String
     ) async throws(AgentError) -> AuthorizationAttempt {
         let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
         var attempt = try AuthorizationAttempt(
@@ -211,7 +213,7 @@ extension SignInService {
     }
 
     private func exchange(
-        _ code: Secret, _ attempt: AuthorizationAttempt, _ login: Login
+        _ code: Secret, _ attempt: AuthorizationAttempt, _ login: SignInMachine
     ) async -> Result<Grant, AgentError> {
         let answer = await table.provider.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
@@ -221,7 +223,7 @@ extension SignInService {
 
     /// The grant, with the user of its ID token.
     private func identified(
-        _ answer: Result<Grant, AgentError>, for login: Login, nonce: String?
+        _ answer: Result<Grant, AgentError>, for login: SignInMachine, nonce: String?
     ) async -> Result<Grant, AgentError> {
         guard let tools, case .success(let grant) = answer else { return answer }
         guard login.proof == nil || grant.idToken != nil else { return .failure(.noProof(login)) }
@@ -232,7 +234,7 @@ extension SignInService {
 
     /// The grant, with the user where the provider tells who that is. A failure there ends no sign-in: the user can be
     /// asked for later.
-    func withUser(_ grant: Grant, _ login: Login) async -> Grant {
+    func withUser(_ grant: Grant, _ login: SignInMachine) async -> Grant {
         guard login.method.flow != .service,
             let record = try? login.record(from: grant, former: nil, now: table.clock.now()),
             case .success(let user) = await table.provider.fetchUser(record, sentAt: table.clock.now())
@@ -274,12 +276,12 @@ extension SessionRegistry {
 }
 
 extension AgentError {
-    static func noTools(_ login: Login) -> AgentError {
+    static func noTools(_ login: SignInMachine) -> AgentError {
         AgentError(.unsupported, "This agent cannot sign in to \(login.authority.title) by a browser.")
     }
 
     /// The device grant, which is no part of OpenID Connect, may end without one.
-    fileprivate static func noProof(_ login: Login) -> AgentError {
+    fileprivate static func noProof(_ login: SignInMachine) -> AgentError {
         AgentError(
             .badReply, "\(login.authority.title) gave no ID token, which \(login.profile.title) is to be shown.",
             cause: "id_token", retryable: false)

@@ -14,7 +14,7 @@ package actor SignInService {
 
     let table: SessionRegistry
     let tools: SignInDependencies?
-    private var logins: [String: Login] = [:]
+    private var logins: [String: SignInMachine] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
     /// Ends the watch over each.
     private var watches: [String: AsyncStream<Never>.Continuation] = [:]
@@ -36,7 +36,7 @@ package actor SignInService {
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
         guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
-        let login = try Login(
+        let login = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: table.catalog.profiles,
             now: table.clock.now())
         return try await begin(login, replacesOther: params.replacesSignIn)
@@ -86,7 +86,7 @@ package actor SignInService {
 
     /// - Parameter replacesOther: ends another sign-in to the session. Its id is not disclosed: whoever has the id can
     ///   answer in its place.
-    private func begin(_ login: Login, replacesOther: Bool) async throws(AgentError) -> Step {
+    private func begin(_ login: SignInMachine, replacesOther: Bool) async throws(AgentError) -> Step {
         guard logins.count < Self.most else {
             throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
         }
@@ -165,7 +165,7 @@ package actor SignInService {
 
     /// Whether what was given shows that the session would get another account, which the user has not agreed to: then
     /// nothing is sent before that.
-    private func givenAccountChange(_ login: Login) -> AccountChange? {
+    private func givenAccountChange(_ login: SignInMachine) -> AccountChange? {
         switch login.stage {
         case .asking where login.accountChange == nil: break
         case .challenging, .finishing, .authorizing: break
@@ -289,7 +289,7 @@ extension Step {
 }
 
 extension SessionStatus {
-    fileprivate static func signingIn(_ login: Login) -> SessionStatus {
+    fileprivate static func signingIn(_ login: SignInMachine) -> SessionStatus {
         SessionStatus(
             session: login.session, provider: login.profile.name, environment: login.environment, state: .signingIn)
     }

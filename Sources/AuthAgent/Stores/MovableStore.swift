@@ -9,7 +9,7 @@ import Synchronization
 package final class MovableStore: SessionStore, KeyStore {
     package typealias Store = any SessionStore & KeyStore
 
-    private struct Inside {
+    private struct State {
         var store: Store
         var busy = 0
         var isMoving = false
@@ -18,7 +18,7 @@ package final class MovableStore: SessionStore, KeyStore {
         var mover: OneShot<Void>?
     }
 
-    private let inside: Mutex<Inside>
+    private let inside: Mutex<State>
     private let broadcast = StateBroadcast<StoreState>(nil)
     private let moves: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
@@ -26,7 +26,7 @@ package final class MovableStore: SessionStore, KeyStore {
     private let tellChange: AsyncStream<SessionName>.Continuation
 
     package init(_ store: Store) {
-        inside = Mutex(Inside(store: store))
+        inside = Mutex(State(store: store))
         (moves, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (changed, tellChange) = AsyncStream.makeStream()
     }

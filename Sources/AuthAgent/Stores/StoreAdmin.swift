@@ -5,7 +5,7 @@ import Synchronization
 /// What a person does with the store itself.
 package struct StoreAdmin: Sendable {
     /// What lies outside: files, settings, the stores that could be.
-    package struct Surroundings: Sendable {
+    package struct Dependencies: Sendable {
         /// A store that is not in use yet.
         package var open: @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store
         /// What the command line or the settings want for the next start; `nil`: nothing.
@@ -32,11 +32,11 @@ package struct StoreAdmin: Sendable {
 
     let table: SessionRegistry
     private let store: MovableStore
-    let surroundings: Surroundings
+    let surroundings: Dependencies
     private let turn = MovePermit()
 
     /// - Parameter store: the table's.
-    package init(table: SessionRegistry, store: MovableStore, surroundings: Surroundings) {
+    package init(table: SessionRegistry, store: MovableStore, surroundings: Dependencies) {
         self.table = table
         self.store = store
         self.surroundings = surroundings

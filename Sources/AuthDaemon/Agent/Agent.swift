@@ -16,7 +16,7 @@ package struct Agent: Sendable {
     ///   - fixedLevel: the log's level is the command line's, whatever the settings say.
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
-        checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreAdmin.Surroundings,
+        checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreAdmin.Dependencies,
         ports: AgentPorts, socket: SocketFile, executor: SocketExecutor, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {

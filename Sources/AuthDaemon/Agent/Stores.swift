@@ -28,8 +28,8 @@ struct Stores: Sendable {
     func surroundings(
         wanted: @escaping @Sendable () -> StoreKind?,
         claimKeyring: @escaping @Sendable () throws(StartRefusal) -> Void
-    ) -> StoreAdmin.Surroundings {
-        StoreAdmin.Surroundings(
+    ) -> StoreAdmin.Dependencies {
+        StoreAdmin.Dependencies(
             open: { (kind) throws(StoreError) in
                 try await disk.complete {
                     Result { () throws(StoreError) -> MovableStore.Store in

@@ -12,7 +12,7 @@ package import AuthWire
 /// 4. What was learnt in an earlier round says nothing of this one.
 package struct NetworkMachine: Machine {
     /// An origin, and what was heard of it in this round.
-    struct Known {
+    struct ProbedOrigin {
         var word: Reachability?
         var isProbing = false
         var tries = 0
@@ -21,7 +21,7 @@ package struct NetworkMachine: Machine {
     }
 
     package private(set) var reading = NetworkReading(reach: .everywhere, generation: -1)
-    private(set) var origins: [ProviderOrigin: Known] = [:]
+    private(set) var origins: [ProviderOrigin: ProbedOrigin] = [:]
     /// Grows with each change after which nothing is known.
     private var round = 0
     private var isGoingToSleep = false
@@ -142,7 +142,7 @@ package struct NetworkMachine: Machine {
         origins.compactMap { $0.key.isLoopback ? nil : $0.value.word }
     }
 
-    private func word(_ known: Known) -> String? {
+    private func word(_ known: ProbedOrigin) -> String? {
         switch known.word {
         case nil: nil
         case .reached: NetworkStatus.reachable
@@ -166,7 +166,7 @@ package struct NetworkMachine: Machine {
 
     private mutating func beginRound() {
         round += 1
-        for origin in origins.keys { origins[origin] = inUse.contains(origin) ? Known() : nil }
+        for origin in origins.keys { origins[origin] = inUse.contains(origin) ? ProbedOrigin() : nil }
     }
 
     private mutating func use(_ all: [String: Set<Probe>]) {
@@ -182,7 +182,7 @@ package struct NetworkMachine: Machine {
     }
 
     private mutating func add(_ origin: ProviderOrigin) {
-        if origins[origin] == nil { origins[origin] = Known() }
+        if origins[origin] == nil { origins[origin] = ProbedOrigin() }
     }
 
     private mutating func callEnded(_ origin: ProviderOrigin, _ word: Reachability, _ now: Moment) {
@@ -253,7 +253,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// Why an origin is to be probed now or later; `nil`: real calls will tell.
-    private func reason(_ known: Known, _ origin: ProviderOrigin) -> ProbePolicy.Why? {
+    private func reason(_ known: ProbedOrigin, _ origin: ProviderOrigin) -> ProbePolicy.Reason? {
         if origin.isLoopback { return nil }
         guard let word = known.word else { return .waking }
         if state(of: origin) == .portal { return .portal }

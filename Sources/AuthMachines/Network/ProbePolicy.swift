@@ -13,12 +13,12 @@ enum ProbePolicy {
     /// Real calls whose answers look strange are no reason to probe more often than this.
     static let leastBetween = Duration.seconds(5)
 
-    enum Why {
+    enum Reason {
         case portal, limited, waking
     }
 
     /// - Parameter tries: probes of this round so far.
-    static func pause(_ why: Why, tries: Int) -> Duration {
+    static func pause(_ why: Reason, tries: Int) -> Duration {
         let (first, factor, longest) =
             switch why {
             case .portal: portal

@@ -31,7 +31,7 @@ package struct OutboxMachine: Sendable {
     }
 
     /// The writes of one session, one after the other.
-    private struct Lane {
+    private struct SessionQueue {
         var work = Work.none
         var backoff = Backoff()
         var notBefore: BootInstant?
@@ -49,14 +49,14 @@ package struct OutboxMachine: Sendable {
         }
     }
 
-    private struct Trouble {
+    private struct Failures {
         var tries = 0
         var error: AgentError?
     }
 
     package private(set) var entries: [OutboxEntry] = []
-    private var lanes: [SessionName: Lane] = [:]
-    private var troubles: [String: Trouble] = [:]
+    private var lanes: [SessionName: SessionQueue] = [:]
+    private var troubles: [String: Failures] = [:]
     private var awaited: Set<String> = []
     private var random: SeededRandom
 
@@ -123,7 +123,7 @@ package struct OutboxMachine: Sendable {
     private mutating func advance(
         _ session: SessionName, at now: Moment, asAPersonWants: Bool = false
     ) -> [OutboxAction] {
-        var lane = lanes[session] ?? Lane()
+        var lane = lanes[session] ?? SessionQueue()
         defer { lanes[session] = lane }
         let isDue = asAPersonWants || lane.notBefore.map { $0 <= now.boot } ?? true
         if case .settling(let id, let end) = lane.work {
@@ -148,7 +148,7 @@ package struct OutboxMachine: Sendable {
             let former = lanes[session]?.sight
             let sight = sights[session]
             guard sight != former else { continue }
-            lanes[session, default: Lane()].sight = sight
+            lanes[session, default: SessionQueue()].sight = sight
             guard let sight, sight.isBetter(than: former), let lane = lanes[session], !lane.isHeld,
                 !lane.work.isSettling
             else { continue }
@@ -175,7 +175,7 @@ package struct OutboxMachine: Sendable {
         case .failure(let error) where error.isFinalForWrite:
             return settle(entry, awaited.contains(id) ? .toldNo(error) : .givenUp(error))
         case .failure(let error):
-            troubles[id, default: Trouble()].tries += 1
+            troubles[id, default: Failures()].tries += 1
             troubles[id]?.error = error
             let wait = lanes[entry.session]?.backoff.next(retryAfter: error.retryAfter, using: &random) ?? .zero
             lanes[entry.session]?.work = .none
@@ -205,7 +205,7 @@ package struct OutboxMachine: Sendable {
             // Sent again it must not be, and the next one only when this is on disk.
             let wait = lanes[entry.session]?.backoff.next(retryAfter: nil, using: &random) ?? .zero
             lanes[entry.session]?.notBefore = now.boot + wait
-            troubles[id, default: Trouble()].error = .notStruckOut(error)
+            troubles[id, default: Failures()].error = .notStruckOut(error)
             // Its caller goes, and is not there to be told a no.
             if case .toldNo(let no) = end { lanes[entry.session]?.work = .settling(id, .givenUp(no)) }
             return waits(entry, at: now)

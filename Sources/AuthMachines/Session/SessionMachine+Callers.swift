@@ -71,7 +71,7 @@ extension SessionMachine {
 
     mutating func signOut(_ caller: CallerID, revokes: Bool, _ turn: inout SessionTurn) {
         guard !isGone else { return turn.reply(.done, to: caller) }
-        for want in [Want.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
+        for want in [Wait.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
         forgetAims()
@@ -177,7 +177,7 @@ extension SessionMachine {
         answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(error), &turn)
     }
 
-    mutating func answer(_ want: Want, _ answer: SessionReply, _ turn: inout SessionTurn) {
+    mutating func answer(_ want: Wait, _ answer: SessionReply, _ turn: inout SessionTurn) {
         let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
         for caller in callers {
             waiters[caller] = nil

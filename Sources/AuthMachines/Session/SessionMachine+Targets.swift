@@ -152,7 +152,7 @@ extension SessionMachine {
     }
 }
 
-extension SessionMachine.Want {
+extension SessionMachine.Wait {
     var isAimed: Bool { if case .aimed = self { true } else { false } }
 }
 

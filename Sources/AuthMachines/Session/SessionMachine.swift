@@ -68,7 +68,7 @@ package struct SessionMachine: Machine {
     package internal(set) var signedOutTokens: [SessionRecord] = []
     /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
     var unwanted: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
-    var waiters: [CallerID: Want] = [:]
+    var waiters: [CallerID: Wait] = [:]
     /// To the provider, under way.
     var requests: Set<RenewalRequestID> = []
     /// In memory alone.
@@ -110,7 +110,7 @@ package struct SessionMachine: Machine {
     }
 
     /// What a waiting caller waits for.
-    enum Want: Hashable {
+    enum Wait: Hashable {
         case token, renewal, writing, signOut, requestsEnd
         case aimed(TokenTarget)
     }

@@ -12,7 +12,7 @@ package struct AccountChange: Sendable {
 
     /// By what was given, before anything is sent: an address, or another environment.
     /// - Returns: `nil` if nothing shows that the accounts are different.
-    package init?(from former: SessionStatus?, given login: Login) {
+    package init?(from former: SessionStatus?, given login: SignInMachine) {
         var user = UserSummary()
         let field = login.method.fields.first { $0.kind == FieldKind.email }
         user.email = field.flatMap { login.fields[$0.name]?.reveal() }
@@ -21,7 +21,7 @@ package struct AccountChange: Sendable {
 
     /// By what the provider says of the user who has signed in.
     /// - Returns: as ``init(from:given:)``.
-    package init?(from former: SessionStatus?, to user: UserSummary?, _ login: Login) {
+    package init?(from former: SessionStatus?, to user: UserSummary?, _ login: SignInMachine) {
         guard let former, former.state != .signedOut else { return nil }
         if let environment = former.environment, environment != login.environment {
             message =

@@ -3,7 +3,7 @@ package import AuthWire
 /// What a provider has registered us as, where nobody did so by hand (RFC 7591 §3.2.1).
 package struct RegisteredClient: Sendable, Equatable {
     /// Where the provider tells of it (RFC 7592 §2.1), and what opens that.
-    package struct Place: Sendable, Equatable {
+    package struct Management: Sendable, Equatable {
         package let url: String
         package let token: Secret
     }
@@ -31,7 +31,7 @@ package struct RegisteredClient: Sendable, Equatable {
     package var secret: Secret?
     /// `nil`: the secret does not end.
     package var secretEndsAt: WallTime?
-    package var place: Place?
+    package var place: Management?
     /// `nil`: an older authd had it registered, without a port.
     package var request: Request?
 
@@ -61,7 +61,7 @@ package struct RegisteredClient: Sendable, Equatable {
             OAuthServer.mayName(url, of: issuer, mayBeInsecure: mayBeInsecure),
             let token = json["registration_access_token"]?.stringValue
         {
-            place = Place(url: url, token: Secret(token))
+            place = Management(url: url, token: Secret(token))
         }
     }
 
@@ -106,7 +106,7 @@ extension RegisteredClient {
         secret = json["secret"]?.stringValue.map { Secret($0) }
         secretEndsAt = json["secret_ends_at"]?.doubleValue.map(WallTime.init(unixSeconds:))
         if let url = json["place"]?.stringValue, let token = json["place_token"]?.stringValue {
-            place = Place(url: url, token: Secret(token))
+            place = Management(url: url, token: Secret(token))
         }
         request = Request(stored: json)
     }

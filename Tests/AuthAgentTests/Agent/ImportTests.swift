@@ -20,7 +20,7 @@ struct ImportTests {
         try await example.running { table, desk in
             let storeDesk = StoreAdmin(
                 table: table, store: store,
-                surroundings: StoreAdmin.Surroundings(
+                surroundings: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                     parcels: NoParcels()))
             try await test(table, desk, storeDesk)

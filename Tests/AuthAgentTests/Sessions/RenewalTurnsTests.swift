@@ -59,7 +59,7 @@ struct RenewalTurnsTests {
     func stopping() async throws {
         let here = Self.provider("example")
         let gate = RenewalTurns(clock: clock, workshop: workshop)
-        await withTaskGroup(of: RenewalTurns.Turn.self) { group in
+        await withTaskGroup(of: RenewalTurns.Admission.self) { group in
             let background = Task { await workshop.run() }
             #expect(await gate.turn(at: here, urgency: clock.now().boot) == .begin)
             group.addTask { await gate.turn(at: here, urgency: clock.now().boot) }

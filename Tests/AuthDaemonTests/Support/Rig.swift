@@ -75,7 +75,7 @@ struct Rig: Sendable {
                     publish: publisher.publish),
                 store: StoreAdmin(
                     table: table, store: store,
-                    surroundings: StoreAdmin.Surroundings(
+                    surroundings: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                         parcels: PassphraseParcels())),
                 services: services, limits: limits),

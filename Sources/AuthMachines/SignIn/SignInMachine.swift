@@ -4,7 +4,7 @@ package import AuthWire
 /// One sign-in under way, or one thing done about a password: what was chosen, what was given so far, what comes next.
 ///
 /// A value that decides; ``SignInService`` does.
-package struct Login: Sendable {
+package struct SignInMachine: Sendable {
     package enum Purpose: Sendable, Equatable {
         case signIn
         case password(PasswordAction)
@@ -21,7 +21,7 @@ package struct Login: Sendable {
         /// The authorization server is asked for what this flow needs.
         case authorizing(OAuthFlow)
         /// A person is at another device, until then; the server is asked again and again.
-        case away(Journey, until: BootInstant)
+        case away(AwayReason, until: BootInstant)
         /// Everything is there; the provider is being asked.
         case finishing
         /// The user has refused to go on.
@@ -29,13 +29,13 @@ package struct Login: Sendable {
     }
 
     /// Where a person is meanwhile.
-    package enum Journey: Sendable {
+    package enum AwayReason: Sendable {
         case device(DeviceAuthorization)
-        case browser(BrowserTrip)
+        case browser(BrowserRedirect)
     }
 
     /// There, and what brings them back.
-    package struct BrowserTrip: Sendable {
+    package struct BrowserRedirect: Sendable {
         package var url: String
         /// The client has the desktop hand addresses of this scheme to us meanwhile.
         package var scheme: String?
@@ -59,7 +59,7 @@ package struct Login: Sendable {
     }
 
     /// A challenge that is on its way to the person.
-    package struct Sent: Sendable {
+    package struct SentChallenge: Sendable {
         package let place: String?
         package let at: Moment
         package let endsAt: BootInstant?
@@ -84,7 +84,7 @@ package struct Login: Sendable {
     package let note: String?
     package internal(set) var fields: [String: Secret] = [:]
     package internal(set) var stage = Stage.finishing
-    package internal(set) var sent: Sent?
+    package internal(set) var sent: SentChallenge?
     /// A person's way to the authorization server, whose end they bring back themselves.
     package private(set) var attempt: AuthorizationAttempt?
     /// Where the person proves who they are, instead of handing a proof in.
@@ -233,7 +233,7 @@ package struct Login: Sendable {
     package mutating func challengeSent(_ challenge: Challenge, message: String?, at now: Moment) {
         lastTouched = now.boot
         fields[challenge.field] = nil
-        sent = Sent(
+        sent = SentChallenge(
             place: place(of: challenge), at: now, endsAt: challenge.lifetime.map { now.boot + $0 },
             againAt: now.boot + challenge.pause)
         decide(at: now, message: message)
@@ -254,7 +254,7 @@ package struct Login: Sendable {
     }
 
     /// The person has gone elsewhere with what the server gave for that.
-    package mutating func sendAway(_ journey: Journey, until end: BootInstant, at now: Moment) {
+    package mutating func sendAway(_ journey: AwayReason, until end: BootInstant, at now: Moment) {
         lastTouched = now.boot
         stage = .away(journey, until: end)
     }
