@@ -7,7 +7,7 @@ package enum MachineState: Int, Sendable, CaseIterable {
     case liveIdle, liveProving, liveAsking, liveRereading, liveSaving
     case endedIdle, endedProving, endedAsking, endedRereading, endedSaving
 
-    init(_ seat: Seat) {
+    init(_ seat: SimulatedSession) {
         if seat.machine.signedOut {
             self = .signedOut
         } else if seat.snapshot?.status.state == .signInRequired {

@@ -3,9 +3,9 @@ package struct Schedule: Sendable, Equatable {
     /// Of what is left to chance: how long each answer takes, and the agent's own jitter.
     package var seed: UInt64
     package var setting: Setting
-    package var moves: [Move<Deed>]
+    package var moves: [SimulationStep<SimulatedOperation>]
 
-    package init(seed: UInt64, setting: Setting = Setting(), moves: [Move<Deed>]) {
+    package init(seed: UInt64, setting: Setting = Setting(), moves: [SimulationStep<SimulatedOperation>]) {
         self.seed = seed
         self.setting = setting
         self.moves = moves

@@ -19,7 +19,7 @@ package struct ScheduleMaker {
         var troubles = [Trouble.callers]
         for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
         let count = Int.random(in: 3...(chance(10) ? 60 : 24), using: &random)
-        let moves = (0..<count).map { _ in Move(makePause(), makeDeed(pick(troubles))) }
+        let moves = (0..<count).map { _ in SimulationStep(makePause(), makeDeed(pick(troubles))) }
         return Schedule(seed: seed, setting: setting, moves: moves)
     }
 
@@ -58,7 +58,7 @@ package struct ScheduleMaker {
         }
     }
 
-    private mutating func makeDeed(_ trouble: Trouble) -> Deed {
+    private mutating func makeDeed(_ trouble: Trouble) -> SimulatedOperation {
         let session = Int.random(in: 0..<setting.seats, using: &random)
         switch trouble {
         case .callers: return chance(10) ? .leave(session) : .ask(session, makeAsk())
@@ -94,7 +94,7 @@ package struct ScheduleMaker {
         ])
     }
 
-    private mutating func makeProviderMood() -> ProviderMood {
+    private mutating func makeProviderMood() -> ProviderBehaviour {
         let wait: Duration? = pick([nil, .seconds(1), .seconds(20), .seconds(120), .seconds(900)])
         return pick([
             .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),
@@ -104,7 +104,7 @@ package struct ScheduleMaker {
         ])
     }
 
-    private mutating func makeStoreMood() -> StoreMood {
+    private mutating func makeStoreMood() -> StoreBehaviour {
         pick([
             .ready, .ready, .ready, .locked, .failing, .slow(.seconds(1)), .slow(.seconds(4)),
             .silent(carriesOut: true), .silent(carriesOut: false),

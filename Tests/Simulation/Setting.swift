@@ -8,7 +8,7 @@ package struct Setting: Sendable, Equatable {
     /// Of an access token; `nil`: the provider does not tell.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
-    package var aims = Aims.grants
+    package var aims = TargetSchedule.grants
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
     /// Of one store call.
@@ -44,7 +44,7 @@ package struct Setting: Sendable, Equatable {
     }
 
     /// What a provider does about a token for a scope or an audience of its own.
-    package enum Aims: Sendable, Equatable {
+    package enum TargetSchedule: Sendable, Equatable {
         case grants, refuses
         /// It grants less than was asked for.
         case narrows

@@ -1,8 +1,8 @@
 /// A schedule that can be made shorter and plainer.
 protocol Shortenable: Equatable {
-    associatedtype Deed: Sendable & Equatable
+    associatedtype Operation: Sendable & Equatable
 
-    var moves: [Move<Deed>] { get set }
+    var moves: [SimulationStep<Operation>] { get set }
     /// What makes the rest of it plainer, each for itself.
     static var simplifications: [(inout Self) -> Void] { get }
 }

@@ -24,7 +24,7 @@ struct SimulatedProvider {
     }
 
     let rotation: Setting.Rotation
-    var mood = ProviderMood.well
+    var mood = ProviderBehaviour.well
     /// Until then it has asked not to be asked.
     var holdsOffUntil = Duration.zero
     private(set) var accounts: [Account] = []
@@ -81,7 +81,7 @@ struct SimulatedProvider {
 
     /// A token for a scope or an audience: it takes the refresh token as a renewal does.
     mutating func obtain(
-        _ tokens: TokenSet, as aims: Setting.Aims, life: Duration?, sentAt: Duration,
+        _ tokens: TokenSet, as aims: Setting.TargetSchedule, life: Duration?, sentAt: Duration,
         wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
         switch rotation {

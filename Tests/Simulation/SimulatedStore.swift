@@ -3,7 +3,7 @@ import AuthModel
 
 /// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.
 struct SimulatedStore {
-    var mood = StoreMood.ready
+    var mood = StoreBehaviour.ready
     /// What survives everything.
     private(set) var records: [Int: SessionRecord] = [:] { didSet { decoded = [:] } }
     /// The same, as far as they were read since.

@@ -28,8 +28,8 @@ package struct History: Sendable {
 
 /// Plays schedules, and makes those that break a rule short.
 package enum Simulation {
-    package static func play(_ schedule: Schedule, tampering: Tampering? = nil, traced: Bool = false) -> Outcome {
-        let play = Play(schedule, tampering: tampering, traced: traced)
+    package static func play(_ schedule: Schedule, tampering: InjectedFault? = nil, traced: Bool = false) -> Outcome {
+        let play = SimulationRun(schedule, tampering: tampering, traced: traced)
         play.run(schedule.moves)
         play.coverage.mostCalls = play.calls.map(\.most).max() ?? 0
         return Outcome(
@@ -38,7 +38,7 @@ package enum Simulation {
     }
 
     /// The shortest schedule found that breaks the same rule.
-    package static func shortened(_ schedule: Schedule, tampering: Tampering? = nil) -> Schedule {
+    package static func shortened(_ schedule: Schedule, tampering: InjectedFault? = nil) -> Schedule {
         Shrinker.shortened(schedule) { play($0, tampering: tampering).violation?.rule }
     }
 

@@ -20,8 +20,8 @@ struct CampaignTests {
         #expect(first.trace == Simulation.play(schedule, traced: true).trace)
     }
 
-    @Test("a fault put in on purpose is found, and its schedule is made short", arguments: Tampering.allCases)
-    func faultsAreFound(tampering: Tampering) throws {
+    @Test("a fault put in on purpose is found, and its schedule is made short", arguments: InjectedFault.allCases)
+    func faultsAreFound(tampering: InjectedFault) throws {
         let make = { (seed: UInt64) in
             var maker = ScheduleMaker(seed: seed)
             return maker.schedule()
@@ -35,8 +35,8 @@ struct CampaignTests {
 
     @Test(
         "a fault put into the outbox on purpose is found, and its schedule is made short",
-        arguments: OutboxTampering.allCases)
-    func outboxFaultsAreFound(tampering: OutboxTampering) throws {
+        arguments: OutboxInjectedFault.allCases)
+    func outboxFaultsAreFound(tampering: OutboxInjectedFault) throws {
         let make = { (seed: UInt64) in
             var maker = OutboxScheduleMaker(seed: seed)
             return maker.schedule()

@@ -14,12 +14,16 @@ struct CaseTests {
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
             // Asleep over its deadline, so that it is the callers who meet the end.
-            var moves = [Move<Deed>(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))]
+            var moves = [
+                SimulationStep<SimulatedOperation>(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))
+            ]
             var instants = (0..<100).map { _ in random.duration(in: .zero...Duration.milliseconds(50)) }.sorted()
             for (index, instant) in instants.enumerated().reversed() where index > 0 {
                 instants[index] = instant - instants[index - 1]
             }
-            moves += instants.map { Move<Deed>(.time($0), .ask(0, .token(minValid: .seconds(60)))) }
+            moves += instants.map {
+                SimulationStep<SimulatedOperation>(.time($0), .ask(0, .token(minValid: .seconds(60))))
+            }
             let outcome = play(moves, seed: seed, quiet: .seconds(60))
             #expect(outcome.history[0].calls.count == 1, "seed \(seed)")
         }
@@ -31,7 +35,8 @@ struct CaseTests {
             var setting = Setting()
             setting.rotation = .rotating(grace: .zero, reuse: .refuses)
             let moves = [
-                Move<Deed>(.time(.seconds(100)), .otherWriter(0)), Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .otherWriter(0)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
             ]
             let outcome = play(moves, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
@@ -44,9 +49,11 @@ struct CaseTests {
     func changedWhileLocked(change: Ask) {
         for seed in Self.seeds {
             let moves = [
-                Move<Deed>(.time(.seconds(100)), .store(.locked)), Move<Deed>(.time(.seconds(1)), .otherWriter(0)),
-                Move<Deed>(.time(.seconds(1)), .ask(0, change)), Move<Deed>(.time(.seconds(1)), .store(.ready)),
-                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .store(.locked)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(1)), .otherWriter(0)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(0, change)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(1)), .store(.ready)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
             ]
             let outcome = play(moves, seed: seed)
             #expect(outcome.history[0].states.map(\.state) == [.active])
@@ -58,14 +65,15 @@ struct CaseTests {
         arguments: [
             .down, .silent(carriesOut: false), .html, .garbage, .losesAnswers, .fails(retryAfter: nil),
             .limits(retryAfter: .seconds(30)), .refuses,
-        ] as [ProviderMood])
-    func blip(mood: ProviderMood) {
+        ] as [ProviderBehaviour])
+    func blip(mood: ProviderBehaviour) {
         for seed in Self.seeds {
             var setting = Setting()
             setting.rotation = .rotating(grace: .seconds(600), reuse: .revokes)
             let moves = [
-                Move<Deed>(.time(.seconds(60)), .provider(mood)), Move<Deed>(.time(.zero), .ask(0, .renewal)),
-                Move<Deed>(.time(.seconds(40)), .provider(.well)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .provider(mood)),
+                SimulationStep<SimulatedOperation>(.time(.zero), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(40)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
@@ -81,7 +89,8 @@ struct CaseTests {
             setting.life = .seconds(120)
             setting.rotation = .bearer
             let moves = [
-                Move<Deed>(.time(.zero), .provider(.down)), Move<Deed>(.time(.seconds(103)), .provider(.well)),
+                SimulationStep<SimulatedOperation>(.time(.zero), .provider(.down)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(103)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
             for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
@@ -92,8 +101,8 @@ struct CaseTests {
     func signOutDuringRenewal(happenings: Int) {
         for seed in Self.seeds {
             let moves = [
-                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
-                Move<Deed>(.happenings(happenings), .ask(0, .signOut)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.happenings(happenings), .ask(0, .signOut)),
             ]
             #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
         }
@@ -106,9 +115,10 @@ struct CaseTests {
             setting.agents = 2
             setting.tellsChanges = true
             let moves = [
-                Move<Deed>(.time(.seconds(100)), .ask(0, .renewal)),
-                Move<Deed>(.time(.seconds(100)), .ask(1, .renewal)),
-                Move<Deed>(.time(.seconds(1)), .ask(1, .setPassword)), Move<Deed>(.time(.zero), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(1, .renewal)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(1, .setPassword)),
+                SimulationStep<SimulatedOperation>(.time(.zero), .ask(0, .renewal)),
             ]
             let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(60))
             for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
@@ -119,8 +129,8 @@ struct CaseTests {
     func noStorm() {
         for seed in Self.seeds.prefix(20) {
             let moves = [
-                Move<Deed>(.time(.zero), .provider(.fails(retryAfter: nil))),
-                Move<Deed>(.time(.seconds(86_400)), .provider(.well)),
+                SimulationStep<SimulatedOperation>(.time(.zero), .provider(.fails(retryAfter: nil))),
+                SimulationStep<SimulatedOperation>(.time(.seconds(86_400)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed)
             #expect(outcome.coverage.mostCalls < 60)
@@ -132,9 +142,9 @@ struct CaseTests {
     func resume() throws {
         for seed in Self.seeds {
             let moves = [
-                Move<Deed>(.time(.seconds(60)), .network(.offline)),
-                Move<Deed>(.time(.seconds(5)), .sleep(.seconds(30_000))),
-                Move<Deed>(.time(.seconds(20)), .network(.online)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .network(.offline)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(30_000))),
+                SimulationStep<SimulatedOperation>(.time(.seconds(20)), .network(.online)),
             ]
             let outcome = play(moves, seed: seed)
             // The watch tells within a second; then comes the jitter, then the answer.
@@ -152,11 +162,12 @@ struct CaseTests {
             var setting = Setting()
             setting.life = .seconds(60)
             let moves = [
-                Move<Deed>(.happenings(0), .setClock(by: .seconds(7200))),
-                Move<Deed>(.happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
-                Move<Deed>(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
+                SimulationStep<SimulatedOperation>(.happenings(0), .setClock(by: .seconds(7200))),
+                SimulationStep<SimulatedOperation>(
+                    .happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
                 // As it is up again: how old its token is can be told by nobody then.
-                Move<Deed>(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
+                SimulationStep<SimulatedOperation>(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
             ]
             let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
             #expect(try #require(outcome.history[0].states.last).state == .active)
@@ -172,9 +183,9 @@ struct CaseTests {
             // A renewal is being written when the sign-out comes.
             for happenings in 1...6 {
                 let moves = [
-                    Move<Deed>(.happenings(happenings), .ask(0, .signOut)),
-                    Move<Deed>(.happenings(0), .store(.silent(carriesOut: carriesOut))),
-                    Move<Deed>(.time(.seconds(1)), .ask(0, .signIn)),
+                    SimulationStep<SimulatedOperation>(.happenings(happenings), .ask(0, .signOut)),
+                    SimulationStep<SimulatedOperation>(.happenings(0), .store(.silent(carriesOut: carriesOut))),
+                    SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(0, .signIn)),
                 ]
                 #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
             }
@@ -185,10 +196,13 @@ struct CaseTests {
     func offlineHour() throws {
         for seed in Self.seeds {
             var moves = [
-                Move<Deed>(.time(.seconds(3000)), .network(.offline)), Move<Deed>(.time(.seconds(2)), .leave(0)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(3000)), .network(.offline)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(2)), .leave(0)),
             ]
-            moves += (1...60).map { _ in Move<Deed>(.time(.seconds(60)), .ask(0, .token(minValid: nil))) }
-            moves.append(Move<Deed>(.time(.zero), .network(.online)))
+            moves += (1...60).map { _ in
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .ask(0, .token(minValid: nil)))
+            }
+            moves.append(SimulationStep<SimulatedOperation>(.time(.zero), .network(.online)))
             let outcome = play(moves, seed: seed)
             let calls = outcome.history[0].calls
             #expect(!calls.contains { $0 > .seconds(3003) && $0 < .seconds(6603) })
@@ -202,8 +216,8 @@ struct CaseTests {
             var setting = Setting()
             setting.sessions = 10
             let moves = [
-                Move<Deed>(.time(.seconds(60)), .network(.offline)),
-                Move<Deed>(.time(.seconds(2 * 3600)), .network(.online)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .network(.offline)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(2 * 3600)), .network(.online)),
             ]
             let outcome = play(moves, seed: seed, setting: setting)
             let away = Duration.seconds(63)...Duration.seconds(61 + 2 * 3600)
@@ -216,7 +230,8 @@ struct CaseTests {
     }
 
     private func play(
-        _ moves: [Move<Deed>], seed: UInt64, setting: Setting = Setting(), quiet: Duration? = nil
+        _ moves: [SimulationStep<SimulatedOperation>], seed: UInt64, setting: Setting = Setting(),
+        quiet: Duration? = nil
     ) -> Outcome {
         var setting = setting
         setting.quiet = quiet ?? setting.quiet

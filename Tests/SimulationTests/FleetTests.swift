@@ -11,9 +11,9 @@ struct FleetTests {
             setting.sessions = 200
             setting.quiet = .seconds(60)
             let moves = [
-                Move<Deed>(.time(.seconds(10)), .network(.offline)),
-                Move<Deed>(.time(.seconds(5)), .sleep(.seconds(20_000))),
-                Move<Deed>(.time(.seconds(5)), .network(.online)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(10)), .network(.offline)),
+                SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(20_000))),
+                SimulationStep<SimulatedOperation>(.time(.seconds(5)), .network(.online)),
             ]
             let schedule = Schedule(seed: seed, setting: setting, moves: moves)
             let outcome = Simulation.play(schedule, traced: true)
@@ -50,9 +50,9 @@ struct FleetTests {
         setting.sessions = sessions
         setting.quiet = .seconds(60)
         let moves = [
-            Move<Deed>(.time(.seconds(10)), .network(.offline)),
-            Move<Deed>(.time(.seconds(5)), .sleep(.seconds(20_000))),
-            Move<Deed>(.time(.seconds(5)), .network(.online)),
+            SimulationStep<SimulatedOperation>(.time(.seconds(10)), .network(.offline)),
+            SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(20_000))),
+            SimulationStep<SimulatedOperation>(.time(.seconds(5)), .network(.online)),
         ]
         let schedule = Schedule(seed: seed, setting: setting, moves: moves)
         let outcome = Simulation.play(schedule, traced: true)

@@ -16,7 +16,7 @@ package struct OutboxScheduleMaker {
         var troubles = [Trouble.writers, .writers]
         for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
         let count = Int.random(in: 2...(chance(10) ? 50 : 20), using: &random)
-        let moves = (0..<count).map { _ in Move(makePause(), makeDeed(pick(troubles), sessions)) }
+        let moves = (0..<count).map { _ in SimulationStep(makePause(), makeDeed(pick(troubles), sessions)) }
         return OutboxSchedule(seed: seed, sessions: sessions, moves: moves)
     }
 
@@ -34,7 +34,7 @@ package struct OutboxScheduleMaker {
         }
     }
 
-    private mutating func makeDeed(_ trouble: Trouble, _ sessions: Int) -> OutboxDeed {
+    private mutating func makeDeed(_ trouble: Trouble, _ sessions: Int) -> OutboxOperation {
         let session = Int.random(in: 0..<sessions, using: &random)
         switch trouble {
         case .writers: return chance(15) ? .leave : .post(session)
@@ -54,7 +54,7 @@ package struct OutboxScheduleMaker {
         }
     }
 
-    private mutating func makeMood() -> WriteMood {
+    private mutating func makeMood() -> WriteBehaviour {
         let wait: Duration? = pick([nil, .seconds(1), .seconds(20), .seconds(900)])
         return pick([
             .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),

@@ -11,16 +11,16 @@ package struct OutboxOutcome: Sendable {
 /// Plays schedules of the outbox, and makes those that break a rule short.
 package enum OutboxSimulation {
     package static func play(
-        _ schedule: OutboxSchedule, tampering: OutboxTampering? = nil, traced: Bool = false
+        _ schedule: OutboxSchedule, tampering: OutboxInjectedFault? = nil, traced: Bool = false
     ) -> OutboxOutcome {
-        let play = OutboxPlay(schedule, tampering: tampering, traced: traced)
+        let play = OutboxSimulationRun(schedule, tampering: tampering, traced: traced)
         play.run(schedule.moves)
         return OutboxOutcome(
             violation: play.violation, coverage: play.coverage, happenings: play.happenings, trace: play.trace ?? [])
     }
 
     /// The shortest schedule found that breaks the same rule.
-    package static func shortened(_ schedule: OutboxSchedule, tampering: OutboxTampering? = nil) -> OutboxSchedule {
+    package static func shortened(_ schedule: OutboxSchedule, tampering: OutboxInjectedFault? = nil) -> OutboxSchedule {
         Shrinker.shortened(schedule) { play($0, tampering: tampering).violation?.rule }
     }
 

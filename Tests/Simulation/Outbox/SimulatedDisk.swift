@@ -18,7 +18,7 @@ struct SimulatedDisk {
         case dropping, reviving
     }
 
-    var mood = DiskMood.ready
+    var mood = DiskBehaviour.ready
     /// What survives everything.
     private(set) var entries: [OutboxEntry] = []
 

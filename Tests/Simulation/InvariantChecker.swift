@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// The bounds that the rules speak of.
-package enum Referee {
+package enum InvariantChecker {
     /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
     /// and a request may have been on its way.
     package static let recovery = Duration.seconds(360)
@@ -32,7 +32,7 @@ package enum Referee {
 
 // MARK: Checks at each step
 
-extension Play {
+extension SimulationRun {
     /// Rule 1.
     func checkOneFlight(_ record: SessionRecord, _ session: Int) {
         let account = provider.account(of: record.tokens)
@@ -52,13 +52,13 @@ extension Play {
     func checkCall(_ session: Int) {
         lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)
         lately.append(now)
-        if lately.count > Referee.mostInASecond { report(.spread, "\(lately.count) renewals within a second") }
+        if lately.count > InvariantChecker.mostInASecond { report(.spread, "\(lately.count) renewals within a second") }
         if now < heldUntil { report(.hold, "asked, and the provider wanted to be left alone until \(heldUntil)") }
         if networkTold == .portal { report(.portal, "credentials sent while the network is a portal") }
         let count = calls[session].send(at: now)
         history?[session].calls.append(now)
         coverage.calls += 1
-        if count > Referee.mostCalls(life: calls[session].shortestLife(else: setting.life)) {
+        if count > InvariantChecker.mostCalls(life: calls[session].shortestLife(else: setting.life)) {
             report(.thrift, "\(count) calls within an hour")
         }
     }
@@ -79,13 +79,13 @@ extension Play {
         if seat.signOutAsked { report(.generation, "\(token) given out after the sign-out") }
         if seat.rejected.contains(token) { report(.endedToken, "\(token) given out after a 401 with it") }
         let end = seat.doubtful[token] ?? facts.end
-        if let end, now >= end + Referee.rounding {
+        if let end, now >= end + InvariantChecker.rounding {
             report(.endedToken, "\(token) given out at \(now), and it ended at \(end)")
         }
         checkSettled(token, seat)
     }
 
-    private func checkSettled(_ token: String, _ seat: Seat) {
+    private func checkSettled(_ token: String, _ seat: SimulatedSession) {
         if let refresh = seat.cameWith[token] {
             // It is told when the refresh token that came with it is safe, or is replaced by a later one.
             let isReplaced =
@@ -125,7 +125,7 @@ extension Play {
     func checkSeat(_ session: Int) {
         // A token for a scope may wait for a renewal that goes first.
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
-        if now - first.since > Referee.patience {
+        if now - first.since > InvariantChecker.patience {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
         }
     }
@@ -157,7 +157,7 @@ extension Play {
     func noteRejection(of token: String, _ session: Int) {
         guard let seat = seats[session], let facts = provider.issued[token], seat.doubtful[token] == nil,
             setting.rotation != .sliding, seat.machine.record.tokens.accessToken.reveal() == token,
-            RenewalPolicy.canReject(age: now - facts.sentAt - Referee.rounding, life: facts.life)
+            RenewalPolicy.canReject(age: now - facts.sentAt - InvariantChecker.rounding, life: facts.life)
         else { return }
         seats[session]?.rejected.insert(token)
     }
@@ -175,7 +175,7 @@ extension Play {
             provider.mood != .well || network != .online || networkTold != .online || store.mood != .ready
             || running.contains(false) || !renewable || wasClockSet
         let since = max(troubledUntil, provider.holdsOffUntil, facts.sentAt)
-        guard !isTroubled, now - since > Referee.lastChance else { return }
+        guard !isTroubled, now - since > InvariantChecker.lastChance else { return }
         report(.lastChance, "\(token) has ended at \(now), and all was well since \(since)")
     }
 
@@ -201,7 +201,7 @@ extension Play {
         }
     }
 
-    private func checkActive(_ seat: Seat, _ session: Int) {
+    private func checkActive(_ seat: SimulatedSession, _ session: Int) {
         guard !seat.signOutAsked else { return report(.liveness, "the sign-out has not come to its end") }
         guard setting.canRenew, honours(session), let snapshot = seat.snapshot else { return }
         let isLive = snapshot.token != nil && snapshot.end.map { moment.boot < $0 } ?? true
@@ -214,7 +214,7 @@ extension Play {
         }
     }
 
-    private func checkStored(_ seat: Seat, _ session: Int) {
+    private func checkStored(_ seat: SimulatedSession, _ session: Int) {
         guard seat.machine.flight == nil, !seat.signOutAsked else { return }
         let held = seat.machine.record
         guard let record = store.records[key(session)] else {

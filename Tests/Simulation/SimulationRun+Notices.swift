@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// What the person is told, by the real ``NoticeMachine``, and whether they had to be.
-extension Play {
+extension SimulationRun {
     func tellPerson(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
         let view = NoticeInput(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
@@ -35,7 +35,7 @@ extension Play {
 
     // MARK: Rule 14
 
-    private func seat(of notice: Notice) -> Seat? {
+    private func seat(of notice: Notice) -> SimulatedSession? {
         firstAgents.first { $0?.snapshot?.status.session == notice.session } ?? nil
     }
 

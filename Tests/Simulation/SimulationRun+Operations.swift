@@ -3,8 +3,8 @@ import AuthModel
 import AuthWire
 
 /// What is done to the world.
-extension Play {
-    func perform(_ deed: Deed) {
+extension SimulationRun {
+    func perform(_ deed: SimulatedOperation) {
         // A shortened schedule may have lost a session.
         guard deed.session.map(seats.indices.contains) ?? true else { return }
         if deed.isFault { lastFault = max(lastFault, now) }
@@ -67,7 +67,7 @@ extension Play {
         if !renewable { perform(.reload(renewable: true)) }
     }
 
-    private func setStore(_ mood: StoreMood) {
+    private func setStore(_ mood: StoreBehaviour) {
         store.mood = mood
         troubledUntil = now
         guard mood == .ready else { return }
@@ -107,7 +107,8 @@ extension Play {
             tell(
                 session,
                 .aimedTokenWanted(
-                    wait(session, longer: Referee.patience), Self.aims[number % Self.aims.count], minValid: nil))
+                    wait(session, longer: InvariantChecker.patience), Self.aims[number % Self.aims.count], minValid: nil
+                ))
         case .signOut: signOut(session, revokes: true)
         case .signOutQuietly: signOut(session, revokes: false)
         case .signIn: break
@@ -158,7 +159,7 @@ extension Play {
     ].compactMap { try? TokenTarget($0) }
 }
 
-extension Seat {
+extension SimulatedSession {
     /// Who waits does not wait meanwhile.
     func sleeps(_ duration: Duration) {
         for index in callers.indices { callers[index].since += duration }
@@ -176,7 +177,7 @@ extension Seat {
     }
 }
 
-extension Deed {
+extension SimulatedOperation {
     fileprivate var session: Int? {
         switch self {
         case .ask(let session, _), .leave(let session), .revoke(let session), .otherWriter(let session),
@@ -197,6 +198,6 @@ extension Deed {
     }
 }
 
-extension StoreMood {
+extension StoreBehaviour {
     var isSlow: Bool { if case .slow = self { true } else { false } }
 }

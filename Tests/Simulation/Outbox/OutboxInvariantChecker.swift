@@ -85,7 +85,7 @@ package struct OutboxCoverage: Sendable {
 
 // MARK: Checks at each step
 
-extension OutboxPlay {
+extension OutboxSimulationRun {
     func checkSend(_ entry: OutboxEntry) {
         coverage.sendings += 1
         guard let write = writes[entry.id] else { return report(.lostWrite, "\(entry.id) was never handed in") }
@@ -143,7 +143,7 @@ extension OutboxPlay {
     /// Who waits is answered when the transport gives up at the latest, and the disk has had its turn.
     func checkCallers() {
         guard disk.mood == .ready, let first = callers.first else { return }
-        if now - max(first.since, lastFault) > Play.patience + Backoff.longest + .seconds(30) {
+        if now - max(first.since, lastFault) > SimulationRun.patience + Backoff.longest + .seconds(30) {
             report(.writeAnswers, "who handed in \(first.id) waits since \(first.since)")
         }
     }

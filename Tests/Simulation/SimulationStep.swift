@@ -1,11 +1,11 @@
 package import AuthWire
 
 /// One thing that is done to a simulated world, and when.
-package struct Move<Deed: Sendable & Equatable>: Sendable, Equatable {
+package struct SimulationStep<Operation: Sendable & Equatable>: Sendable, Equatable {
     package var pause: Pause
-    package var deed: Deed
+    package var deed: Operation
 
-    package init(_ pause: Pause, _ deed: Deed) {
+    package init(_ pause: Pause, _ deed: Operation) {
         self.pause = pause
         self.deed = deed
     }
@@ -19,13 +19,13 @@ package enum Pause: Sendable, Equatable {
 }
 
 /// What can be done to the world. Sessions are numbered from 0.
-package enum Deed: Sendable, Equatable {
+package enum SimulatedOperation: Sendable, Equatable {
     case ask(Int, Ask)
     /// The caller who has waited longest goes away.
     case leave(Int)
     case network(NetworkState)
-    case provider(ProviderMood)
-    case store(StoreMood)
+    case provider(ProviderBehaviour)
+    case store(StoreBehaviour)
     /// The provider ends the session for a reason of its own.
     case revoke(Int)
     /// Another program renews the session from the store, and writes what it got there.
@@ -63,7 +63,7 @@ package enum Ask: Sendable, Equatable {
     case makeDefault
 }
 
-package enum ProviderMood: Sendable, Equatable {
+package enum ProviderBehaviour: Sendable, Equatable {
     case well
     case slow(Duration)
     /// Connections are refused.
@@ -83,7 +83,7 @@ package enum ProviderMood: Sendable, Equatable {
     case tells(life: Duration)
 }
 
-package enum StoreMood: Sendable, Equatable {
+package enum StoreBehaviour: Sendable, Equatable {
     case ready
     case locked
     case failing

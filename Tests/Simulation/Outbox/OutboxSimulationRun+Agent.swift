@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.
-extension OutboxPlay {
+extension OutboxSimulationRun {
     func tell(_ event: OutboxEvent) {
         guard isRunning, violation == nil else { return }
         note("  \(event.words)")
@@ -57,11 +57,11 @@ extension OutboxPlay {
         }
         var sights: [SessionName: Deliverability] = [:]
         for session in accounts.indices where accounts[session] != .nobody {
-            sights[Play.names[session]] = Deliverability(
+            sights[SimulationRun.names[session]] = Deliverability(
                 maySend: network == .online || network == .limited, isReached: mood != .down,
                 since: networkSince.seconds)
         }
-        for session in lanes.indices { lanes[session].see(sights[Play.names[session]]) }
+        for session in lanes.indices { lanes[session].see(sights[SimulationRun.names[session]]) }
         tell(.looked(sights))
     }
 

@@ -3,8 +3,8 @@ import AuthModel
 import AuthWire
 
 /// What is done to the world.
-extension OutboxPlay {
-    func perform(_ deed: OutboxDeed) {
+extension OutboxSimulationRun {
+    func perform(_ deed: OutboxOperation) {
         // A shortened schedule may have lost a session.
         guard deed.session.map(accounts.indices.contains) ?? true else { return }
         lastFault = max(lastFault, now)
@@ -66,7 +66,7 @@ extension OutboxPlay {
         guard isRunning else { return }
         let number = nextNumber()
         let entry = OutboxEntry(
-            id: "w\(number)", session: Play.names[session],
+            id: "w\(number)", session: SimulationRun.names[session],
             owner: OutboxEntry.Owner(provider: "example", environment: "production", userID: userID(session)),
             title: "POST /votes", idempotencyKey: "key-\(number)", queuedAt: moment.wall)
         writes[entry.id] = WatchedWrite(session: session, order: number)
@@ -83,14 +83,15 @@ extension OutboxPlay {
     }
 
     private func drop(_ session: Int) {
-        guard isRunning, isLoaded, let entry = machine.entries.first(where: { $0.session == Play.names[session] })
+        guard isRunning, isLoaded,
+            let entry = machine.entries.first(where: { $0.session == SimulationRun.names[session] })
         else { return }
         writes[entry.id]?.isDropped = true
         callDisk(.remove(entry.id), for: .dropping)
     }
 
     private func revive(_ session: Int) {
-        let name = Play.names[session]
+        let name = SimulationRun.names[session]
         guard isRunning, isLoaded,
             let entry = machine.entries.first(where: { $0.session == name && $0.verdict != nil })
         else { return }
@@ -99,7 +100,7 @@ extension OutboxPlay {
     }
 }
 
-extension OutboxDeed {
+extension OutboxOperation {
     fileprivate var session: Int? {
         switch self {
         case .post(let session), .signOut(let session), .signIn(let session, _), .drop(let session),

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.
-extension Play {
+extension SimulationRun {
     /// An event for a session's machine; nothing where there is no such session.
     func tell(_ session: Int, _ event: SessionEvent) {
         guard isRunning(session), violation == nil, let seat = seats[session] else { return }
@@ -112,7 +112,7 @@ extension Play {
     }
 
     /// Another program has signed in again, and put that into the store in the place of ours.
-    private func followSignIn(_ event: SessionEvent, _ seat: Seat) {
+    private func followSignIn(_ event: SessionEvent, _ seat: SimulatedSession) {
         switch event {
         case .compared, .saveRefused, .storeReread: break
         default: return
@@ -277,7 +277,7 @@ extension Play {
     private func sit(_ machine: SessionMachine, _ session: Int) {
         let tokens = machine.record.tokens
         guard let account = provider.account(of: tokens) else { return }
-        seats[session] = Seat(machine: machine, account: account, process: process(of: session))
+        seats[session] = SimulatedSession(machine: machine, account: account, process: process(of: session))
         adopt(tokens, session)
         if let pause = pauses[session], pause.isWanted {
             // Under a clock that was set back it begins anew.

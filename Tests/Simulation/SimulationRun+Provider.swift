@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// The way to the provider and back.
-extension Play {
+extension SimulationRun {
     func send(_ flight: RenewalRequestID, _ record: SessionRecord, for session: Int, to aim: TokenTarget? = nil) {
         checkGeneration(of: record.tokens, session, "sent")
         checkOneFlight(record, session)

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// One session inside the simulated agent: its machine, and what the referee has to know of it.
-final class Seat {
+final class SimulatedSession {
     var machine: SessionMachine
     /// The provider's account of the sign-in that is in force.
     var account: Int

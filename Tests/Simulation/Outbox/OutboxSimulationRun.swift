@@ -6,8 +6,8 @@ import AuthWire
 ///
 /// The agent here is what ``Outbox`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
 /// after the other, and may die between any two.
-final class OutboxPlay: Stage {
-    enum Happening {
+final class OutboxSimulationRun: SimulationBase {
+    enum OutboxSimulationEvent {
         case reachesProvider(Int)
         case answered(Int)
         case timesOut(Int)
@@ -37,12 +37,12 @@ final class OutboxPlay: Stage {
         case nobody, owner, other
     }
 
-    let tampering: OutboxTampering?
+    let tampering: OutboxInjectedFault?
     var random: SeededRandom
-    var queue = HappeningQueue<Happening>()
+    var queue = SimulationEventQueue<OutboxSimulationEvent>()
 
     // The world
-    var mood = WriteMood.well
+    var mood = WriteBehaviour.well
     var network = NetworkState.online
     var networkSince = Duration.zero
     var accounts: [Account]
@@ -71,7 +71,7 @@ final class OutboxPlay: Stage {
     var lanes: [WatchedLane]
     var coverage = OutboxCoverage()
 
-    init(_ schedule: OutboxSchedule, tampering: OutboxTampering? = nil, traced: Bool = false) {
+    init(_ schedule: OutboxSchedule, tampering: OutboxInjectedFault? = nil, traced: Bool = false) {
         self.tampering = tampering
         random = SeededRandom(seed: schedule.seed)
         machine = OutboxMachine(seed: schedule.seed)
@@ -81,7 +81,7 @@ final class OutboxPlay: Stage {
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [Move<OutboxDeed>]) {
+    func run(_ moves: [SimulationStep<OutboxOperation>]) {
         look()
         for move in moves {
             wait(move.pause)
@@ -94,12 +94,12 @@ final class OutboxPlay: Stage {
         checkRecovered()
     }
 
-    private var allWellAt: Duration { max(lastFault, holdsOffUntil) + Referee.recovery }
+    private var allWellAt: Duration { max(lastFault, holdsOffUntil) + InvariantChecker.recovery }
 
     // MARK: Time
 
     var moment: Moment {
-        Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: Play.begin) + now + clockError)
+        Moment(boot: BootInstant(sinceBoot: now), wall: WallTime(unixSeconds: SimulationRun.begin) + now + clockError)
     }
 
     override func happen(before end: Duration) -> Bool {
@@ -116,7 +116,7 @@ final class OutboxPlay: Stage {
         return true
     }
 
-    private func take(_ happening: Happening) {
+    private func take(_ happening: OutboxSimulationEvent) {
         switch happening {
         case .reachesProvider(let number): reachProvider(number)
         case .answered(let number): takeAnswer(number)

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// A fault put between the machine and the world on purpose: that the referee sees it proves that he looks.
-package enum Tampering: String, Sendable, CaseIterable {
+package enum InjectedFault: String, Sendable, CaseIterable {
     case tellsBeforeTheStoreHasIt, writesTheFormerTokens
     /// The store says yes and keeps nothing.
     case losesWrites
@@ -46,7 +46,7 @@ package enum Tampering: String, Sendable, CaseIterable {
     }
 
     /// What the world gets to see of what the machine has decided.
-    func changed(_ turn: SessionTurn, for seat: Seat?) -> SessionTurn {
+    func changed(_ turn: SessionTurn, for seat: SimulatedSession?) -> SessionTurn {
         var changed = turn
         changed.actions = turn.actions.flatMap { self.changed($0, seat) }
         switch self {
@@ -59,7 +59,7 @@ package enum Tampering: String, Sendable, CaseIterable {
         return changed
     }
 
-    private func changed(_ action: SessionAction, _ seat: Seat?) -> [SessionAction] {
+    private func changed(_ action: SessionAction, _ seat: SimulatedSession?) -> [SessionAction] {
         switch (self, action) {
         case (.tellsBeforeTheStoreHasIt, .save(let record, _)):
             guard var early = seat?.snapshot, seat?.machine.flight != nil else { return [action] }

@@ -6,11 +6,11 @@ import AuthWire
 ///
 /// The agent here is what ``Session`` and ``SessionRegistry`` are outside: it carries out what the real
 /// ``SessionMachine`` decides, one action after the other, and may die between any two.
-final class Play: Stage {
+final class SimulationRun: SimulationBase {
     let setting: Setting
-    let tampering: Tampering?
+    let tampering: InjectedFault?
     var random: SeededRandom
-    var queue = HappeningQueue<Happening>()
+    var queue = SimulationEventQueue<SimulationEvent>()
 
     // The world
     var provider: SimulatedProvider
@@ -23,7 +23,7 @@ final class Play: Stage {
     var lastFault = Duration.zero
 
     // The agent
-    var seats: [Seat?]
+    var seats: [SimulatedSession?]
     /// By agent; grows with every start: results of an earlier process are nobody's.
     var processes: [Int]
     var running: [Bool]
@@ -66,7 +66,7 @@ final class Play: Stage {
     /// By session, where somebody is going to read it.
     var history: [History]?
 
-    init(_ schedule: Schedule, tampering: Tampering? = nil, traced: Bool = false) {
+    init(_ schedule: Schedule, tampering: InjectedFault? = nil, traced: Bool = false) {
         setting = schedule.setting
         self.tampering = tampering
         random = SeededRandom(seed: schedule.seed)
@@ -80,7 +80,7 @@ final class Play: Stage {
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [Move<Deed>]) {
+    func run(_ moves: [SimulationStep<SimulatedOperation>]) {
         for session in 0..<setting.sessions { signIn(session) }
         go(until: .seconds(1))
         // The other agents find them in the store.
@@ -93,8 +93,8 @@ final class Play: Stage {
         }
         heal()
         // An answer that is still on its way may ask for more patience.
-        while violation == nil, now < max(lastFault, provider.holdsOffUntil) + Referee.recovery {
-            go(until: max(lastFault, provider.holdsOffUntil) + Referee.recovery)
+        while violation == nil, now < max(lastFault, provider.holdsOffUntil) + InvariantChecker.recovery {
+            go(until: max(lastFault, provider.holdsOffUntil) + InvariantChecker.recovery)
         }
         checkRecovered()
         let end = now + setting.quiet
@@ -114,7 +114,7 @@ final class Play: Stage {
     /// Of all agents, in the store at one place.
     func seats(of key: Int) -> StrideTo<Int> { stride(from: key, to: setting.seats, by: setting.sessions) }
     /// Those that a person at the first agent is told of.
-    var firstAgents: ArraySlice<Seat?> { seats[..<setting.sessions] }
+    var firstAgents: ArraySlice<SimulatedSession?> { seats[..<setting.sessions] }
 
     // MARK: Time
 
@@ -151,7 +151,7 @@ final class Play: Stage {
         return first
     }
 
-    private func take(_ happening: Happening) {
+    private func take(_ happening: SimulationEvent) {
         switch happening {
         case .turn: takeTurn()
         case .reachesProvider(let number): reachProvider(number)

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// What is going to happen by itself.
-enum Happening {
+enum SimulationEvent {
     /// Somebody's turn at the provider has come.
     case turn
     case reachesProvider(Int)
@@ -29,7 +29,7 @@ struct Request {
     let tokens: TokenSet
     let account: Int?
     /// Who sent it: an answer to somebody who has gone is nobody's.
-    let seat: Seat?
+    let seat: SimulatedSession?
     var sentAt: Moment
     /// Since the beginning of the schedule.
     var sent: Duration
@@ -80,7 +80,7 @@ struct SignedOut {
 struct StoreCall {
     let session: Int
     let call: SimulatedStore.Call
-    let seat: Seat?
+    let seat: SimulatedSession?
     let error: StoreError?
     /// What the store holds that was not overwritten.
     var found: SessionRecord?
@@ -91,24 +91,24 @@ struct StoreCall {
 }
 
 /// What happens next first; of two at the same time, what was put in first.
-struct HappeningQueue<Happening> {
-    private var entries: [(at: Duration, happening: Happening)] = []
+struct SimulationEventQueue<Event> {
+    private var entries: [(at: Duration, happening: Event)] = []
 
     var next: Duration? { entries.last?.at }
 
-    mutating func add(_ happening: Happening, at time: Duration) {
+    mutating func add(_ happening: Event, at time: Duration) {
         let index = entries.lastIndex { $0.at > time }.map { $0 + 1 } ?? 0
         entries.insert((time, happening), at: index)
     }
 
-    mutating func pop() -> Happening? { entries.popLast()?.happening }
+    mutating func pop() -> Event? { entries.popLast()?.happening }
 
     /// Nothing happens before that time: what was to happen earlier happens then.
     mutating func delay(until time: Duration) {
         for index in entries.indices where entries[index].at < time { entries[index].at = time }
     }
 
-    mutating func removeAll(where isGone: (Happening) -> Bool) {
+    mutating func removeAll(where isGone: (Event) -> Bool) {
         entries.removeAll { isGone($0.happening) }
     }
 }

@@ -1,5 +1,5 @@
 /// What every played world has: its time, what was found broken in it, and what is told of it.
-class Stage {
+class SimulationBase {
     var now = Duration.zero
     private(set) var happenings = 0
     private(set) var violation: Violation?
@@ -27,7 +27,7 @@ class Stage {
         guard next <= end else { return false }
         now = max(now, next)
         happenings += 1
-        guard happenings < Referee.mostHappenings else {
+        guard happenings < InvariantChecker.mostHappenings else {
             report(circles, "\(happenings) things happened in one schedule: somebody goes round in circles")
             return false
         }

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// Sign-outs, and what the provider is told of them.
-extension Play {
+extension SimulationRun {
     /// As the table of sessions does it: marked on disk, ended here, then told to the provider.
     func signOut(_ session: Int, revokes: Bool) {
         guard let seat = seats[session] else { return }
@@ -82,7 +82,7 @@ extension Play {
     }
 
     /// Whether the process that the session was in goes on.
-    func isAlive(_ seat: Seat, _ session: Int) -> Bool {
+    func isAlive(_ seat: SimulatedSession, _ session: Int) -> Bool {
         isRunning(session) && seat.process == process(of: session)
     }
 

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// Sign-ins: a request takes its time, and what it brings lands beside whatever happens then.
-extension Play {
+extension SimulationRun {
     /// A request to sign in, as it leaves the agent.
     func beginSignIn(_ session: Int) {
         calls[session].wish(at: now)
@@ -72,7 +72,7 @@ extension Play {
         } else {
             let machine = SessionMachine(
                 signedIn: record, sentAt: sentAt, means: means, now: moment, seed: random.next())
-            seats[session] = Seat(machine: machine, account: account, process: process(of: session))
+            seats[session] = SimulatedSession(machine: machine, account: account, process: process(of: session))
             // A sign-in is in use before it is stored: there was none before it that could be lost.
             seats[session]?.settled.insert(tokens.accessToken.reveal())
             tell(session, .networkChanged(networkTold))

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// The way to the provider and back.
-extension OutboxPlay {
+extension OutboxSimulationRun {
     /// What is to be sent was read from the disk, or could not be.
     func launch(_ entry: OutboxEntry, _ error: OutboxError?) {
         let number = nextNumber()
@@ -12,7 +12,7 @@ extension OutboxPlay {
             return finish(number, .failure(refusal))
         }
         queue.add(.reachesProvider(number), at: now + way())
-        queue.add(.timesOut(number), at: now + Play.patience)
+        queue.add(.timesOut(number), at: now + SimulationRun.patience)
     }
 
     private func way() -> Duration { random.duration(in: .milliseconds(5)...Duration.milliseconds(250)) }

@@ -1,14 +1,14 @@
 package import AuthWire
 
 /// What can be done to the world of the outbox. Sessions are numbered from 0.
-package enum OutboxDeed: Sendable, Equatable {
+package enum OutboxOperation: Sendable, Equatable {
     /// A program hands a write in, and waits for what becomes of it.
     case post(Int)
     /// The program that has waited longest goes away.
     case leave
     case network(NetworkState)
-    case provider(WriteMood)
-    case disk(DiskMood)
+    case provider(WriteBehaviour)
+    case disk(DiskBehaviour)
     case signOut(Int)
     /// - Parameter other: not the account whose writes wait.
     case signIn(Int, other: Bool)
@@ -26,7 +26,7 @@ package enum OutboxDeed: Sendable, Equatable {
 }
 
 /// What a provider does about a write that reaches it.
-package enum WriteMood: Sendable, Equatable {
+package enum WriteBehaviour: Sendable, Equatable {
     case well
     case slow(Duration)
     /// Connections are refused.
@@ -42,7 +42,7 @@ package enum WriteMood: Sendable, Equatable {
     case refuses
 }
 
-package enum DiskMood: Sendable, Equatable {
+package enum DiskBehaviour: Sendable, Equatable {
     case ready
     case failing
     case slow(Duration)
@@ -53,9 +53,9 @@ package struct OutboxSchedule: Sendable, Equatable {
     /// Of what is left to chance: how long each answer takes, and the machine's own jitter.
     package var seed: UInt64
     package var sessions = 1
-    package var moves: [Move<OutboxDeed>]
+    package var moves: [SimulationStep<OutboxOperation>]
 
-    package init(seed: UInt64, sessions: Int = 1, moves: [Move<OutboxDeed>]) {
+    package init(seed: UInt64, sessions: Int = 1, moves: [SimulationStep<OutboxOperation>]) {
         self.seed = seed
         self.sessions = sessions
         self.moves = moves

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 
 /// A fault put between the outbox and its world on purpose: that the referee sees it proves that he looks.
-package enum OutboxTampering: String, Sendable, CaseIterable {
+package enum OutboxInjectedFault: String, Sendable, CaseIterable {
     case sendsTwice, answersTwice, sleepsThroughAlarms
     case forgetsAtTheStart, readsBackwards
     /// An end is taken for written down before it is.
