@@ -52,9 +52,9 @@ package final class AsyncHTTPTransport: HTTPTransport {
     private let limits: TransportLimits
     private let userAgent: String
     private let proxies: ProxyRules
-    private let shelf: ClientShelf
+    private let shelf: ClientPool
     /// For what is streamed: long, with a time of its own, and no reason for anybody else to wait.
-    private let streams: ClientShelf
+    private let streams: ClientPool
 
     /// - Throws: when a setting cannot be used: the proxy, or the file of certificates.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
@@ -65,10 +65,10 @@ package final class AsyncHTTPTransport: HTTPTransport {
         notices = roots.notices
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
-        shelf = ClientShelf(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
-        streams = ClientShelf(group: group) { route in
+        shelf = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
+        streams = ClientPool(group: group) { route in
             var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
-            // A client may take its time; a provider that stands still is noticed by ``Movement``.
+            // A client may take its time; a provider that stands still is noticed by ``StallDetector``.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             return configuration

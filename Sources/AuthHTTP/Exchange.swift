@@ -12,7 +12,7 @@ struct Exchange: Sendable {
     let userAgent: String
     let attempt: Attempt
     /// Of a request that streams.
-    private let movement = Movement()
+    private let movement = StallDetector()
 
     init(client: HTTPClient, request: HTTPRequest, url: URL, userAgent: String, attempt: Attempt) {
         self.client = client

@@ -6,16 +6,16 @@ struct StreamedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
     let source: any HTTPBodySource
-    let movement: Movement
+    let movement: StallDetector
 
     func makeAsyncIterator() -> Iterator { Iterator(reader: source.begin(), movement: movement) }
 
     struct Iterator: AsyncIteratorProtocol {
         let reader: any HTTPBodyReader
-        let movement: Movement
+        let movement: StallDetector
         private var rest = ByteBuffer()
 
-        init(reader: any HTTPBodyReader, movement: Movement) {
+        init(reader: any HTTPBodyReader, movement: StallDetector) {
             self.reader = reader
             self.movement = movement
         }

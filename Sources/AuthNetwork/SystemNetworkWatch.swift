@@ -20,9 +20,9 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private let broadcast = StateBroadcast<NetworkReading>(nil)
     private var kernel: KernelNetwork?
     private var monitor: DesktopMonitor?
-    private var picture = KernelPicture()
+    private var picture = KernelSnapshot()
     /// The last there were.
-    private var addresses: Set<KernelPicture.Address> = []
+    private var addresses: Set<KernelSnapshot.Address> = []
     private var isSettling = false
 
     /// - Parameters:

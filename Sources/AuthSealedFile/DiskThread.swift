@@ -8,7 +8,7 @@ import Synchronization
 /// Invariant: work is done in the order in which it was given. Work whose caller was told that it has failed before it
 /// was begun is not done any more.
 final class DiskThread: Sendable {
-    private enum Turn {
+    private enum State {
         case waiting, begun, over
     }
 
@@ -37,7 +37,7 @@ final class DiskThread: Sendable {
         let limit = longer ?? limit
         guard !isSilent.withLock({ $0 }) else { throw .notAnswering(after: limit) }
         let promise = loop.makePromise(of: Result<Value, StoreError>.self)
-        let turn = SharedTurn()
+        let turn = WorkClaim()
         let alarm = loop.scheduleTask(in: TimeAmount(limit)) {
             if turn.give(up: .waiting) || turn.give(up: .begun) { self.fellSilent() }
             promise.succeed(.failure(.notAnswering(after: limit)))
@@ -71,8 +71,8 @@ final class DiskThread: Sendable {
         tellSilence()
     }
 
-    private final class SharedTurn: Sendable {
-        private let turn = Mutex(Turn.waiting)
+    private final class WorkClaim: Sendable {
+        private let turn = Mutex(State.waiting)
 
         /// Whether it is still to be done.
         func begin() -> Bool {
@@ -84,7 +84,7 @@ final class DiskThread: Sendable {
         }
 
         /// Whether it stood like that.
-        func give(up stage: Turn) -> Bool {
+        func give(up stage: State) -> Bool {
             turn.withLock { turn in
                 guard turn == stage else { return false }
                 turn = .over

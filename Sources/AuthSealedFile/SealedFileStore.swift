@@ -13,7 +13,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     /// Far above what scrypt takes on a slow machine, and what a thousand sessions take to be sealed anew.
     private static let keyLimit = Duration.seconds(50)
 
-    private let shelf: Mutex<SealedShelf>
+    private let shelf: Mutex<SealedDirectory>
     private let disk: DiskThread
     private let broadcast: StateBroadcast<StoreState>
 
@@ -26,7 +26,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     ) {
         let broadcast = StateBroadcast<StoreState>(nil)
         self.broadcast = broadcast
-        shelf = Mutex(SealedShelf(folder: folder, source: source, cost: cost))
+        shelf = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
         disk = DiskThread(loop: loop, limit: limit, tellSilence: { broadcast.tell(.notAnswering) })
         disk.begin { [weak self] in
             // Only for the state that comes of it.
@@ -111,7 +111,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         try result.get()
     }
 
-    private static func unlock(_ shelf: inout SealedShelf, with passphrase: Secret?) throws(SealRefusal) {
+    private static func unlock(_ shelf: inout SealedDirectory, with passphrase: Secret?) throws(SealRefusal) {
         do throws(StoreError) {
             _ = try shelf.open()
             return
@@ -139,7 +139,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     }
 
     private func keyWork<Value: Sendable>(
-        _ work: @escaping @Sendable (inout SealedShelf) -> Value
+        _ work: @escaping @Sendable (inout SealedDirectory) -> Value
     ) async throws(SealRefusal) -> Value {
         do throws(StoreError) {
             return try await onDisk(within: Self.keyLimit) { (shelf) throws(StoreError) in work(&shelf) }
@@ -151,14 +151,14 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     // MARK: The disk
 
     private func onDisk<Value: Sendable>(
-        within longer: Duration? = nil, _ work: @escaping @Sendable (inout SealedShelf) throws(StoreError) -> Value
+        within longer: Duration? = nil, _ work: @escaping @Sendable (inout SealedDirectory) throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
         try await disk.run(within: longer) { () throws(StoreError) in try self.touch(work) }
     }
 
     /// On the disk's thread. How the store is afterwards is told before the caller has its answer.
     private func touch<Value: Sendable>(
-        _ work: (inout SealedShelf) throws(StoreError) -> Value
+        _ work: (inout SealedDirectory) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
         let (result, isOpen) = shelf.withLock { shelf in
             (Result { () throws(StoreError) in try work(&shelf) }, shelf.isOpen)

@@ -59,7 +59,7 @@ let parts = AgentParts(
     sealedFile: { folder, source, loop in
         SealedFileStore(folder: DurableFolder(path: folder), source: source, loop: loop)
     },
-    parcels: PassphraseParcels())
+    parcels: PassphraseBundles())
 
 let program = AgentProgram(.ofThisProcess(), parts: parts)
 // libdispatch asks for a priority above the usual one for its own thread. The system refuses that to ordinary users, and

@@ -198,7 +198,7 @@ struct MoveTests {
             session: try SessionName(session), provider: "envelope", environment: "local", method: "password",
             tokens: TokenSet(accessToken: Secret("token"), issuedAt: now), user: nil, rawUser: nil, signedInAt: now)
         let content = Secret("{\"sessions\":[\(record.encoded().reveal())]}")
-        let bytes = try await PassphraseParcels(cost: PassphraseCost(logarithm: 10)).close(
+        let bytes = try await PassphraseBundles(cost: PassphraseCost(logarithm: 10)).close(
             content, with: Secret(passphrase.trimmingCharacters(in: .newlines)))
         let file = scene.desktop.folder.path + "/cheap.authd"
         try Data(bytes).write(to: URL(fileURLWithPath: file))

@@ -14,13 +14,13 @@ package struct StoreAdmin: Sendable {
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
         package var moves: any UnfinishedMoveStore
-        package var parcels: any ParcelSealing
+        package var parcels: any BundleSealing
 
         package init(
             open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () async -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
-            moves: any UnfinishedMoveStore, parcels: any ParcelSealing
+            moves: any UnfinishedMoveStore, parcels: any BundleSealing
         ) {
             self.open = open
             self.wanted = wanted

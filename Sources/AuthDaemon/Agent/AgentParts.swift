@@ -47,7 +47,7 @@ package struct AgentParts: Sendable {
     package var outbox: @Sendable (_ path: String?, _ keys: any KeyStore) -> any OutboxStore
     /// - Parameter loop: for its clock.
     package var sealedFile: SealedFile
-    package var parcels: any ParcelSealing
+    package var parcels: any BundleSealing
 
     package typealias SealedFile =
         @Sendable (
@@ -61,7 +61,7 @@ package struct AgentParts: Sendable {
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,
         cryptography: any Cryptography,
         outbox: @escaping @Sendable (_ path: String?, _ keys: any KeyStore) -> any OutboxStore,
-        sealedFile: @escaping SealedFile, parcels: any ParcelSealing
+        sealedFile: @escaping SealedFile, parcels: any BundleSealing
     ) {
         self.read = read
         self.checkProfile = checkProfile

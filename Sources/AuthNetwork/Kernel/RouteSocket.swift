@@ -42,12 +42,12 @@ final class RouteSocket {
     }
 
     /// All links, addresses and routes as they are now; `nil` when the kernel does not say.
-    static func picture() -> KernelPicture? {
+    static func picture() -> KernelSnapshot? {
         guard let socket = RouteSocket(groups: 0) else { return nil }
         var patience = Self.patience
         setsockopt(
             socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var picture = KernelPicture()
+        var picture = KernelSnapshot()
         let kinds = [NetlinkMessage.Kind.getLink, NetlinkMessage.Kind.getAddress, NetlinkMessage.Kind.getRoute]
         for (number, kind) in kinds.enumerated() {
             guard socket.dump(kind, sequence: UInt32(number + 1), into: &picture) else { return nil }
@@ -55,7 +55,7 @@ final class RouteSocket {
         return picture
     }
 
-    private func dump(_ kind: UInt16, sequence: UInt32, into picture: inout KernelPicture) -> Bool {
+    private func dump(_ kind: UInt16, sequence: UInt32, into picture: inout KernelSnapshot) -> Bool {
         let request = NetlinkMessage.dump(kind, sequence: sequence)
         guard send(descriptor, request, request.count, 0) == request.count else { return false }
         var buffer = [UInt8](repeating: 0, count: Self.bufferBytes)

@@ -7,7 +7,7 @@ import Testing
 @Suite("Sessions that are imported")
 struct ImportTests {
     /// Nothing is sealed here.
-    private struct NoParcels: ParcelSealing {
+    private struct NoParcels: BundleSealing {
         func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] { throw .tooShort }
         func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
     }

@@ -77,7 +77,7 @@ struct Rig: Sendable {
                     table: table, store: store,
                     surroundings: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
-                        parcels: PassphraseParcels())),
+                        parcels: PassphraseBundles())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
             counters: counters,

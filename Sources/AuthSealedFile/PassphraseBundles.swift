@@ -7,15 +7,15 @@ import Synchronization
 ///
 /// The header of a bundle comes from whoever wrote it, and it chooses how much memory its passphrase takes. So that is
 /// limited, and one key is derived at a time.
-package struct PassphraseParcels: ParcelSealing {
+package struct PassphraseBundles: BundleSealing {
     /// Bound to what is sealed: a session's file is no parcel, and the other way round.
     private static let name = "export"
 
     private let cost: PassphraseCost
-    private let turn: DerivationTurn
+    private let turn: DerivationPermit
 
     /// - Parameter turn: shared by all who derive keys in this process.
-    package init(cost: PassphraseCost = .usual, turn: DerivationTurn = DerivationTurn()) {
+    package init(cost: PassphraseCost = .usual, turn: DerivationPermit = DerivationPermit()) {
         self.cost = cost
         self.turn = turn
     }
@@ -27,7 +27,7 @@ package struct PassphraseParcels: ParcelSealing {
         return try await work { () throws(SealRefusal) in
             let wrapping = KeyWrapping.newPassphrase(cost)
             do throws(StoreError) {
-                let key = try SealedShelf.outer(wrapping, passphrase)
+                let key = try SealedDirectory.outer(wrapping, passphrase)
                 return try SealedBytes.seal(content, name: Self.name, label: wrapping.label, generation: 0, key: key)
             } catch {
                 throw .store(error)
@@ -61,7 +61,7 @@ package struct PassphraseParcels: ParcelSealing {
 
     private static func key(_ wrapping: KeyWrapping, _ passphrase: Secret) throws(SealedBytes.Refusal) -> SealingKey {
         do throws(StoreError) {
-            return try SealedShelf.outer(wrapping, passphrase)
+            return try SealedDirectory.outer(wrapping, passphrase)
         } catch {
             throw .damaged("\(error)")
         }
@@ -85,7 +85,7 @@ package struct PassphraseParcels: ParcelSealing {
 
 /// One derivation at a time: each takes up to 256 MiB. Callers who come meanwhile are refused, as a queue of them would
 /// hold one of the pool's threads each.
-package final class DerivationTurn: Sendable {
+package final class DerivationPermit: Sendable {
     private let isTaken = Mutex(false)
 
     package init() {}

@@ -1,7 +1,7 @@
 package import AuthModel
 
 /// The links, addresses and default routes of this network namespace, as the kernel tells them.
-package struct KernelPicture: Equatable {
+package struct KernelSnapshot: Equatable {
     package struct Link: Equatable {
         var isLoopback: Bool
         /// Up, and with a carrier where the link knows of one.

@@ -4,8 +4,8 @@ import Crypto
 import Testing
 
 @Suite("Parcels that a passphrase seals")
-struct PassphraseParcelTests {
-    private let parcels = PassphraseParcels(cost: SealedPlace.cheap)
+struct PassphraseBundleTests {
+    private let parcels = PassphraseBundles(cost: SealedPlace.cheap)
     private let content = Secret("sessions")
     private let right = Secret("correct horse battery")
 
@@ -62,8 +62,8 @@ struct PassphraseParcelTests {
 
     @Test("while one key is derived from a passphrase, others are refused as busy, and are served afterwards")
     func oneAtATime() async throws {
-        let turn = DerivationTurn()
-        let parcels = PassphraseParcels(cost: SealedPlace.cheap, turn: turn)
+        let turn = DerivationPermit()
+        let parcels = PassphraseBundles(cost: SealedPlace.cheap, turn: turn)
         let bundle = try await parcels.close(content, with: right)
         #expect(turn.take())
         await #expect(throws: SealRefusal.busy) { _ = try await parcels.open(bundle, with: right) }

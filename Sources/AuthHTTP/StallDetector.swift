@@ -3,7 +3,7 @@ import Synchronization
 
 /// When something of a streamed exchange moved last, so that a provider that stands still is told from a client that
 /// does.
-final class Movement: Sendable {
+final class StallDetector: Sendable {
     private struct State {
         var last = ContinuousClock.now
         /// How many wait for the client now.

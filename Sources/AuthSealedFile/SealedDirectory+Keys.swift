@@ -2,12 +2,12 @@ import AuthModel
 import AuthWire
 
 /// How the files are opened, and sealed with other keys.
-extension SealedShelf {
+extension SealedDirectory {
     /// Opens what a passphrase has sealed, or seals by it from now on where there is nothing yet.
     /// - Returns: whether it is the right one.
     mutating func unlock(with passphrase: Secret) throws(StoreError) -> Bool {
         let claim = try folder.claim()
-        guard let file = try folder.read(KeyChest.fileName) else {
+        guard let file = try folder.read(WrappedKeys.fileName) else {
             try create(.newPassphrase(cost), passphrase, claim)
             return true
         }
@@ -19,7 +19,7 @@ extension SealedShelf {
     }
 
     /// Whether nothing was ever sealed here, so that a passphrase would be a new one.
-    var isNew: Bool { (try? folder.read(KeyChest.fileName)) == nil }
+    var isNew: Bool { (try? folder.read(WrappedKeys.fileName)) == nil }
 
     /// Seals everything with a new key. After an error all can be read, and the next start goes on with it.
     mutating func rekey(_ change: KeyChange) throws(StoreError) {
@@ -34,8 +34,8 @@ extension SealedShelf {
             wrapping = .given
             outer = try Self.outer(wrapping, material)
         }
-        let chest = KeyChest(keys: [try .random()] + before.chest.keys, wrapping: wrapping, outer: outer)
-        try folder.replace(KeyChest.fileName, with: chest.sealed())
+        let chest = WrappedKeys(keys: [try .random()] + before.chest.keys, wrapping: wrapping, outer: outer)
+        try folder.replace(WrappedKeys.fileName, with: chest.sealed())
         opened?.chest = chest
         try finishRekeying()
     }
@@ -43,7 +43,7 @@ extension SealedShelf {
     private mutating func finishRekeying() throws(StoreError) {
         guard var opened, opened.chest.keys.count > 1 else { return }
         let newest = opened.chest.keys[0]
-        for file in try folder.names() where file != KeyChest.fileName && file != SealedIndex.fileName {
+        for file in try folder.names() where file != WrappedKeys.fileName && file != SealedIndex.fileName {
             guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes),
                 header.keyID != newest.id, let content = try? self.content(of: file, opened)
             else { continue }
@@ -51,7 +51,7 @@ extension SealedShelf {
         }
         try write(self.opened?.index ?? opened.index)
         opened.chest.keys = [newest]
-        try folder.replace(KeyChest.fileName, with: opened.chest.sealed())
+        try folder.replace(WrappedKeys.fileName, with: opened.chest.sealed())
         self.opened?.chest = opened.chest
     }
 
@@ -60,7 +60,7 @@ extension SealedShelf {
     mutating func open() throws(StoreError) -> Opened {
         if let opened { return opened }
         let claim = try folder.claim()
-        guard let file = try folder.read(KeyChest.fileName) else {
+        guard let file = try folder.read(WrappedKeys.fileName) else {
             guard case .given(_, let read) = source else { throw .sealed }
             try create(.given, read(), claim)
             return try open()
@@ -89,11 +89,11 @@ extension SealedShelf {
     private mutating func open(
         _ file: [UInt8], _ wrapping: KeyWrapping, _ outer: SealingKey, _ claim: FolderClaim
     ) throws(StoreError) {
-        let chest: KeyChest
+        let chest: WrappedKeys
         do throws(SealedBytes.Refusal) {
-            chest = try KeyChest(file, wrapping: wrapping, outer: outer)
+            chest = try WrappedKeys(file, wrapping: wrapping, outer: outer)
         } catch {
-            throw refusal(KeyChest.fileName, error)
+            throw refusal(WrappedKeys.fileName, error)
         }
         let index = try index(chest)
         folder.tidy()
@@ -107,14 +107,14 @@ extension SealedShelf {
     ) throws(StoreError) {
         guard try folder.names().allSatisfy({ $0 == SealedIndex.fileName }) else {
             throw .failed(
-                reason: "\(folder.path)/\(KeyChest.fileName) is missing, and nothing else opens what is beside it: "
+                reason: "\(folder.path)/\(WrappedKeys.fileName) is missing, and nothing else opens what is beside it: "
                     + "put it back, or remove the rest")
         }
         let outer = try Self.outer(wrapping, secret)
-        let chest = KeyChest(keys: [try .random()], wrapping: wrapping, outer: outer)
+        let chest = WrappedKeys(keys: [try .random()], wrapping: wrapping, outer: outer)
         // An index that was left by other keys opens with none.
         try folder.remove(SealedIndex.fileName)
-        try folder.replace(KeyChest.fileName, with: chest.sealed())
+        try folder.replace(WrappedKeys.fileName, with: chest.sealed())
         opened = Opened(claim: claim, chest: chest, index: SealedIndex())
     }
 
@@ -129,7 +129,7 @@ extension SealedShelf {
         }
     }
 
-    private func index(_ chest: KeyChest) throws(StoreError) -> SealedIndex {
+    private func index(_ chest: WrappedKeys) throws(StoreError) -> SealedIndex {
         var index = SealedIndex()
         if let file = try folder.read(SealedIndex.fileName) {
             do throws(SealedBytes.Refusal) {
@@ -156,13 +156,13 @@ extension SealedShelf {
         do throws(SealedBytes.Refusal) {
             return try SealedBytes.header(of: file)
         } catch {
-            throw refusal(KeyChest.fileName, error)
+            throw refusal(WrappedKeys.fileName, error)
         }
     }
 
     private func wrapping(of file: [UInt8]) throws(StoreError) -> KeyWrapping {
         guard let wrapping = KeyWrapping(label: try header(of: file).label) else {
-            throw refusal(KeyChest.fileName, .damaged("it asks for a way that this authd does not know"))
+            throw refusal(WrappedKeys.fileName, .damaged("it asks for a way that this authd does not know"))
         }
         return wrapping
     }

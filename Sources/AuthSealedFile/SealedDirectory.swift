@@ -2,13 +2,13 @@ import AuthModel
 import AuthWire
 
 /// The sealed files of a folder; every call reads or writes the disk, and may wait for it.
-struct SealedShelf: Sendable {
+struct SealedDirectory: Sendable {
     private static let suffix = ".session"
 
     /// What is known once the keys are.
     struct Opened {
         let claim: FolderClaim
-        var chest: KeyChest
+        var chest: WrappedKeys
         var index: SealedIndex
     }
 

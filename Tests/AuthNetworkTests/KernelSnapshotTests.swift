@@ -3,12 +3,12 @@ import AuthNetwork
 import Testing
 
 @Suite("What the kernel tells")
-struct KernelPictureTests {
+struct KernelSnapshotTests {
     @Test("a damaged or made-up message is read as far as it goes, and never beyond its end", arguments: 0..<200)
     func damaged(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let kinds: [UInt16] = [16, 20, 24]
-        var picture = KernelPicture()
+        var picture = KernelSnapshot()
         for _ in 0..<50 {
             var bytes = (0..<Int.random(in: 0...96, using: &random)).map { _ in UInt8.random(in: 0...40, using: &random)
             }

@@ -6,21 +6,21 @@ import Synchronization
 ///
 /// Invariant: a request is given the present pool of its place only; an earlier one lives as long as requests use it, and
 /// whoever gives it back last closes it, or it is abandoned. So every pool is closed once.
-final class ClientShelf: Sendable {
+final class ClientPool: Sendable {
     /// A pool lent to one request.
-    struct Loan: Sendable {
+    struct Lease: Sendable {
         let client: HTTPClient
         fileprivate let number: Int
     }
 
-    private struct Place: Hashable {
+    private struct PoolKey: Hashable {
         let origin: Origin
         let route: ProxyRules.Route
     }
 
     private struct Entry {
         let client: HTTPClient
-        let place: Place
+        let place: PoolKey
         var loans = 0
     }
 
@@ -31,12 +31,12 @@ final class ClientShelf: Sendable {
         /// Every pool that is not closed, by its number.
         var entries: [Int: Entry] = [:]
         /// Where new requests go.
-        var present: [Place: Int] = [:]
+        var present: [PoolKey: Int] = [:]
         var closed = false
 
         /// Takes the pools of these places out of use.
         /// - Returns: those that no request uses.
-        mutating func retire(_ isMeant: (Place) -> Bool) -> [HTTPClient] {
+        mutating func retire(_ isMeant: (PoolKey) -> Bool) -> [HTTPClient] {
             var unused: [HTTPClient] = []
             for (place, number) in present where isMeant(place) {
                 present[place] = nil
@@ -62,23 +62,23 @@ final class ClientShelf: Sendable {
     }
 
     /// Nil once the shelf is closed.
-    func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Loan? {
+    func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Lease? {
         state.withLock { state in
             guard !state.closed else { return nil }
-            let place = Place(origin: origin, route: route)
+            let place = PoolKey(origin: origin, route: route)
             if let number = state.present[place], let client = state.entries[number]?.client {
                 state.entries[number]?.loans += 1
-                return Loan(client: client, number: number)
+                return Lease(client: client, number: number)
             }
             let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route))
             state.lastNumber += 1
             state.entries[state.lastNumber] = Entry(client: client, place: place, loans: 1)
             state.present[place] = state.lastNumber
-            return Loan(client: client, number: state.lastNumber)
+            return Lease(client: client, number: state.lastNumber)
         }
     }
 
-    func giveBack(_ loan: Loan) async {
+    func giveBack(_ loan: Lease) async {
         let client = state.withLock { state -> HTTPClient? in
             guard var entry = state.entries[loan.number] else { return nil }
             entry.loans -= 1
@@ -111,7 +111,7 @@ final class ClientShelf: Sendable {
         await Self.shutDown(all)
     }
 
-    func isAbandoned(_ loan: Loan) -> Bool {
+    func isAbandoned(_ loan: Lease) -> Bool {
         state.withLock { loan.number < $0.firstKept }
     }
 

@@ -4,7 +4,7 @@ import AuthWire
 /// The keys that sessions are sealed with, and what these are sealed with themselves.
 ///
 /// There are two keys only while all is sealed anew: the first is the new one.
-struct KeyChest: Sendable {
+struct WrappedKeys: Sendable {
     static let fileName = "key"
 
     var keys: [SealingKey]
