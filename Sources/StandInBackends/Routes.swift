@@ -16,7 +16,7 @@ struct Routes {
 
     init(basePath: String, shape: any Shape) {
         self.basePath = basePath
-        router.add(middleware: HouseWords(shape: shape))
+        router.add(middleware: RequestHeaders(shape: shape))
         shape.add(to: self)
     }
 

@@ -44,7 +44,7 @@ actor IDTokenSigner {
     }
 
     func token(
-        for person: OAuthStandIn.Person, _ book: OAuthBook, nonce: String?, accessToken: String
+        for person: OAuthStandIn.Person, _ book: OAuthState, nonce: String?, accessToken: String
     ) async -> String {
         let hash = Data(SHA256.hash(data: Data((book.takes(.wrongTokenHash) ? "other" : accessToken).utf8)).prefix(16))
         let claims = Claims(

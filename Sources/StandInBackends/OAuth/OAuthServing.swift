@@ -6,7 +6,7 @@ import NIOCore
 
 /// The calls of an authorization server.
 struct OAuthServing: Shape {
-    let book: OAuthBook
+    let book: OAuthState
     let signer: IDTokenSigner
 
     @concurrent func respond(

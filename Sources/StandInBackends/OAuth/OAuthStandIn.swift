@@ -78,12 +78,12 @@ package final class OAuthStandIn: Sendable {
         package var aims: [String] = []
     }
 
-    let book: OAuthBook
+    let book: OAuthState
     private let listener: Listener
     private let signer: IDTokenSigner
 
     private init(_ configuration: Configuration) throws {
-        let book = OAuthBook(configuration)
+        let book = OAuthState(configuration)
         signer = IDTokenSigner()
         self.book = book
         let server = OAuthServing(book: book, signer: signer)

@@ -51,7 +51,7 @@ final class Listener: Sendable {
 
     /// Returns when it is not wanted any more, or the task is cancelled.
     private func serve() async throws {
-        let door = Door()
+        let door = ConnectionGate()
         // Not a child task: a server that is cancelled ends the process when it is just accepting a connection.
         let server = Task { try await self.serve(through: door) }
         await withTaskGroup { group in
@@ -66,7 +66,7 @@ final class Listener: Sendable {
     }
 
     /// Returns once the door is closed.
-    private func serve(through door: Door) async throws {
+    private func serve(through door: ConnectionGate) async throws {
         let server = try HTTPServerBuilder.http1().buildServer(
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             // One loop: a connection is accepted whole before the door closes, or not at all.

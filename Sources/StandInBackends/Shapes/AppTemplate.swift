@@ -7,7 +7,7 @@ struct AppTemplate: Shape {
     func add(to routes: Routes) {
         routes.post("/auth/login", login)
         routes.post("/auth/refresh", refresh)
-        AppTemplatePeople(accounts: accounts).add(to: routes)
+        AppTemplateUsers(accounts: accounts).add(to: routes)
     }
 
     func body(of refusal: Refusal) -> Answer {
@@ -25,7 +25,7 @@ struct AppTemplate: Shape {
             email: credentials.text("email"), password: credentials.text("password"))
         let issued = try await accounts.issue(to: account)
         return .json([
-            "user": AppTemplatePeople.user(account), "token": .string(issued.token),
+            "user": AppTemplateUsers.user(account), "token": .string(issued.token),
             "refreshToken": .string(await accounts.opaque()),
         ])
     }

@@ -3,7 +3,7 @@ import NIOCore
 import Synchronization
 
 /// E's users and profiles.
-struct AppTemplatePeople: Sendable {
+struct AppTemplateUsers: Sendable {
     let accounts: Accounts
     private let pictures = Pictures()
 

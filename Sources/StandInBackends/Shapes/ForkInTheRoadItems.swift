@@ -1,9 +1,9 @@
 import Foundation
 
 /// D's collections, restaurants, groups, decisions and notifications.
-struct ForkInTheRoadThings: Sendable {
+struct ForkInTheRoadItems: Sendable {
     let accounts: Accounts
-    let shelves: Shelves
+    let shelves: MenuPages
 
     private static let restaurants: [[String: JSONValue]] = [
         ["name": "Green Spoon", "cuisine": "vegan", "location": "Lisbon", "lat": 38.72, "lng": -9.14],

@@ -5,7 +5,7 @@ import Synchronization
 /// clients do.
 ///
 /// Invariant: once it is closed, nothing that is kept here stays open.
-final class Door: ChannelInboundHandler, Sendable {
+final class ConnectionGate: ChannelInboundHandler, Sendable {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel
 

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// What an authorization server remembers: what it gave out, and what it was told to do wrong.
-final class OAuthBook: Sendable {
+final class OAuthState: Sendable {
     /// A person's yes to a client, and all tokens that came of it: they end together (RFC 9700 §4.14.2).
     struct Family: Sendable {
         var person: OAuthStandIn.Person?

@@ -1,5 +1,5 @@
 /// Things a backend keeps beside its accounts, by kind and identifier, in the order they came.
-actor Shelves {
+actor MenuPages {
     private var things: [String: [JSONValue]] = [:]
     private var last = 0
 

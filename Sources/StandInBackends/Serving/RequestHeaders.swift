@@ -2,7 +2,7 @@ import HTTPTypes
 import Hummingbird
 
 /// Puts every no, also those of the router itself, into the backend's own words.
-struct HouseWords: RouterMiddleware {
+struct RequestHeaders: RouterMiddleware {
     typealias Context = CallContext
 
     let shape: any Shape
