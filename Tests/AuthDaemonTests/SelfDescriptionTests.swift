@@ -25,7 +25,7 @@ struct SelfDescriptionTests {
 
     @Test("what the service manager is told is one line a key")
     func notifications() {
-        let told = Told()
+        let told = ReportedState()
         let notifier = ServiceNotifier { told.add($0) }
         notifier.ready(status: "two\nlines")
         notifier.alive()
@@ -71,7 +71,7 @@ struct SelfDescriptionTests {
     }
 }
 
-private final class Told: Sendable {
+private final class ReportedState: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
 

@@ -68,7 +68,7 @@ actor PrivateKeyring {
     func startMoodyBehind() async throws { try await tell("start-behind") }
     /// Ends the one before it with SIGKILL.
     func killFormer() async throws { try await tell("kill-former") }
-    func become(_ mood: KeyringServices.Mood) async throws { try await tell("become \(mood.rawValue)") }
+    func become(_ mood: KeyringServices.Behaviour) async throws { try await tell("become \(mood.rawValue)") }
     /// How often a person was asked something, by the one that misbehaves.
     func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
 

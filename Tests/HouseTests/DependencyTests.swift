@@ -6,7 +6,7 @@ import Testing
 struct DependencyTests {
     @Test("every direct dependency has an exact version, and it is the one of the list")
     func exactVersions() throws {
-        let package = try #require(House.file("Package.swift"))
+        let package = try #require(ProjectFiles.file("Package.swift"))
         let direct = package.text.matches(of: /\.package\(url: "([^"]+)", ([^)]+)\)/)
         let listed = try Self.listed()
         #expect(!direct.isEmpty)
@@ -85,7 +85,7 @@ struct DependencyTests {
     }
 
     private static func listed() throws -> [Dependency] {
-        let list = try #require(House.file("Tests/dependencies.txt"))
+        let list = try #require(ProjectFiles.file("Tests/dependencies.txt"))
         return try list.lines.filter { !$0.isEmpty && !$0.hasPrefix("#") }.map { line in
             let words = line.split(separator: " ").map(String.init)
             try #require(words.count == 4, "\(line)")
@@ -119,7 +119,7 @@ struct DependencyTests {
     /// In the project's folder.
     private func run(_ program: String, _ arguments: [String] = []) async throws -> Outcome {
         let result = try await Subprocess.run(
-            .name("env"), arguments: Arguments(["--chdir=\(House.root.path)", program] + arguments),
+            .name("env"), arguments: Arguments(["--chdir=\(ProjectFiles.root.path)", program] + arguments),
             output: .string(limit: 1 << 20), error: .string(limit: 1 << 16))
         return Outcome(
             isSuccess: result.terminationStatus.isSuccess, out: result.standardOutput, err: result.standardError)

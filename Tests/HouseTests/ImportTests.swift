@@ -5,7 +5,8 @@ import Testing
 struct ImportTests {
     @Test("every folder of Sources has a row")
     func everyTargetIsInTheTable() throws {
-        let folders = try FileManager.default.contentsOfDirectory(atPath: House.root.appending(path: "Sources").path)
+        let folders = try FileManager.default.contentsOfDirectory(
+            atPath: ProjectFiles.root.appending(path: "Sources").path)
         let known = Set(TargetRules.table.keys).union(TargetRules.bridges)
         #expect(Set(folders) == known)
     }
@@ -13,7 +14,7 @@ struct ImportTests {
     @Test("no file imports a module that its target's row does not name", arguments: TargetRules.table.keys.sorted())
     func importsAreAllowed(target: String) throws {
         let rules = try #require(TargetRules.table[target])
-        let files = House.files(under: "Sources/" + target).filter { $0.path.hasSuffix(".swift") }
+        let files = ProjectFiles.files(under: "Sources/" + target).filter { $0.path.hasSuffix(".swift") }
         #expect(!files.isEmpty)
         for file in files {
             for (number, line) in SourceText(file).code {
@@ -26,7 +27,7 @@ struct ImportTests {
     @Test("no file does what its target is kept from", arguments: TargetRules.table.keys.sorted())
     func forbiddenWordsAreAbsent(target: String) throws {
         let rules = try #require(TargetRules.table[target])
-        for file in House.files(under: "Sources/" + target) where file.path.hasSuffix(".swift") {
+        for file in ProjectFiles.files(under: "Sources/" + target) where file.path.hasSuffix(".swift") {
             for found in rules.forbidden(in: file) { Issue.record("\(found)") }
         }
     }
@@ -46,7 +47,7 @@ struct ImportTests {
     @Test("the simulator imports what decides, and nothing that carries it out")
     func simulatorIsApart() {
         let allowed = TargetRules.standard.union(["AuthMachines", "AuthModel", "AuthWire"])
-        for file in House.files(under: "Tests/Simulation") where file.path.hasSuffix(".swift") {
+        for file in ProjectFiles.files(under: "Tests/Simulation") where file.path.hasSuffix(".swift") {
             for (number, line) in SourceText(file).code {
                 guard let module = SourceText.importedModule(in: line) else { continue }
                 #expect(allowed.contains(module), "\(file.path):\(number) imports \(module)")

@@ -14,7 +14,7 @@ struct InstallTests {
         let result = try await run(
             .name("make"),
             arguments: [
-                "--directory", House.root.path, target, "PREFIX=/usr", "DESTDIR=\(folder.path)/root",
+                "--directory", ProjectFiles.root.path, target, "PREFIX=/usr", "DESTDIR=\(folder.path)/root",
                 "RELEASE=\(programs.path)",
             ], output: .string(limit: 1 << 20), error: .string(limit: 1 << 20))
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
@@ -35,15 +35,15 @@ struct InstallTests {
                 let path = place.appending(path: page).standardized.path
                 #expect(FileManager.default.fileExists(atPath: path), "\(name) names \(page)")
             }
-            let readme = try #require(House.file("README.md"))
-            for page in [readme] + House.files(under: "Docs").filter({ $0.path.hasSuffix(".md") }) {
+            let readme = try #require(ProjectFiles.file("README.md"))
+            for page in [readme] + ProjectFiles.files(under: "Docs").filter({ $0.path.hasSuffix(".md") }) {
                 let place = documentation.appending(path: page.path).deletingLastPathComponent()
                 for link in page.text.matches(of: /\]\(((?!https?:)[^)#\s]+\.md)[)#]/).map({ String($0.1) })
                 where !link.contains("Sources/") && !link.contains("Tests/") {
                     expect(link, from: place, namedBy: page.path)
                 }
             }
-            for file in House.files(under: "Sources") {
+            for file in ProjectFiles.files(under: "Sources") {
                 for name in file.text.matches(of: /Docs\/[a-z\/-]+\.md/).map({ String($0.0) }) {
                     expect(name, from: documentation, namedBy: file.path)
                 }

@@ -66,7 +66,7 @@ struct LinkingTests {
 
     /// What a tool says of a built program.
     private func ask(_ tool: String, of program: String, filter: String = "cat") async throws -> String {
-        let file = try House.built().appending(path: program).path
+        let file = try ProjectFiles.built().appending(path: program).path
         try #require(FileManager.default.isExecutableFile(atPath: file), "\(program) has not been built")
         let result = try await run(
             .name("bash"), arguments: ["-c", "set -o pipefail; \(tool) \"$0\" | \(filter)", file],

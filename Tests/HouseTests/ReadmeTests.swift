@@ -5,16 +5,16 @@ import Testing
 struct ReadmeTests {
     @Test("its example is the program that is compiled with the tests, and at most 15 lines")
     func exampleIsCompiled() throws {
-        let example = try #require(House.file("Tests/Example/Example.swift"))
-        let readme = try #require(House.file("README.md"))
+        let example = try #require(ProjectFiles.file("Tests/Example/Example.swift"))
+        let readme = try #require(ProjectFiles.file("README.md"))
         #expect(example.lineCount <= 15)
         #expect(blocks(of: "swift", in: readme).contains(example.text.trimmingSuffix(while: \.isNewline)))
     }
 
     @Test("every make target it names exists")
     func makeTargetsExist() throws {
-        let readme = try #require(House.file("README.md"))
-        let makefile = try #require(House.file("Makefile"))
+        let readme = try #require(ProjectFiles.file("README.md"))
+        let makefile = try #require(ProjectFiles.file("Makefile"))
         let named = readme.text.matches(of: /\bmake ([a-z]+)/).map { $0.1 }
         let targets = makefile.lines.compactMap { $0.prefixMatch(of: /([a-z]+):(?!=)/)?.1 }
         #expect(!named.isEmpty)
@@ -25,9 +25,9 @@ struct ReadmeTests {
 
     @Test("every file it links to exists")
     func linksExist() throws {
-        let readme = try #require(House.file("README.md"))
+        let readme = try #require(ProjectFiles.file("README.md"))
         for link in readme.text.matches(of: /\]\(((?!https?:)[^)#]+)[)#]/).map({ $0.1 }) {
-            let path = House.root.appending(path: String(link)).path
+            let path = ProjectFiles.root.appending(path: String(link)).path
             #expect(FileManager.default.fileExists(atPath: path), "\(link)")
         }
     }
@@ -61,7 +61,7 @@ extension StringProtocol {
 struct ManPageTests {
     @Test("each has a date in its title line", arguments: ["authc.1", "authd.1", "authd.toml.5"])
     func dated(page: String) throws {
-        let file = try #require(House.file("Docs/man/" + page))
+        let file = try #require(ProjectFiles.file("Docs/man/" + page))
         let title = try #require(file.lines.first { $0.hasPrefix(".TH ") })
         #expect(title.contains(#/^\.TH [A-Z.]+ [1-8] "20\d\d-[01]\d-[0-3]\d" /#), "\(title)")
     }

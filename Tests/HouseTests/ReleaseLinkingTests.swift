@@ -26,7 +26,7 @@ struct ReleaseLinkingTests {
             exec "$1/Tests/check-programs" "$0"
             """
         let result = try await run(
-            .name("bash"), arguments: ["-c", script, program, House.root.path, options],
+            .name("bash"), arguments: ["-c", script, program, ProjectFiles.root.path, options],
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         #expect(result.terminationStatus == .exited(problem == nil ? 0 : 1))
         #expect(result.standardError == (problem.map { "\(program): \($0)\n" } ?? ""))
@@ -36,7 +36,7 @@ struct ReleaseLinkingTests {
     func build() async throws {
         let result = try await run(
             .name("make"),
-            arguments: ["--dry-run", "--directory", House.root.path, "build", "RELEASE=folder"],
+            arguments: ["--dry-run", "--directory", ProjectFiles.root.path, "build", "RELEASE=folder"],
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         try #require(result.terminationStatus.isSuccess, "\(result.standardError)")
         let lines = result.standardOutput.split(separator: "\n").filter { !$0.hasPrefix("make") }
@@ -45,7 +45,7 @@ struct ReleaseLinkingTests {
             let line = try #require(lines.first { $0.hasSuffix(" --product " + program) })
             #expect(line.contains(" -c release ") && line.contains(" --disable-local-rpath "))
         }
-        let makefile = try #require(House.file("Makefile"))
+        let makefile = try #require(ProjectFiles.file("Makefile"))
         #expect(makefile.lines.contains("build: export AUTHC_PIE := 1"))
     }
 }

@@ -20,7 +20,7 @@ struct ShakeTests {
     private func shell(_ script: String, _ folder: URL) async throws -> (status: TerminationStatus, output: String) {
         let processes = "^/bin/bash [^-].* \(folder.path)/swift|^\(folder.path)/"
         let result = try await run(
-            .name("bash"), arguments: ["-c", script, folder.path, House.root.path, processes],
+            .name("bash"), arguments: ["-c", script, folder.path, ProjectFiles.root.path, processes],
             output: .string(limit: 1 << 16), error: .string(limit: 1 << 16))
         #expect(result.standardError == "")
         return (result.terminationStatus, result.standardOutput)

@@ -9,14 +9,14 @@ struct SizeTests {
 
     @Test("no Swift file is longer than 400 lines")
     func filesAreShort() {
-        for file in House.swiftFiles() {
+        for file in ProjectFiles.swiftFiles() {
             #expect(file.lineCount <= Self.mostLines, "\(file.path) has \(file.lineCount) lines")
         }
     }
 
     @Test("main.swift of authd is at most 80 lines")
     func mainIsShort() throws {
-        let main = try #require(House.file("Sources/authd/main.swift"))
+        let main = try #require(ProjectFiles.file("Sources/authd/main.swift"))
         #expect(main.lineCount <= Self.mostLinesOfMain)
     }
 }

@@ -7,7 +7,7 @@ struct WordTests {
     func noPrivatePaths() throws {
         // Written so that this file itself does not contain what it looks for.
         let folders = try Regex("/(?:root|work|Users)/[a-z]|/home/(?!user/|ada/|\\.)[a-z]+/")
-        for file in House.allFiles() {
+        for file in ProjectFiles.allFiles() {
             for (index, line) in file.lines.enumerated() where line.contains(folders) {
                 Issue.record("\(file.path):\(index + 1) names a folder of one machine: \(line)")
             }
@@ -17,7 +17,7 @@ struct WordTests {
     @Test("nothing is left for later by a note in the text")
     func noNotesForLater() throws {
         let notes = try Regex("\\b(?:TO" + "DO|FIX" + "ME|XX" + "X)\\b")
-        for file in House.allFiles() {
+        for file in ProjectFiles.allFiles() {
             for (index, line) in file.lines.enumerated() where line.contains(notes) {
                 Issue.record("\(file.path):\(index + 1): \(line)")
             }
@@ -27,7 +27,7 @@ struct WordTests {
     @Test("the folders on top are those of the design")
     func foldersOnTop() throws {
         let allowed: Set = ["Docs", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "systemd"]
-        let names = try FileManager.default.contentsOfDirectory(atPath: House.root.path)
+        let names = try FileManager.default.contentsOfDirectory(atPath: ProjectFiles.root.path)
         let visible = names.filter { !$0.hasPrefix(".") && $0 != "Package.resolved" }
         #expect(Set(visible) == allowed)
     }

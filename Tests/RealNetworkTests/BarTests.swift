@@ -8,7 +8,7 @@ import Testing
 struct BarTests {
     @Test("100 callers at the moment of expiry, each at a random instant within 50 ms, bring one call at the provider")
     func hundredCallers() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             // Older than a token that has just come, younger than one that the agent renews by itself.
             try lab.setLife(seconds: 4)
             #expect(try await lab.authc("refresh").status == 0)
@@ -37,7 +37,7 @@ struct BarTests {
 
     @Test("offline with a token that has ended, the agent does not run at all: an hour of it costs less than 0.1 s")
     func offline() async throws {
-        try await Lab.play { lab, agent in
+        try await NetworkLab.play { lab, agent in
             try lab.setLife(seconds: 2)
             #expect(try await lab.authc("refresh").status == 0)
             let away = try await lab.watch()

@@ -8,7 +8,7 @@ import Testing
 struct CallsWhileOfflineTests {
     @Test("one fails at once, one waits for the network, one is kept; the last two arrive when the cable is back")
     func cableOut() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             let watch = try await lab.watch()
             try await lab.onGateway("ip link set far down")
             #expect(await watch.out.wait(for: #""network":{"state":"offline""#))

@@ -9,7 +9,7 @@ struct ClockTests {
     @Test("the date jumps by hours, forwards and backwards, and no token ends or is renewed for that")
     func jumps() async throws {
         let clock = try await WrongClock()
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 let token = try await lab.authc("token").out
                 for shift in [3 * 3600, -86_400, 400 * 86_400, 0] {
@@ -28,7 +28,7 @@ struct ClockTests {
     @Test("the kernel tells of a clock that was set: an end as a date moves with it, and the token stays")
     func setForReal() async throws {
         let clock = try await WrongClock()
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 try lab.setLife(seconds: 3600)
                 #expect(try await lab.authc("refresh").status == 0)
@@ -51,7 +51,7 @@ struct ClockTests {
     func wrongAtStart() async throws {
         let clock = try await WrongClock()
         try clock.set(seconds: -365 * 86_400)
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 try lab.setLife(seconds: 4)
                 #expect(try await lab.authc("refresh").status == 0)
@@ -68,7 +68,7 @@ struct ClockTests {
     @Test("case 20: a provider two hours ahead or behind tells ends as dates, and tokens live as long as they do")
     func providerClock() async throws {
         for shift in [7200, -7200] {
-            try await Lab.play { lab, _ in
+            try await NetworkLab.play { lab, _ in
                 try lab.setLife(seconds: 3600, providerAhead: shift)
                 let refresh = try await lab.authc("refresh")
                 #expect(refresh.status == 0, "\(refresh.err)")
@@ -97,7 +97,7 @@ struct ClockTests {
     func monthAsleep() async throws {
         // A time namespace (time_namespaces(7)): CLOCK_BOOTTIME is a month ahead of CLOCK_MONOTONIC.
         let asleep = ["unshare", "--time", "--boottime", "2592000", "--fork", "--kill-child", "--"]
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 try lab.setLife(seconds: 6)
                 #expect(try await lab.authc("refresh").status == 0)
@@ -109,7 +109,7 @@ struct ClockTests {
     }
 }
 
-extension Lab {
+extension NetworkLab {
     /// When the token ends, in Unix seconds.
     fileprivate func end() async throws -> Double {
         let status = try SessionStatus(JSON(parsing: Array(try await authc("status", "--json").out.utf8)))

@@ -44,7 +44,7 @@ final class MockBus: Sendable {
         for service in wanted {
             services.append(
                 try await Child(
-                    [Lab.python, "-m", "dbusmock", service.kind, "--template", service.template],
+                    [NetworkLab.python, "-m", "dbusmock", service.kind, "--template", service.template],
                     environment: environment))
         }
         self.services = services

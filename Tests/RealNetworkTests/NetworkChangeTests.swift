@@ -10,7 +10,7 @@ struct NetworkChangeTests {
         "case 3: a network that was away longer than the token lives is no sign-out, and the session is back in seconds"
     )
     func linkDownAndUp() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             var times: [Duration] = []
             for _ in 1...3 {
                 try lab.setLife(seconds: 2)
@@ -37,7 +37,7 @@ struct NetworkChangeTests {
 
     @Test("case 19: while offline who asks is told so at once, with 75, and no packet leaves")
     func offline() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             try lab.setLife(seconds: 2)
             #expect(try await lab.authc("refresh").status == 0)
             let watch = try await lab.watch()
@@ -64,7 +64,7 @@ struct NetworkChangeTests {
 
     @Test("case 4: after a change of address the next call is on a connection of its own")
     func addressChanges() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             let watch = try await lab.watch()
             try await lab.onLaptop(
                 "ip addr flush dev near && ip addr add 10.2.0.1/24 dev near && ip route add default via 10.2.0.2")
@@ -79,7 +79,7 @@ struct NetworkChangeTests {
 
     @Test("a default route that is gone is told, and nothing is lost when it is back")
     func routeGone() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             let gone = try await lab.watch()
             let lines = try await lab.networkLines()
             #expect(await lines.out.wait(for: " online"))
@@ -100,7 +100,7 @@ struct NetworkChangeTests {
 
     @Test("names that nobody resolves are told as such, not as a sign-out, and the session is back when somebody does")
     func namesBlackHoled() async throws {
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 try lab.setLife(seconds: 2)
                 #expect(try await lab.authc("refresh").status == 0)
@@ -115,7 +115,7 @@ struct NetworkChangeTests {
                 await away.end()
                 try lab.setLife(seconds: 3600)
                 let back = try await lab.watch()
-                try await lab.onLaptop("echo '\(Lab.address) lab.test' >>/etc/hosts")
+                try await lab.onLaptop("echo '\(NetworkLab.address) lab.test' >>/etc/hosts")
                 #expect(await back.out.wait(for: #""state":"active""#))
                 await back.end()
                 #expect(!lab.provider.out.text.contains("REUSED"))
@@ -124,7 +124,7 @@ struct NetworkChangeTests {
 
     @Test("a provider that only a VPN reaches is unreachable while the rest is online")
     func behindVPN() async throws {
-        try await Lab.play { lab, agent in
+        try await NetworkLab.play { lab, agent in
             try await lab.onGateway("ip addr add 10.88.0.1/32 dev lo")
             let life = lab.folder.path + "/life"
             let inner = try await lab.serve("provider", "10.88.0.1", life)
@@ -149,7 +149,7 @@ struct NetworkChangeTests {
 
     @Test("thirty of a hundred packets lost: renewals are slower, and none is lost")
     func loss() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             let lossy =
                 "add table inet t; add chain inet t h { type filter hook HOOK priority 0; }; "
                 + "add rule inet t h meta l4proto tcp numgen random mod 10 < 3 drop"
@@ -166,9 +166,9 @@ struct NetworkChangeTests {
 
     @Test("case 16: a provider that is two seconds late delays only those who ask for it")
     func slow() async throws {
-        try await Lab.play { lab, agent in
-            let slow = try await lab.serve("slow", Lab.address, "\(lab.port)", "2")
-            try lab.addProvider("slow", at: "http://\(Lab.address):\(slow.port)")
+        try await NetworkLab.play { lab, agent in
+            let slow = try await lab.serve("slow", NetworkLab.address, "\(lab.port)", "2")
+            try lab.addProvider("slow", at: "http://\(NetworkLab.address):\(slow.port)")
             agent.kill(SIGHUP)
             #expect(await agent.err.wait(for: "provider slow is new"))
             try await lab.signIn("slow")

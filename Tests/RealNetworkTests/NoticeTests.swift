@@ -9,7 +9,7 @@ struct NoticeTests {
     @Test("case 18: a blip is shown to nobody; a session that ended is, with the command, until it is signed in again")
     func shown() async throws {
         let bus = try await MockBus([.notifications])
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 // A blip: the token ends while the cable is out.
                 try lab.setLife(seconds: 2)
@@ -51,7 +51,7 @@ struct NoticeTests {
     @Test("what a person puts away stays away, and notifications = false takes them all from the desktop")
     func putAway() async throws {
         let bus = try await MockBus([.notifications])
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, agent in
                 let events = try await lab.watch()
                 try lab.setEnding(true)

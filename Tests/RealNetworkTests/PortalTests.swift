@@ -6,14 +6,14 @@ import Testing
 struct PortalTests {
     @Test("a portal gets nothing but probes, is told as such, and is passed without anybody asking")
     func portal() async throws {
-        try await Lab.play { lab, _ in
+        try await NetworkLab.play { lab, _ in
             let portal = try await lab.serve("portal", "0.0.0.0")
             try lab.setLife(seconds: 2)
             #expect(try await lab.authc("refresh").status == 0)
             // Another network: whatever goes to the provider comes to the portal.
             try await lab.onGateway(
                 "ip link set far down && nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
-                    + "add rule ip n p ip daddr \(Lab.address) tcp dport \(lab.port) redirect to :\(portal.port)' && "
+                    + "add rule ip n p ip daddr \(NetworkLab.address) tcp dport \(lab.port) redirect to :\(portal.port)' && "
                     + "ip addr add 10.1.0.4/24 dev far && ip link set far up")
             let met = try await lab.watch()
             try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
@@ -41,14 +41,15 @@ struct PortalTests {
 
     @Test("over HTTPS a portal is told by a certificate that is for another name, and is not even asked for a page")
     func foreignCertificate() async throws {
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 let portal = try await lab.serve("portal", "0.0.0.0", lab.folder.path + "/other.pem")
                 try lab.setLife(seconds: 2)
                 #expect(try await lab.authc("refresh").status == 0)
                 try await lab.onGateway(
                     "nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
-                        + "add rule ip n p ip daddr \(Lab.address) tcp dport \(lab.port) redirect to :\(portal.port)'")
+                        + "add rule ip n p ip daddr \(NetworkLab.address) tcp dport \(lab.port) redirect to :\(portal.port)'"
+                )
                 let met = try await lab.watch()
                 try await lab.onLaptop("ip addr add 10.1.0.5/24 dev near")
                 #expect(await met.out.wait(for: #""state":"portal""#))

@@ -8,7 +8,7 @@ struct SleepTests {
     @Test("case 6: a token that ends during sleep is renewed after it, the provider having been asked first")
     func sleep() async throws {
         let bus = try await MockBus([.logind])
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 try lab.setLife(seconds: 2)
                 #expect(try await lab.authc("refresh").status == 0)
@@ -37,7 +37,7 @@ struct SleepTests {
     func networkManager() async throws {
         let bus = try await MockBus([.networkmanager])
         try await bus.setConnectivity(4)
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, agent in
                 let met = try await lab.watch()
                 try await bus.setConnectivity(2)
@@ -60,7 +60,7 @@ struct SleepTests {
     func hungNetworkManager() async throws {
         let bus = try await MockBus([.networkmanager])
         bus.stopAnswering()
-        try await Lab.play(
+        try await NetworkLab.play(
             { lab, _ in
                 #expect(try await lab.authc("refresh").status == 0)
                 #expect(try await lab.network().state == .online)

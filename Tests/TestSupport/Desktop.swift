@@ -85,7 +85,7 @@ package final class Desktop: Sendable {
         return keyring
     }
 
-    package func becomes(_ mood: KeyringServices.Mood) async throws {
+    package func becomes(_ mood: KeyringServices.Behaviour) async throws {
         _ = try await secretService("authd.Test.Become", mood.rawValue)
     }
 

@@ -14,7 +14,7 @@ package enum KeyringServices {
     }
 
     /// What ``moody`` can be like; its file says what each is.
-    package enum Mood: String, Sendable {
+    package enum Behaviour: String, Sendable {
         case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing
         case silentWrites = "silent-writes"
         case agreeing, failing, flaky, dying, forgetful

@@ -7,12 +7,12 @@ package final class NotifySocket: Sendable {
     /// Until ``end()``: then the number may be somebody else's.
     private let descriptor: Mutex<Int32?>
     private let messages: AsyncStream<String>
-    private let kept: Kept
+    private let kept: ReceivedMessage
 
     /// All that was heard, waited for or not.
     package var heard: String { kept.text.withLock { $0 } }
 
-    private final class Kept: Sendable {
+    private final class ReceivedMessage: Sendable {
         let text = Mutex("")
     }
 
@@ -21,7 +21,7 @@ package final class NotifySocket: Sendable {
         self.path = path
         let (messages, tell) = AsyncStream.makeStream(of: String.self)
         self.messages = messages
-        let kept = Kept()
+        let kept = ReceivedMessage()
         self.kept = kept
         unlink(path)
         let heard = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

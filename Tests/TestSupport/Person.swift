@@ -8,7 +8,7 @@ package final class Person: Sendable {
     /// For `GNOME_KEYRING_TEST_PROMPTER`.
     package let prompter: String
 
-    package enum Deed {
+    package enum PersonAction {
         case cancel
         case type(String)
 
@@ -29,7 +29,7 @@ package final class Person: Sendable {
     }
 
     /// What they will do at the next prompt, or after what was told before.
-    package func will(_ deed: Deed) async { _ = await tell(deed.line) }
+    package func will(_ deed: PersonAction) async { _ = await tell(deed.line) }
 
     /// Whether they have done all that.
     package func isDone() async -> Bool { await tell("look").hasSuffix("left 0\n") }

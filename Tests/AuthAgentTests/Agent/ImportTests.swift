@@ -7,7 +7,7 @@ import Testing
 @Suite("Sessions that are imported")
 struct ImportTests {
     /// Nothing is sealed here.
-    private struct NoParcels: BundleSealing {
+    private struct NoBundles: BundleSealing {
         func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] { throw .tooShort }
         func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret { throw .tooShort }
     }
@@ -22,7 +22,7 @@ struct ImportTests {
                 table: table, store: store,
                 surroundings: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
-                    parcels: NoParcels()))
+                    parcels: NoBundles()))
             try await test(table, desk, storeDesk)
         }
     }

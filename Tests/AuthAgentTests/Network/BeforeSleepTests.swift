@@ -11,7 +11,7 @@ struct BeforeSleepTests {
 
     @Test("what is unwritten is written, and only then the machine is let go")
     func written() async throws {
-        let (store, sleep) = (MoodyStore(), AnnouncedSleep())
+        let (store, sleep) = (FaultyStore(), AnnouncedSleep())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), sleep: sleep)
         try await example.running { table, desk in
             try await Self.leaveUnwritten(table, desk, store)
@@ -27,7 +27,7 @@ struct BeforeSleepTests {
 
     @Test("a store that hangs holds it up for three seconds and no longer")
     func hung() async throws {
-        let (store, sleep) = (MoodyStore(), AnnouncedSleep())
+        let (store, sleep) = (FaultyStore(), AnnouncedSleep())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), sleep: sleep)
         try await example.running { table, desk in
             try await Self.leaveUnwritten(table, desk, store)
@@ -53,7 +53,7 @@ struct BeforeSleepTests {
     }
 
     /// A renewed token in memory that the store did not take.
-    private static func leaveUnwritten(_ table: SessionRegistry, _ desk: SignInService, _ store: MoodyStore)
+    private static func leaveUnwritten(_ table: SessionRegistry, _ desk: SignInService, _ store: FaultyStore)
         async throws
     {
         _ = try await desk.start(start)
@@ -97,10 +97,10 @@ private final class AnnouncedSleep: SleepWatch {
 }
 
 /// A store in memory that takes what it is given, refuses it, or says nothing until the call is cancelled.
-private final class MoodyStore: SessionStore {
-    enum Mood { case ready, failing, silent }
+private final class FaultyStore: SessionStore {
+    enum Behaviour { case ready, failing, silent }
     private let kept = MemoryStore()
-    private let state = Mutex((mood: Mood.ready, saves: 0))
+    private let state = Mutex((mood: Behaviour.ready, saves: 0))
     private let vain: AsyncStream<Void>
     private let inVain: AsyncStream<Void>.Continuation
 
@@ -111,7 +111,7 @@ private final class MoodyStore: SessionStore {
     var saves: Int { state.withLock { $0.saves } }
     var kind: StoreKind { .secretService }
 
-    func set(_ mood: Mood) { state.withLock { $0.mood = mood } }
+    func set(_ mood: Behaviour) { state.withLock { $0.mood = mood } }
 
     func isAskedInVain() async {
         for await _ in vain { break }

@@ -8,7 +8,7 @@ import Synchronization
 /// `stop` ends its threads and removes the folder; nothing is left of it afterwards.
 final class TestAgent: Sendable {
     /// What the agent saw, in order.
-    enum Happening: Sendable {
+    enum TestAgentEvent: Sendable {
         case connected
         case request(Peer, RPCRequest)
         case ended
@@ -17,10 +17,10 @@ final class TestAgent: Sendable {
     /// To be given to programs as `XDG_RUNTIME_DIR`.
     let folder: String
     let path: String
-    let happenings: AsyncStream<Happening>
+    let happenings: AsyncStream<TestAgentEvent>
 
     private let listener: Int32
-    private let tell: AsyncStream<Happening>.Continuation
+    private let tell: AsyncStream<TestAgentEvent>.Continuation
     private let answer: @Sendable (Peer, RPCRequest) -> Void
     private let state = Mutex(State())
     private let threads = DispatchGroup()

@@ -88,7 +88,7 @@ struct CachedResponseTests {
 }
 
 @Suite("What is kept of answers")
-struct AnswerCacheTests {
+struct ResponseCacheStorageTests {
     private func key(_ url: String, signedInAt: Double = 1, session: String = "example") throws
         -> ResponseCacheStorage.Key
     {

@@ -18,7 +18,7 @@ struct OutboxMachineTests {
     }
 
     /// A machine that sees its sessions, and a clock.
-    struct Play {
+    struct ScriptedRun {
         var machine = OutboxMachine(seed: 7)
         var elapsed = Duration.zero
         var wake: BootInstant?
@@ -71,7 +71,7 @@ struct OutboxMachineTests {
 
     @Test("one at a time, in order; the next only when the store has the end of the former")
     func order() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a", "b")
         #expect(play.sent == ["a"])
         #expect(play.answers == ["b": .queued])
@@ -88,7 +88,7 @@ struct OutboxMachineTests {
 
     @Test("an end that the store does not take is offered again, and nothing is sent before it has it")
     func storeFails() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a", "b")
         play.answer("a", .success(APIResponse(status: 200)))
         play.handle(.settled("a", .disk(reason: "full")))
@@ -115,7 +115,7 @@ struct OutboxMachineTests {
 
     @Test("a no that the store does not take is kept until dropped, as its caller has gone by then")
     func storeFailsAtNo() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a")
         play.answer("a", .failure(Self.no))
         play.handle(.settled("a", .disk(reason: "full")))
@@ -129,7 +129,7 @@ struct OutboxMachineTests {
 
     @Test("what may pass is tried again, later each time, and the caller is told once that it waits")
     func waits() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a")
         var pauses: [Duration] = []
         for _ in 1...12 {
@@ -146,7 +146,7 @@ struct OutboxMachineTests {
 
     @Test("a final no is told to the caller who waits; else it stays, with the provider's words, and the next goes")
     func final() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a")
         play.answer("a", .failure(Self.no))
         play.handle(.settled("a", nil))
@@ -171,7 +171,7 @@ struct OutboxMachineTests {
     @Test("statuses and causes: which are a no for good, and which are not")
     func finality() throws {
         func isKept(_ error: AgentError) throws -> Bool {
-            var play = try Play()
+            var play = try ScriptedRun()
             try play.add("a")
             play.answer("a", .failure(error))
             return play.answers["a"] == .queued
@@ -193,7 +193,7 @@ struct OutboxMachineTests {
 
     @Test("nothing is tried while nothing can come of it, and at once when that is over")
     func sights() throws {
-        var play = try Play(sights: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
+        var play = try ScriptedRun(sights: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
         try play.add("a")
         #expect(play.sent.isEmpty && play.answers["a"] == .queued && play.wake == nil)
         let shop = try SessionName("shop")
@@ -216,7 +216,7 @@ struct OutboxMachineTests {
 
     @Test("Retry-After holds against a better network, and not against a person")
     func held() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a")
         play.answer("a", .failure(AgentError(.rateLimited, "", retryAfter: .seconds(90))))
         #expect(try #require(play.wake) - play.now.boot >= .seconds(90))
@@ -228,7 +228,7 @@ struct OutboxMachineTests {
 
     @Test("sessions do not wait for each other, and what was there at the start goes first")
     func lanes() throws {
-        var play = try Play(sights: ["shop": Self.open, "wiki": Self.open])
+        var play = try ScriptedRun(sights: ["shop": Self.open, "wiki": Self.open])
         play.handle(.loaded([try Self.entry("a"), try Self.entry("b", in: "wiki"), try Self.entry("c")]))
         #expect(Set(play.sent) == ["a", "b"])
         play.answer("a", .failure(Self.away))
@@ -238,7 +238,7 @@ struct OutboxMachineTests {
 
     @Test("what a person drops is gone, also while it is under way")
     func dropping() throws {
-        var play = try Play()
+        var play = try ScriptedRun()
         try play.add("a", "b")
         play.handle(.dropped(["a"]))
         #expect(play.sent == ["a", "b"])

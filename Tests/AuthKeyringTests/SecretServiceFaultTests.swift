@@ -6,7 +6,7 @@ import Testing
 
 /// A real keyring that is locked, silent, dead, replaced or absent.
 @Suite("When the keyring", .timeLimit(.minutes(2)))
-struct SecretServiceMoodTests {
+struct SecretServiceFaultTests {
     private struct Scene {
         let keyring: PrivateKeyring
         let thread: GLibThread

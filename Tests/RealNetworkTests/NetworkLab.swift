@@ -5,7 +5,7 @@ import TestSupport
 /// A laptop, a gateway and a provider behind it, in network namespaces of their own, and a running authd on the laptop.
 ///
 ///     laptop  near 10.1.0.1 ── far 10.1.0.2  gateway  (provider 10.77.0.1, on its loopback link)
-final class Lab: Sendable {
+final class NetworkLab: Sendable {
     let folder: TemporaryFolder
     let provider: Child
     let port: Int
@@ -25,11 +25,11 @@ final class Lab: Sendable {
     ///   - more: of the agent's environment.
     ///   - wrapper: a command that the agent is started by.
     static func play(
-        _ test: @escaping @Sendable (Lab, _ agent: Child) async throws -> Void, name: String? = nil,
+        _ test: @escaping @Sendable (NetworkLab, _ agent: Child) async throws -> Void, name: String? = nil,
         isSecure: Bool = false,
         with more: [String: String] = [:], wrapping wrapper: [String] = []
     ) async throws {
-        let lab = try await Lab(name: name, isSecure: isSecure)
+        let lab = try await NetworkLab(name: name, isSecure: isSecure)
         let agent = try await lab.startAgent(with: more, wrapping: wrapper)
         let result: Result<Void, any Error>
         do {

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The project as it lies on the disk, read as text: what the house tests look at.
-enum House {
+enum ProjectFiles {
     /// The folder with `Package.swift` in it.
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()

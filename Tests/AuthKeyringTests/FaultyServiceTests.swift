@@ -8,12 +8,12 @@ import Testing
 /// A Secret Service that misbehaves on order, each time after a session was written to it: what is said, and that nothing is
 /// lost.
 @Suite("When a keyring service", .timeLimit(.minutes(2)))
-struct MoodyServiceTests {
+struct FaultyServiceTests {
     private typealias Body = (SecretServiceStore, PrivateKeyring) async throws -> Void
 
     /// - Parameter limit: long, but where a test waits for its end.
     private func with(
-        _ mood: KeyringServices.Mood, limit: Duration = PrivateKeyring.patience, _ body: sending Body
+        _ mood: KeyringServices.Behaviour, limit: Duration = PrivateKeyring.patience, _ body: sending Body
     ) async throws {
         try await PrivateKeyring.with(daemon: false) { keyring in
             try await keyring.startMoody()

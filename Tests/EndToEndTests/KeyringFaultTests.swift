@@ -6,9 +6,9 @@ import Testing
 
 /// The real agent with a keyring that misbehaves when a session is renewed.
 @Suite("While a keyring misbehaves", .serialized, .timeLimit(.minutes(2)))
-struct KeyringMoodTests {
+struct KeyringFaultTests {
     private struct Trouble {
-        let mood: KeyringServices.Mood
+        let mood: KeyringServices.Behaviour
         /// What `agent.info` says of the store.
         let state: JSON
         /// What `authc doctor` says.
