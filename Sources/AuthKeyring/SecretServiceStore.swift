@@ -173,7 +173,7 @@ package actor SecretServiceStore: SessionStore {
         }
     }
 
-    private func tellOfChange(_ path: String) {
+    private func reportStoreChange(_ path: String) {
         if let session = sessions[path] { tellChange.yield(session) }
     }
 }
@@ -187,7 +187,7 @@ extension SecretServiceStore {
     ) async throws(StoreError) -> Value
 
     private func begin() {
-        link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.tellOfChange(path) } }
+        link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.reportStoreChange(path) } }
         link.serviceReplaced = { [weak self] in self?.assumeIsolated { $0.lookForLosses() } }
         thread.begin(link.connected(), limit: limit) { _ in }
     }

@@ -94,7 +94,7 @@ extension Campaign {
             lines.append("  never in \(state): \(events.map { "\($0)" }.joined(separator: ", "))")
         }
         lines.append("Things that happened: \(happenings)")
-        lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.mostCalls) of a session in an hour")
+        lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour")
         lines.append(outbox.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")

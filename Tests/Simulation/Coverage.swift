@@ -16,7 +16,7 @@ package enum MachineState: Int, Sendable, CaseIterable {
             let isLive = seat.snapshot?.status.state == .active
             switch seat.machine.flight?.stage {
             case nil: self = isLive ? .liveIdle : .endedIdle
-            case .proving: self = isLive ? .liveProving : .endedProving
+            case .probingStore: self = isLive ? .liveProving : .endedProving
             case .asking: self = isLive ? .liveAsking : .endedAsking
             case .rereading: self = isLive ? .liveRereading : .endedRereading
             case .saving: self = isLive ? .liveSaving : .endedSaving
@@ -27,7 +27,7 @@ package enum MachineState: Int, Sendable, CaseIterable {
 
 /// What can happen to a machine, results apart.
 package enum EventKind: Int, Sendable, CaseIterable {
-    case tokenWanted, aimedTokenWanted, renewalWanted, rejected, signOutWanted, writeWanted, callerGone
+    case tokenWanted, aimedTokenWanted, renewalWanted, rejected, signOutRequested, writeWanted, callerGone
     case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
     case renewed, finalNo, refused, failed
     case reread, rereadFailed
@@ -45,7 +45,7 @@ package struct Coverage: Sendable {
     /// Calls at the provider.
     package var calls = 0
     /// The most calls of one session in an hour beyond what somebody wished for.
-    package var mostCalls = 0
+    package var maxCalls = 0
 
     package init() {}
 
@@ -58,7 +58,7 @@ package struct Coverage: Sendable {
         for index in seen.indices { seen[index] &+= other.seen[index] }
         answeredFromMemory += other.answeredFromMemory
         calls += other.calls
-        mostCalls = max(mostCalls, other.mostCalls)
+        maxCalls = max(maxCalls, other.maxCalls)
     }
 
     /// Distinct (state, event, state).

@@ -12,7 +12,7 @@ extension SessionEvent {
         case .renewalWanted(let caller): "caller \(caller.number) wants a renewal"
         case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
         case .aimedTokenWanted(let caller, let aim, _): "caller \(caller.number) wants a token for \(aim)"
-        case .signOutWanted(let caller, let revokes):
+        case .signOutRequested(let caller, let revokes):
             "caller \(caller.number) signs out" + (revokes ? "" : ", and the provider is not told")
         case .writeWanted(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
@@ -103,7 +103,7 @@ extension EventKind {
             case .aimedTokenWanted: .aimedTokenWanted
             case .renewalWanted: .renewalWanted
             case .rejected: .rejected
-            case .signOutWanted: .signOutWanted
+            case .signOutRequested: .signOutRequested
             case .writeWanted: .writeWanted
             // The simulated agent dies, and is never stopped.
             case .requestsEndWanted: .writeWanted

@@ -11,7 +11,7 @@ package enum InjectedFault: String, Sendable, CaseIterable {
     case handsOutEndedTokens, takesAnyNoForTheLast
     case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, forgetsCallers
-    case losesPatience, keepsNagging
+    case ignoresTimeout, keepsNagging
     case spendsUnproven
     case dropsLateRevocations, waitsBeyondTheEnd
 
@@ -28,7 +28,7 @@ package enum InjectedFault: String, Sendable, CaseIterable {
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal
         case .answersTwice, .forgetsCallers: .answers
-        case .losesPatience, .keepsNagging: .notices
+        case .ignoresTimeout, .keepsNagging: .notices
         case .spendsUnproven: .proof
         case .dropsLateRevocations: .revoked
         case .waitsBeyondTheEnd: .lastChance

@@ -13,10 +13,10 @@ package enum InvariantChecker {
     /// way, and the wait after it is half of what is left.
     static let lastChance = Duration.seconds(45)
     /// So many things happen in no schedule that makes sense.
-    static let mostHappenings = 200_000
+    static let maxHappenings = 200_000
 
     /// Renewals at one provider, whatever the number of sessions.
-    static let mostInASecond = 10
+    static let maxInASecond = 10
     /// Dates are fractions of seconds since 1970: less than this is lost in them.
     static let rounding = Duration.milliseconds(1)
 
@@ -24,9 +24,9 @@ package enum InvariantChecker {
     ///
     /// Nobody gets a token renewed that is younger than 30 s or a quarter of its life, nor does one that is renewed
     /// unasked live less than 5 s; each renewal may follow on a failed try.
-    static func mostCalls(life: Duration?) -> Int {
-        let young = min(RenewalPolicy.tooYoungToReject.seconds, (life?.seconds ?? 3600) / 4)
-        return 60 + 2 * Int(3600 / max(RenewalPolicy.leastBetween.seconds, young))
+    static func maxCalls(life: Duration?) -> Int {
+        let young = min(RenewalPolicy.minRejectAge.seconds, (life?.seconds ?? 3600) / 4)
+        return 60 + 2 * Int(3600 / max(RenewalPolicy.minInterval.seconds, young))
     }
 }
 
@@ -52,13 +52,13 @@ extension SimulationRun {
     func checkCall(_ session: Int) {
         lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)
         lately.append(now)
-        if lately.count > InvariantChecker.mostInASecond { report(.spread, "\(lately.count) renewals within a second") }
+        if lately.count > InvariantChecker.maxInASecond { report(.spread, "\(lately.count) renewals within a second") }
         if now < heldUntil { report(.hold, "asked, and the provider wanted to be left alone until \(heldUntil)") }
         if networkTold == .portal { report(.portal, "credentials sent while the network is a portal") }
         let count = calls[session].send(at: now)
         history?[session].calls.append(now)
         coverage.calls += 1
-        if count > InvariantChecker.mostCalls(life: calls[session].shortestLife(else: setting.life)) {
+        if count > InvariantChecker.maxCalls(life: calls[session].shortestLife(else: setting.life)) {
             report(.thrift, "\(count) calls within an hour")
         }
     }

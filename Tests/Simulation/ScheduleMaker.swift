@@ -66,9 +66,9 @@ package struct ScheduleMaker {
             return .ask(
                 session, pick([.signOut, .signOut, .signOutQuietly, .signIn, .signIn, .reject(current: true), .write]))
         case .aims: return .ask(session, .aimed(Int.random(in: 0..<3, using: &random)))
-        case .provider: return .provider(makeProviderMood())
+        case .provider: return .provider(makeProviderBehaviour())
         case .network: return .network(pick([.online, .online, .offline, .limited, .portal]))
-        case .store: return .store(makeStoreMood())
+        case .store: return .store(makeStoreBehaviour())
         case .process:
             return .crash(
                 afterActions: Int.random(in: 0...12, using: &random), down: makeDown(), reboot: chance(25))
@@ -94,7 +94,7 @@ package struct ScheduleMaker {
         ])
     }
 
-    private mutating func makeProviderMood() -> ProviderBehaviour {
+    private mutating func makeProviderBehaviour() -> ProviderBehaviour {
         let wait: Duration? = pick([nil, .seconds(1), .seconds(20), .seconds(120), .seconds(900)])
         return pick([
             .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),
@@ -104,7 +104,7 @@ package struct ScheduleMaker {
         ])
     }
 
-    private mutating func makeStoreMood() -> StoreBehaviour {
+    private mutating func makeStoreBehaviour() -> StoreBehaviour {
         pick([
             .ready, .ready, .ready, .locked, .failing, .slow(.seconds(1)), .slow(.seconds(4)),
             .silent(carriesOut: true), .silent(carriesOut: false),

@@ -31,7 +31,7 @@ package enum Simulation {
     package static func play(_ schedule: Schedule, tampering: InjectedFault? = nil, traced: Bool = false) -> Outcome {
         let play = SimulationRun(schedule, tampering: tampering, traced: traced)
         play.run(schedule.moves)
-        play.coverage.mostCalls = play.calls.map(\.most).max() ?? 0
+        play.coverage.maxCalls = play.calls.map(\.most).max() ?? 0
         return Outcome(
             violation: play.violation, coverage: play.coverage, happenings: play.happenings, trace: play.trace ?? [],
             history: play.history ?? [])

@@ -27,7 +27,7 @@ class SimulationBase {
         guard next <= end else { return false }
         now = max(now, next)
         happenings += 1
-        guard happenings < InvariantChecker.mostHappenings else {
+        guard happenings < InvariantChecker.maxHappenings else {
             report(circles, "\(happenings) things happened in one schedule: somebody goes round in circles")
             return false
         }

@@ -82,7 +82,7 @@ extension SimulationRun {
         pauses[session] = nil
         signOuts[session] = nil
         seats[session] = nil
-        tellPerson()
+        updateNotices()
     }
 
     private func publish(_ snapshot: SessionSnapshot, for session: Int) {
@@ -99,7 +99,7 @@ extension SimulationRun {
         seats[session]?.snapshot = snapshot
         pauses[session] = snapshot.pause
         history?[session].note(snapshot.status.state, at: now)
-        tellPerson()
+        updateNotices()
     }
 
     private func deliver(_ answer: SessionReply, to caller: CallerID, of session: Int) {
@@ -108,7 +108,7 @@ extension SimulationRun {
         }
         seats[session]?.callers.remove(at: index)
         if case .token(let result) = answer { checkGivenOut(result.accessToken, session) }
-        if seats[session]?.revokers.remove(caller) != nil { tellProvider(session) }
+        if seats[session]?.revokers.remove(caller) != nil { reportSignOut(session) }
     }
 
     /// Another program has signed in again, and put that into the store in the place of ours.
@@ -202,7 +202,7 @@ extension SimulationRun {
             guard call.error == nil, random.next() & 1 == 0 else { continue }
             call.carryOut(in: &store, at: key(call.session))
             // The store notifies the other agents, whoever has called it.
-            if setting.agents > 1, call.call.isChange { tellOfChange(key(call.session)) }
+            if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         }
         if !running.contains(true) {
             line = RenewalQueue()
@@ -264,7 +264,7 @@ extension SimulationRun {
             guard let record = store.read(key(session)) else { continue }
             if let signIn = signOuts.removeValue(forKey: session), signIn == record.signIn {
                 store.carryOut(.delete, for: key(session))
-                tellOfChange(key(session))
+                reportStoreChange(key(session))
                 continue
             }
             let machine = SessionMachine(
@@ -312,7 +312,7 @@ extension SimulationRun {
         troubledUntil = max(troubledUntil, now)
         networkTold = network
         networkToldAt = now
-        tellPerson()
+        updateNotices()
         for session in seats.indices { tell(session, .networkChanged(network)) }
     }
 }

@@ -4,11 +4,11 @@ import AuthWire
 
 /// What the person is told, by the real ``NoticeMachine``, and whether they had to be.
 extension SimulationRun {
-    func tellPerson(_ event: NoticeEvent? = nil) {
+    func updateNotices(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
         let view = NoticeInput(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
         // With a clock that runs a thousand times too fast, ten minutes are over at once.
-        let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .losesPatience ? 1000 : 1))
+        let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .ignoresTimeout ? 1000 : 1))
         let turn = notices.handle(event ?? .changed(view), at: Moment(boot: boot, wall: moment.wall))
         for case .publish(let change, let notice) in turn.actions {
             switch change {

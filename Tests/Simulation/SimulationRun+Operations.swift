@@ -31,7 +31,7 @@ extension SimulationRun {
         case .removeFromStore(let session):
             guard setting.tellsChanges, storeCalls.isEmpty else { return }
             store.carryOut(.delete, for: key(session))
-            tellOfChange(key(session))
+            reportStoreChange(key(session))
         case .setClock(let jump):
             wasClockSet = true
             clockError += jump
@@ -143,11 +143,11 @@ extension SimulationRun {
         record.tokens.expiresAt = grant.expiresAt
         record.generation += 1
         store.carryOut(.save(record, replacesOther: false), for: key(session))
-        if setting.tellsChanges { tellOfChange(key(session)) }
+        if setting.tellsChanges { reportStoreChange(key(session)) }
     }
 
     /// The store tells all agents that somebody has written or removed a record.
-    func tellOfChange(_ key: Int) {
+    func reportStoreChange(_ key: Int) {
         guard setting.tellsChanges else { return }
         for session in seats(of: key) { tell(session, .storeChanged) }
     }

@@ -18,11 +18,11 @@ extension SimulationRun {
             }
         }
         if revokes { seat.revokers.insert(caller) }
-        tell(session, .signOutWanted(caller, revokes: revokes))
+        tell(session, .signOutRequested(caller, revokes: revokes))
     }
 
     /// Of all that the agent had, once the sign-out is answered.
-    func tellProvider(_ session: Int) {
+    func reportSignOut(_ session: Int) {
         guard let seat = seats[session] else { return }
         for record in seat.machine.signedOutTokens { revoke(record.tokens, session, pauses: []) }
     }

@@ -135,7 +135,7 @@ final class SimulationRun: SimulationBase {
             tell(alarm.session, .wake)
         } else if noticeAlarm == next {
             noticeAlarm = nil
-            tellPerson(.wake)
+            updateNotices(.wake)
         } else if let happening = queue.pop() {
             take(happening)
         }
@@ -160,7 +160,7 @@ final class SimulationRun: SimulationBase {
         case .storeCarriesOut(let number):
             guard let call = storeCalls[number] else { return }
             storeCalls[number]?.carryOut(in: &store, at: key(call.session))
-            if setting.agents > 1, call.call.isChange { tellOfChange(key(call.session)) }
+            if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         case .storeAnswers(let number): takeStoreAnswer(number)
         case .networkTold: networkIsTold()
         case .restart(let agent): restart(agent)

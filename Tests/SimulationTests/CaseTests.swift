@@ -133,7 +133,7 @@ struct CaseTests {
                 SimulationStep<SimulatedOperation>(.time(.seconds(86_400)), .provider(.well)),
             ]
             let outcome = play(moves, seed: seed)
-            #expect(outcome.coverage.mostCalls < 60)
+            #expect(outcome.coverage.maxCalls < 60)
             #expect(outcome.history[0].calls.count < 24 * 40)
         }
     }

@@ -100,7 +100,7 @@ package final class NetworkMonitor: Sendable {
     private func follow(_ event: SleepEvent, _ reactions: Reactions) async {
         switch event {
         case .preparing(let hold):
-            await runner.send(.goingToSleep)
+            await runner.send(.sleeping)
             await prepare(reactions)
             hold.letGo()
         case .resumed: await runner.send(.resumed)

@@ -104,7 +104,7 @@ package actor Outbox {
             handle(.revived(entry.id))
         }
         handle(.flush(entries.map(\.id)))
-        if !machine.isAtRest { try await rest() }
+        if !machine.isIdle { try await rest() }
         return OutboxList(entries: machine.entries.filter { params.isMet(by: $0) }.map(item))
     }
 
@@ -134,11 +134,11 @@ package actor Outbox {
         guard !hasEnded else { throw .stopping }
         let wait = OneShot<Bool>()
         resting.append(wait)
-        guard let isAtRest = await wait.value() else {
+        guard let isIdle = await wait.value() else {
             resting.removeAll { $0 === wait }
             throw .callerGone
         }
-        if !isAtRest { throw .stopping }
+        if !isIdle { throw .stopping }
     }
 
     // MARK: The store
@@ -303,7 +303,7 @@ package actor Outbox {
             case .wakeAt(let deadline): alarms.set(deadline, for: .sending)
             }
         }
-        guard machine.isAtRest else { return }
+        guard machine.isIdle else { return }
         for wait in resting { wait.send(true) }
         resting = []
     }

@@ -107,7 +107,7 @@ package final class Session: Sendable {
     package func signOut(revokes: Bool) async -> (tokens: [SessionRecord], removed: Result<Void, AgentError>) {
         let removed: Result<Void, AgentError>
         do throws(AgentError) {
-            removed = .success(try await finish { .signOutWanted($0, revokes: revokes) })
+            removed = .success(try await finish { .signOutRequested($0, revokes: revokes) })
         } catch {
             removed = .failure(error)
         }

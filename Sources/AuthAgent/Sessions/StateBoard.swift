@@ -19,7 +19,7 @@ package final class StateBoard: Sendable {
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
         var heralds: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
-        var isStoreWanted = false
+        var isStoreRequested = false
         var network: NetworkStatus
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
@@ -90,7 +90,7 @@ package final class StateBoard: Sendable {
 
     package var store: StoreInfo { known.withLock { $0.store } }
     /// Somebody has asked for what is in a store that is not open.
-    package var isStoreWanted: Bool { known.withLock { $0.isStoreWanted } }
+    package var isStoreRequested: Bool { known.withLock { $0.isStoreRequested } }
     package var network: NetworkStatus { known.withLock { $0.network } }
     package var renewals: Int { known.withLock { $0.renewals } }
     package var sessionCount: Int { known.withLock { $0.snapshots.count } }
@@ -226,7 +226,7 @@ package final class StateBoard: Sendable {
         change { known in
             let new = StoreInfo(
                 kind: known.store.kind, state: state, message: message, process: known.store.process)
-            if state == .ready { known.isStoreWanted = false }
+            if state == .ready { known.isStoreRequested = false }
             guard known.store != new else { return [] }
             known.store = new
             return [Change(topic: .store, name: "changed")]
@@ -241,8 +241,8 @@ package final class StateBoard: Sendable {
     /// Somebody asks for what is in the store, which is not open.
     package func noteStoreWanted() {
         let watchers = known.withLock { known in
-            defer { known.isStoreWanted = known.store.state != .ready }
-            return known.isStoreWanted ? [] : Array(known.watchers.values)
+            defer { known.isStoreRequested = known.store.state != .ready }
+            return known.isStoreRequested ? [] : Array(known.watchers.values)
         }
         for watcher in watchers { watcher.yield() }
     }

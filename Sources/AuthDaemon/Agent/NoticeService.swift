@@ -54,7 +54,7 @@ package struct NoticeService: Service {
     private var view: NoticeInput {
         NoticeInput(
             sessions: table.board.statuses(), network: table.board.network.state, store: table.board.store.state,
-            storeKind: table.board.store.kind, isStoreWanted: table.board.isStoreWanted)
+            storeKind: table.board.store.kind, isStoreRequested: table.board.isStoreRequested)
     }
 }
 

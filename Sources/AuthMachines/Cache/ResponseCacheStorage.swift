@@ -33,7 +33,7 @@ package struct ResponseCacheStorage: Sendable {
     }
 
     /// Of one URL, by what `Vary` names: a client's habits are few.
-    private static let mostVariants = 8
+    private static let maxVariants = 8
     /// Of one answer, as a part of the whole: one that is larger would drive out all others.
     private static let largestShare = 4
 
@@ -65,7 +65,7 @@ package struct ResponseCacheStorage: Sendable {
         remove(key)
         answers.removeAll { $0.depends == answer.depends }
         answers.append(answer)
-        if answers.count > Self.mostVariants { answers.removeFirst() }
+        if answers.count > Self.maxVariants { answers.removeFirst() }
         guard answers.allSatisfy({ $0.cost <= limit / Self.largestShare }) else { return }
         let place = Place(answers: answers)
         places[key] = place

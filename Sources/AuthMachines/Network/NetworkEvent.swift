@@ -19,7 +19,7 @@ package enum NetworkEvent: Sendable {
     case skewMeasured(ProviderOrigin, ClockSkew)
     /// The sessions know the state of their places.
     case sessionsNotified
-    case goingToSleep
+    case sleeping
     case resumed
     case clockSet
     case wake

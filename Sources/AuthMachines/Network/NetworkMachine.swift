@@ -67,7 +67,7 @@ package struct NetworkMachine: Machine {
             isNotifying = isNotifyingAgain
             isNotifyingAgain = false
             if isNotifying { turn.act(.notifySessions) }
-        case .goingToSleep: isGoingToSleep = true
+        case .sleeping: isGoingToSleep = true
         case .resumed:
             isGoingToSleep = false
             wakingUntil = turn.now.boot + ProbePolicy.wakingTime
@@ -192,7 +192,7 @@ package struct NetworkMachine: Machine {
             return
         }
         // A page in place of an answer may be the provider's own mistake: a probe tells.
-        if known.lastProbe.map({ now.boot - $0 >= ProbePolicy.leastBetween }) ?? true {
+        if known.lastProbe.map({ now.boot - $0 >= ProbePolicy.minInterval }) ?? true {
             origins[origin]?.nextProbe = now.boot
         }
     }

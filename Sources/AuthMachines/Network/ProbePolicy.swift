@@ -11,7 +11,7 @@ enum ProbePolicy {
     /// Addresses and name servers come within seconds of waking.
     private static let waking = (first: Duration.seconds(1), factor: 1.5, longest: Duration.seconds(4))
     /// Real calls whose answers look strange are no reason to probe more often than this.
-    static let leastBetween = Duration.seconds(5)
+    static let minInterval = Duration.seconds(5)
 
     enum Reason {
         case portal, limited, waking

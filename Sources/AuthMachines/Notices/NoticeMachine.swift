@@ -8,17 +8,17 @@ package struct NoticeInput: Sendable, Equatable {
     package var store: StoreState
     package var storeKind: StoreKind
     /// A request needs what is in a store that is not open.
-    package var isStoreWanted: Bool
+    package var isStoreRequested: Bool
 
     package init(
         sessions: [SessionStatus] = [], network: NetworkState = .online, store: StoreState = .ready,
-        storeKind: StoreKind = .secretService, isStoreWanted: Bool = false
+        storeKind: StoreKind = .secretService, isStoreRequested: Bool = false
     ) {
         self.sessions = sessions
         self.network = network
         self.store = store
         self.storeKind = storeKind
-        self.isStoreWanted = isStoreWanted
+        self.isStoreRequested = isStoreRequested
     }
 }
 
@@ -87,7 +87,7 @@ package struct NoticeMachine: Machine {
             if let notice = shown.removeValue(forKey: subject) { dismissed[subject] = notice.reason }
         case .ended: return setDesktop(on: false, &turn)
         }
-        noteStale(turn.now.boot)
+        updateStaleSince(turn.now.boot)
         settle(&turn)
     }
 
@@ -109,7 +109,7 @@ package struct NoticeMachine: Machine {
         }
     }
 
-    private mutating func noteStale(_ now: BootInstant) {
+    private mutating func updateStaleSince(_ now: BootInstant) {
         var still: [SessionName: BootInstant] = [:]
         for status in view.sessions where isFailing(status) {
             still[status.session] = staleSince[status.session] ?? now
@@ -126,7 +126,7 @@ package struct NoticeMachine: Machine {
     /// All that could be reported now, what matters most first.
     private func wanted(_ now: BootInstant) -> [Notice] {
         let isLocked = view.store == .locked || view.store == .denied
-        let needsKeyring = isLocked && (view.isStoreWanted || view.sessions.contains(where: \.unsaved))
+        let needsKeyring = isLocked && (view.isStoreRequested || view.sessions.contains(where: \.unsaved))
         let ended = view.sessions.filter { $0.state == .signInRequired }.map(Notice.signIn)
         let stale = view.sessions.filter { status in
             staleSince[status.session].map { now - $0 >= Self.patience } ?? false

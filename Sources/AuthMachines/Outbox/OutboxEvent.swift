@@ -56,7 +56,7 @@ package struct Deliverability: Sendable, Equatable {
     }
 
     /// Whether something that stood in the way has gone.
-    func isBetter(than former: Deliverability?) -> Bool {
+    func improves(than former: Deliverability?) -> Bool {
         guard maySend else { return false }
         guard let former, former.maySend else { return true }
         return (isReached && !former.isReached) || since != former.since

@@ -37,10 +37,10 @@ package struct OutboxMachine: Sendable {
         var notBefore: BootInstant?
         /// The provider asked for it: nothing but a person, or its end, breaks it.
         var isHeld = false
-        var sight: Deliverability?
+        var deliverability: Deliverability?
 
         /// Nothing is under way: there is no work, or its end waits for a store that did not take it.
-        var isAtRest: Bool {
+        var isIdle: Bool {
             switch work {
             case .none: true
             case .sending: false
@@ -66,13 +66,13 @@ package struct OutboxMachine: Sendable {
     }
 
     /// Whether nothing is under way, so that what was asked for has been tried.
-    package var isAtRest: Bool { lanes.values.allSatisfy(\.isAtRest) }
+    package var isIdle: Bool { lanes.values.allSatisfy(\.isIdle) }
 
     package func item(_ entry: OutboxEntry, at now: Moment) -> OutboxItem {
         let lane = lanes[entry.session]
         let isNext = next(of: entry.session)?.id == entry.id
         let state: OutboxItem.State =
-            entry.verdict != nil ? .givenUp : lane?.work.id == entry.id && lane?.isAtRest == false ? .sending : .waiting
+            entry.verdict != nil ? .givenUp : lane?.work.id == entry.id && lane?.isIdle == false ? .sending : .waiting
         return OutboxItem(
             id: entry.id, session: entry.session, state: state, request: entry.title,
             idempotencyKey: entry.idempotencyKey, queuedAt: entry.queuedAt.unixSeconds,
@@ -132,7 +132,7 @@ package struct OutboxMachine: Sendable {
             return [Self.settling(id, end)]
         }
         guard case .none = lane.work, isDue, let entry = next(of: session),
-            asAPersonWants || lane.sight?.maySend == true
+            asAPersonWants || lane.deliverability?.maySend == true
         else {
             if isDue { (lane.notBefore, lane.isHeld) = (nil, false) }
             return []
@@ -145,11 +145,11 @@ package struct OutboxMachine: Sendable {
     private mutating func looked(_ sights: [SessionName: Deliverability], at now: Moment) -> [OutboxAction] {
         var actions: [OutboxAction] = []
         for session in Set(entries.map(\.session)).union(lanes.keys).union(sights.keys).sorted() {
-            let former = lanes[session]?.sight
-            let sight = sights[session]
-            guard sight != former else { continue }
-            lanes[session, default: SessionQueue()].sight = sight
-            guard let sight, sight.isBetter(than: former), let lane = lanes[session], !lane.isHeld,
+            let former = lanes[session]?.deliverability
+            let deliverability = sights[session]
+            guard deliverability != former else { continue }
+            lanes[session, default: SessionQueue()].deliverability = deliverability
+            guard let deliverability, deliverability.improves(than: former), let lane = lanes[session], !lane.isHeld,
                 !lane.work.isSettling
             else { continue }
             lanes[session]?.notBefore = nil
@@ -170,7 +170,7 @@ package struct OutboxMachine: Sendable {
         switch result {
         case .success(let response):
             // An answer came: whatever was known of the way there, it is open.
-            lanes[entry.session]?.sight?.maySend = true
+            lanes[entry.session]?.deliverability?.maySend = true
             return settle(entry, .done(response))
         case .failure(let error) where error.isFinalForWrite:
             return settle(entry, awaited.contains(id) ? .toldNo(error) : .givenUp(error))

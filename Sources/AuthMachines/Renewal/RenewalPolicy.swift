@@ -7,14 +7,14 @@ package enum RenewalPolicy {
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)
     /// Between a renewal and the next that nobody asked for, however short a life the provider tells.
-    package static let leastBetween = Duration.seconds(5)
+    package static let minInterval = Duration.seconds(5)
     /// Between a failed try and the next one that a caller's request begins: callers in a loop are no storm at the provider,
     /// and wait no longer than a person would before they try again.
     package static let callerSpacing = Duration.seconds(5)
     /// A token with less left than this is not handed out without trying to renew it first.
-    package static let leastUseful = Duration.seconds(10)
+    package static let minUseful = Duration.seconds(10)
     /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.
-    package static let tooYoungToReject = Duration.seconds(30)
+    package static let minRejectAge = Duration.seconds(30)
     /// A stored token that was issued later than this from now: the clock was wrong then, or is now.
     package static let clockTolerance = Duration.seconds(60)
     /// Dates move by less than this all the time, as a time server trims the clock.
@@ -24,7 +24,7 @@ package enum RenewalPolicy {
     package static func due(start: BootInstant, end: BootInstant, using random: inout SeededRandom) -> BootInstant {
         let life = end - start
         let byShare = start + .seconds(life.seconds * Double.random(in: share, using: &random))
-        return max(start + leastBetween, min(byShare, end - min(margin, life / 4)))
+        return max(start + minInterval, min(byShare, end - min(margin, life / 4)))
     }
 
     /// When a renewal begins after its obstacle went away (network, sleep): who has no token left, or soon none, goes
@@ -61,12 +61,12 @@ package enum RenewalPolicy {
     /// The life a caller gets who does not say how much it needs.
     package static func defaultMinValid(life: Duration?) -> Duration {
         guard let life else { return .zero }
-        return min(leastUseful, life / 10)
+        return min(minUseful, life / 10)
     }
 
     /// Whether a 401 on a token of this age can be answered by renewing it.
     package static func canReject(age: Duration, life: Duration?) -> Bool {
-        guard let life else { return age >= tooYoungToReject }
-        return age >= min(tooYoungToReject, life / 4)
+        guard let life else { return age >= minRejectAge }
+        return age >= min(minRejectAge, life / 4)
     }
 }

@@ -12,33 +12,34 @@ package struct DefaultSession: Sendable {
     /// Sessions are being loaded: any that is still missing may be the default, so it stays as it was.
     package var isHeld = false
     /// The marks that the remaining sessions had when the default session went away. They no longer count.
-    private var void: [SessionName: WallTime] = [:]
+    private var discardedMarks: [SessionName: WallTime] = [:]
 
     package init() {}
 
     /// Called after each change of the sessions or of the settings.
     package mutating func update(_ snapshots: [SessionName: SessionSnapshot]) {
         if let name, snapshots[name] == nil {
-            void = snapshots.compactMapValues(\.defaultSince)
+            discardedMarks = snapshots.compactMapValues(\.defaultSince)
             self.name = nil
         }
-        if !isHeld { name = chosen(among: snapshots, void: void) }
+        if !isHeld { name = chosen(among: snapshots, discardedMarks: discardedMarks) }
     }
 
     /// The default session after `session` has gone.
     package func after(_ session: SessionName, leaves snapshots: [SessionName: SessionSnapshot]) -> SessionName? {
         var left = snapshots
         left[session] = nil
-        return chosen(among: left, void: session == name ? left.compactMapValues(\.defaultSince) : void)
+        return chosen(
+            among: left, discardedMarks: session == name ? left.compactMapValues(\.defaultSince) : discardedMarks)
     }
 
     /// The last one that the user chose; else the one that the settings name; else the one that was signed in when
     /// there was no other; else the only one.
     private func chosen(
-        among snapshots: [SessionName: SessionSnapshot], void: [SessionName: WallTime]
+        among snapshots: [SessionName: SessionSnapshot], discardedMarks: [SessionName: WallTime]
     ) -> SessionName? {
         let marked = snapshots.values.filter {
-            $0.defaultSince != nil && $0.defaultSince != void[$0.status.session]
+            $0.defaultSince != nil && $0.defaultSince != discardedMarks[$0.status.session]
         }
         func latest(_ isImplied: Bool) -> SessionSnapshot? {
             marked.filter { $0.isDefaultImplied == isImplied }

@@ -22,7 +22,7 @@ package enum SessionEvent: Sendable {
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
     /// With `revokes` the provider is told, also of what a renewal brings that is under way.
-    case signOutWanted(CallerID, revokes: Bool = true)
+    case signOutRequested(CallerID, revokes: Bool = true)
     /// Answered once what is in memory is in the store, or could not be written.
     case writeWanted(CallerID)
     /// Answered once no request to the provider is under way.

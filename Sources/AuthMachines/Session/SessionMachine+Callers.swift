@@ -12,8 +12,8 @@ extension SessionMachine {
         } else if isLive(turn.now) {
             let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
             let enough = end.map { $0 - turn.now.boot >= wanted } ?? true
-            let couldBeBetter = !enough && !isYoung(turn.now) && (flight != nil || mayRenew(turn.now))
-            if couldBeBetter { takeOff(&turn) }
+            let couldBeBetter = !enough && !isTooYoungToReject(turn.now) && (flight != nil || mayRenew(turn.now))
+            if couldBeBetter { startRequest(&turn) }
             // Only who asks for more life than there is waits for it.
             guard couldBeBetter, minValid != nil else {
                 return turn.reply(.token(tokenResult), to: caller)
@@ -22,7 +22,7 @@ extension SessionMachine {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .token
-        takeOff(&turn)
+        startRequest(&turn)
     }
 
     /// A person's wish: it does not wait for the end of a back-off, but for a provider that wants to be left alone.
@@ -36,17 +36,17 @@ extension SessionMachine {
         }
         if flight == nil, let barrier { return turn.reply(.failure(barrier), to: caller) }
         waiters[caller] = .renewal
-        takeOff(&turn)
+        startRequest(&turn)
     }
 
     mutating func rejected(
         _ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn
     ) {
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
-        if rejectAimed(token, turn.now) { return turn.reply(.done, to: caller) }
+        if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the one in use stands.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
-        guard !isYoung(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
+        guard !isTooYoungToReject(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
         rejected = true
         lastRejection = turn.now.boot
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
@@ -54,7 +54,7 @@ extension SessionMachine {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .renewal
-        takeOff(&turn)
+        startRequest(&turn)
     }
 
     /// A 401 on a token that has just come. It was revoked elsewhere, or it is refused for a reason that no renewal
@@ -62,26 +62,26 @@ extension SessionMachine {
     /// second kind, or each call to such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
         let isRenewing = flight.map { $0.aim == nil } ?? false
-        let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.tooYoungToReject } ?? false
+        let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.minRejectAge } ?? false
         guard isRenewing || (mayRenew(turn.now) && !wasLately) else { return turn.reply(.done, to: caller) }
         if !isRenewing { lastRejection = turn.now.boot }
         waiters[caller] = .renewal
-        takeOff(&turn)
+        startRequest(&turn)
     }
 
     mutating func signOut(_ caller: CallerID, revokes: Bool, _ turn: inout SessionTurn) {
         guard !isGone else { return turn.reply(.done, to: caller) }
-        for want in [Wait.token, .renewal, .writing] + waiters.values.filter(\.isAimed) {
+        for want in [Wait.token, .renewal, .writing] + waiters.values.filter(\.isTargeted) {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
-        forgetAims()
+        discardTargetedTokens()
         if !signedOut {
             signedOutTokens = latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
         }
-        if let flight, case .asking = flight.stage { unwanted[flight.id] = (record, false) }
+        if let flight, case .asking = flight.stage { lateRequests[flight.id] = (record, false) }
         if revokes {
-            for (id, flight) in unwanted where flight.asked.signIn == record.signIn {
-                unwanted[id]?.isRevoked = true
+            for (id, flight) in lateRequests where flight.asked.signIn == record.signIn {
+                lateRequests[id]?.isRevoked = true
             }
         }
         signedOut = true
@@ -103,7 +103,7 @@ extension SessionMachine {
     /// - Returns: the tokens that are to be revoked, the newest first.
     mutating func abandonTokens() -> [SessionRecord] {
         guard !signedOut else { return [] }
-        if let flight, case .asking = flight.stage { unwanted[flight.id] = (record, true) }
+        if let flight, case .asking = flight.stage { lateRequests[flight.id] = (record, true) }
         return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
     }
 
@@ -113,7 +113,7 @@ extension SessionMachine {
     ) {
         guard !isGone else { return }
         let old = latest
-        forgetAims()
+        discardTargetedTokens()
         // What they signed out is gone; a removal on its way ends before the new session is written.
         answer(.signOut, .done, &turn)
         flight = nil
@@ -127,11 +127,11 @@ extension SessionMachine {
         }
         readAt = nil
         // Whatever the store holds is of an earlier one.
-        wasKept = false
-        mayBeKept = false
+        wasStored = false
+        mayBeStored = false
         comparison = .done
         absentSince = nil
-        takeAsFresh(sentAt: sentAt, now: turn.now)
+        applyNewTokens(sentAt: sentAt, now: turn.now)
         writer.tryAgain()
         answerRenewed(&turn)
     }

@@ -14,15 +14,15 @@ extension SessionMachine {
         case wanted
         case underWay
         /// The store could not be asked. It is when it is ready, and before anything is written.
-        case postponed
+        case deferred
     }
 
     /// Whether the store is to be looked at now.
-    func wantsComparison(_ now: Moment) -> Bool {
+    func needsComparison(_ now: Moment) -> Bool {
         switch comparison {
         case .done, .underWay: false
         case .wanted: secondLook.map { now.boot >= $0 } ?? true
-        case .postponed: isProving || writer.isBehind(latestVersion)
+        case .deferred: isProbingStore || writer.isBehind(latestVersion)
         }
     }
 
@@ -31,8 +31,8 @@ extension SessionMachine {
 
     mutating func storeIsReady(_ now: Moment) {
         writer.tryAgain()
-        if proofFailed {
-            proofFailed = false
+        if storeProbeFailed {
+            storeProbeFailed = false
             planSoon(now)
         }
         if comparison != .done { comparison = .wanted }
@@ -48,19 +48,19 @@ extension SessionMachine {
         switch result {
         case .success(nil):
             writer.readEnded()
-            foundNothing(isLost: isLost, &turn)
+            recordIsMissing(isLost: isLost, &turn)
         case .success(let stored?):
             writer.readEnded()
             absentSince = nil
-            meet(stored, &turn)
+            reconcile(stored, &turn)
             if !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
         case .failure(.failed):
             // It may be one item that cannot be read: a write mends that, and shows whether it is more.
             writer.readEnded()
             absentSince = nil
-            if !writer.isBehind(latestVersion), !isProving { comparison = .postponed }
+            if !writer.isBehind(latestVersion), !isProbingStore { comparison = .deferred }
         case .failure(let error):
-            comparison = .postponed
+            comparison = .deferred
             absentSince = nil
             writer.readFailed(error, at: turn.now.boot, using: &random)
             // What was to be written is refused for turn.now, and who waits for that goes on.
@@ -69,8 +69,8 @@ extension SessionMachine {
         if isWantedAgain { comparison = .wanted }
     }
 
-    private mutating func foundNothing(isLost: Bool, _ turn: inout SessionTurn) {
-        guard wasKept else { return writer.forgetWritten() }
+    private mutating func recordIsMissing(isLost: Bool, _ turn: inout SessionTurn) {
+        guard wasStored else { return writer.forgetWritten() }
         guard let secondLook, turn.now.boot >= secondLook else {
             absentSince = absentSince ?? turn.now.boot
             comparison = .wanted
@@ -78,15 +78,15 @@ extension SessionMachine {
         }
         absentSince = nil
         if isLost { return writer.forgetWritten() }
-        endedElsewhere(&turn)
+        signedOutElsewhere(&turn)
     }
 
     /// Somebody has removed it from the store, which is how a person signs out there.
-    private mutating func endedElsewhere(_ turn: inout SessionTurn) {
+    private mutating func signedOutElsewhere(_ turn: inout SessionTurn) {
         for want in Set(waiters.values) where want != .requestsEnd {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
         }
-        forgetAims()
+        discardTargetedTokens()
         signedOut = true
         flight = nil
         isGone = true
@@ -107,20 +107,20 @@ extension SessionMachine {
         if case .saving(let pending, _) = flight?.stage, version.hasTokens(of: pending.version) {
             flight?.conflicts += 1
         }
-        meet(stored, &turn)
+        reconcile(stored, &turn)
         let isContested = flight.map { $0.conflicts >= Self.mostConflicts } ?? false
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
     }
 
-    private mutating func meet(_ stored: SessionRecord, _ turn: inout SessionTurn) {
+    private mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         kept = stored.tokens
         guard stored.signIn == record.signIn else {
             // Neither dates nor versions tell which is later: clocks are set, and a sign-in may not have seen the other.
-            if wasKept { return takeOver(stored, &turn) }
+            if wasStored { return takeOver(stored, &turn) }
             changeAll { $0.raise(above: stored) }
             return writer.forgetWritten()
         }
-        wasKept = true
+        wasStored = true
         // Changed here and there at once: neither is the newer one, and the last write wins.
         if stored.revision == latest.revision, !stored.hasSameRest(as: latest), writer.lacksRevision(of: latestVersion)
         {
@@ -133,13 +133,13 @@ extension SessionMachine {
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
             }
-            if stored.revision >= pending.revision { changeAll { $0.takeRest(from: stored) } }
+            if stored.revision >= pending.revision { changeAll { $0.adoptUserData(from: stored) } }
             return
         }
-        if case .saving = flight?.stage { merged.takeTokens(from: stored) }
+        if case .saving = flight?.stage { merged.adoptTokens(from: stored) }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
         record = merged
-        if isNewToken { useFound(&turn) }
+        if isNewToken { useStoredTokens(&turn) }
     }
 
     /// Goes on with another sign-in, which somebody has put in the place of this one.
@@ -148,24 +148,24 @@ extension SessionMachine {
         // What another sign-in brought is compared with the profile when it is used.
         originChange = nil
         writer.holds(stored.version)
-        forgetAims()
+        discardTargetedTokens()
         flight = nil
-        useFound(&turn)
+        useStoredTokens(&turn)
     }
 
     /// The tokens in use were found in the store.
-    private mutating func useFound(_ turn: inout SessionTurn) {
+    private mutating func useStoredTokens(_ turn: inout SessionTurn) {
         if case .asking = flight?.stage {
             // There is one renewal at a time, also where its answer is of little use.
             flight?.isOutdated = true
-        } else if !isProving {
+        } else if !isProbingStore {
             flight = nil
         }
         readAt = turn.now.boot
-        takeAsFresh(sentAt: turn.now, now: turn.now)
+        applyNewTokens(sentAt: turn.now, now: turn.now)
         guard isLive(turn.now) else { return }
         // Nothing was asked yet, and the callers of that renewal have what they want.
-        if isProving, flight?.aim == nil { flight = nil }
+        if isProbingStore, flight?.aim == nil { flight = nil }
         answerRenewed(&turn)
     }
 }

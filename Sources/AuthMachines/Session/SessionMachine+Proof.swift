@@ -11,17 +11,17 @@ extension SessionMachine {
     /// A provider that does not rotate is not known before it was asked: every refresh token counts as one that is spent.
     ///
     /// A record that the store never held, and has refused, is in memory alone: spending its token takes nothing away.
-    var needsProof: Bool {
+    var needsStoreProbe: Bool {
         guard !storeAccepts, record.tokens.refreshToken != nil else { return false }
-        return wasKept || mayBeKept || writer.isSaving
+        return wasStored || mayBeStored || writer.isSaving
     }
 
-    var isProving: Bool {
-        if case .proving = flight?.stage { true } else { false }
+    var isProbingStore: Bool {
+        if case .probingStore = flight?.stage { true } else { false }
     }
 
     /// The flight's second stage: asks with the tokens that are in use now.
-    mutating func askProvider(_ turn: inout SessionTurn) {
+    mutating func sendToProvider(_ turn: inout SessionTurn) {
         guard let flight else { return }
         requests.insert(flight.id)
         self.flight?.stage = .asking
@@ -31,11 +31,11 @@ extension SessionMachine {
     }
 
     /// The store has answered a call: a renewal that waited for it goes on, or has failed.
-    mutating func storeAnswered(_ turn: inout SessionTurn) {
-        guard isProving, !signedOut else { return }
-        if !needsProof {
-            proofFailed = false
-            askProvider(&turn)
+    mutating func storeReplied(_ turn: inout SessionTurn) {
+        guard isProbingStore, !signedOut else { return }
+        if !needsStoreProbe {
+            storeProbeFailed = false
+            sendToProvider(&turn)
         } else if let error = writer.lastError {
             notProven(AgentError(error), &turn)
         }
@@ -44,16 +44,16 @@ extension SessionMachine {
     /// The provider was not asked: its back-off stays as it is, and the store's counts.
     private mutating func notProven(_ error: AgentError, _ turn: inout SessionTurn) {
         if let aim = flight?.aim {
-            aimEnded(aim, .failure(error), &turn)
-            return refuseAims(error, &turn)
+            targetedRequestEnded(aim, .failure(error), &turn)
+            return rejectTargetedWaits(error, &turn)
         }
         flight = nil
-        proofFailed = true
+        storeProbeFailed = true
         lastFailure = error
         failedAt = turn.now.boot
         plan = RenewalPlan(at: writer.retryAt ?? turn.now.boot, now: turn.now)
         answerUnrenewed(error, &turn)
-        refuseAims(error, &turn)
+        rejectTargetedWaits(error, &turn)
     }
 }
 

@@ -7,7 +7,7 @@ extension SessionMachine {
         _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard let flight, flight.id == id, case .asking = flight.stage else {
-            return revoke(unwanted.removeValue(forKey: id), result, &turn)
+            return revoke(lateRequests.removeValue(forKey: id), result, &turn)
         }
         if case .failure(let failure) = result, failure.error.isOriginChange {
             self.flight = nil
@@ -15,13 +15,13 @@ extension SessionMachine {
         }
         if let aim = flight.aim {
             switch result {
-            case .success(let grant): return aimArrived(grant, at: aim, sentAt, &turn)
+            case .success(let grant): return targetedTokenReceived(grant, at: aim, sentAt, &turn)
             case .failure(let failure):
                 guard case .temporary(let error, let retryAfter) = failure else {
-                    return aimEnded(aim, .failure(failure.error), &turn)
+                    return targetedRequestEnded(aim, .failure(failure.error), &turn)
                 }
-                aimEnded(aim, .failure(error), retryAfter: retryAfter, &turn)
-                refuseAims(error, &turn)
+                targetedRequestEnded(aim, .failure(error), retryAfter: retryAfter, &turn)
+                rejectTargetedWaits(error, &turn)
                 // Callers of the session's own renewal have waited as long as for one without an answer.
                 if error.kind == .timeout { answerUnrenewed(error, &turn) }
                 return
@@ -57,7 +57,7 @@ extension SessionMachine {
             failed(error, retryAfter: nil, &turn)
         case .failure(.temporary(let error, let retryAfter)):
             failed(error, retryAfter: retryAfter, &turn)
-            refuseAims(error, &turn)
+            rejectTargetedWaits(error, &turn)
         }
     }
 
@@ -69,11 +69,11 @@ extension SessionMachine {
 
     /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
     private func revoke(
-        _ unwanted: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
+        _ lateRequests: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
         _ turn: inout SessionTurn
     ) {
-        guard let unwanted, unwanted.isRevoked, case .success(let grant) = result else { return }
-        var record = unwanted.asked
+        guard let lateRequests, lateRequests.isRevoked, case .success(let grant) = result else { return }
+        var record = lateRequests.asked
         let former = record.tokens
         record.take(grant)
         if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
@@ -88,17 +88,17 @@ extension SessionMachine {
     ) {
         guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
         switch result {
-        case .success(let stored?) where isAnothersWork(stored):
+        case .success(let stored?) where isFromAnotherWriter(stored):
             self.flight = nil
-            if stored.signIn != record.signIn { forgetAims() }
+            if stored.signIn != record.signIn { discardTargetedTokens() }
             adopt(stored, turn.now)
-            takeAsFresh(sentAt: turn.now, now: turn.now)
+            applyNewTokens(sentAt: turn.now, now: turn.now)
             if isLive(turn.now) {
                 answerRenewed(&turn)
             } else if let barrier {
                 failed(barrier, retryAfter: nil, &turn)
             } else {
-                takeOff(&turn)
+                startRequest(&turn)
             }
         case .success:
             self.flight = nil
@@ -114,8 +114,8 @@ extension SessionMachine {
     }
 
     /// Neither what is in use, nor what was written here before, nor what this sign-in has yet to replace.
-    private func isAnothersWork(_ stored: SessionRecord) -> Bool {
-        guard stored.signIn == record.signIn else { return wasKept }
+    private func isFromAnotherWriter(_ stored: SessionRecord) -> Bool {
+        guard stored.signIn == record.signIn else { return wasStored }
         return !stored.tokens.areSame(as: record.tokens) && !(kept.map(stored.tokens.areSame) ?? false)
     }
 
@@ -127,7 +127,7 @@ extension SessionMachine {
         record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
         if !record.tokens.areSame(as: stored.tokens) {
             // Those in use count as newer, and cannot be: what is written now has to be newer than both.
-            record.takeTokens(from: stored)
+            record.adoptTokens(from: stored)
             record.raiseTokens(above: refused)
         }
         writer.found(stored.version)
@@ -136,7 +136,7 @@ extension SessionMachine {
     /// The store has answered for a version, well or not: what waited for that goes on.
     mutating func written(_ version: RecordVersion, _ turn: inout SessionTurn) {
         guard !signedOut else { return }
-        storeAnswered(&turn)
+        storeReplied(&turn)
         defer {
             if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &turn) }
         }
@@ -146,17 +146,17 @@ extension SessionMachine {
             return writer.tryAgain()
         }
         if let aim = flight?.aim, let outcome = flight?.outcome {
-            noteRotation(from: record, to: pending)
+            recordRotation(from: record, to: pending)
             record = pending
-            aimEnded(aim, outcome, &turn)
+            targetedRequestEnded(aim, outcome, &turn)
             return redate(turn.now)
         }
         flight = nil
-        noteRotation(from: record, to: pending)
+        recordRotation(from: record, to: pending)
         record = pending
         rejected = false
         readAt = nil
-        takeLifetime(sentAt: sentAt, now: turn.now)
+        applyLifetime(sentAt: sentAt, now: turn.now)
         redate(turn.now)
         guard isGood(turn.now) else {
             return failed(.endedOnArrival, retryAfter: nil, &turn)
@@ -224,13 +224,13 @@ extension SessionMachine {
     }
 
     /// After a new token nothing holds that was said about the old one.
-    mutating func takeAsFresh(sentAt: Moment, now: Moment) {
+    mutating func applyNewTokens(sentAt: Moment, now: Moment) {
         verdict = nil
         lastFailure = nil
-        proofFailed = false
+        storeProbeFailed = false
         rejected = false
         resetBackoff()
-        takeLifetime(sentAt: sentAt, now: now)
+        applyLifetime(sentAt: sentAt, now: now)
     }
 
     /// What was measured in this run stands, whatever date it is now; what was read is read again.
@@ -238,7 +238,7 @@ extension SessionMachine {
         let isSaving = if case .saving = flight?.stage { true } else { false }
         if let readAt {
             let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
-            takeLifetime(sentAt: now, former: former, now: now)
+            applyLifetime(sentAt: now, former: former, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
             // Where the clock before is believed, callers and the next run are to hear the same.
             if canRenew, !isSaving, obtained == former, obtained < readAt { redate(now) }
@@ -262,7 +262,7 @@ extension SessionMachine {
     /// Turns the record's dates into deadlines, and plans the renewal.
     ///
     /// - Parameter former: since when it was valid by the same dates under another clock.
-    mutating func takeLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
+    mutating func applyLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
         life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
         // Dates that were made under another clock than this one may say that it is yet to be issued. How old it is cannot

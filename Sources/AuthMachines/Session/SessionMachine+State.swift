@@ -18,7 +18,7 @@ extension SessionMachine {
     }
 
     /// Too young for its age to be what is wrong with it, or for a renewal to bring a better one.
-    func isYoung(_ now: Moment) -> Bool {
+    func isTooYoungToReject(_ now: Moment) -> Bool {
         !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
     }
 
@@ -35,7 +35,7 @@ extension SessionMachine {
     /// A try is allowed now: renewable, a network, and not waiting after a failed one.
     func mayRenew(_ now: Moment) -> Bool {
         guard canTry else { return false }
-        guard backoff.failures > 0 || proofFailed, let plan else { return true }
+        guard backoff.failures > 0 || storeProbeFailed, let plan else { return true }
         return plan.at <= now.boot
     }
 

@@ -52,28 +52,28 @@ package struct SessionMachine: Machine {
     /// The tokens that the store is known to hold, and those on their way there.
     var kept: TokenSet?
     /// The store has held this sign-in.
-    var wasKept = false
+    var wasStored = false
     var comparison = Comparison.done
     /// Since when the store has said that it is not there.
     var absentSince: BootInstant?
     /// The store has accepted a write of this session in this run, and is behind the same service since.
     var storeAccepts = false
     /// A write of this sign-in was not answered: the store may hold it.
-    var mayBeKept = false
+    var mayBeStored = false
     /// It has refused one that a renewal waited for, and has said nothing since.
-    var proofFailed = false
+    var storeProbeFailed = false
     private var handedOver: HandedOverSession?
     private var writing: TokenSet?
     /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
     /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
-    var unwanted: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
+    var lateRequests: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Wait] = [:]
     /// To the provider, under way.
     var requests: Set<RenewalRequestID> = []
     /// In memory alone.
     var aimed: [TokenTarget: TargetedToken] = [:]
-    var aimFailures: [TokenTarget: TargetFailure] = [:]
+    var targetFailures: [TokenTarget: TargetFailure] = [:]
     /// How often the refresh token was replaced here.
     var rotations: UInt64 = 0
     /// The provider was seen to revoke tokens for aims when it replaced the refresh token.
@@ -87,7 +87,7 @@ package struct SessionMachine: Machine {
     package struct RenewalRequest: Sendable {
         package enum Stage: Sendable {
             /// Waits for the store to accept a write.
-            case proving
+            case probingStore
             case asking
             case rereading(AgentError)
             /// Brought what waits for the store before anyone is told.
@@ -133,7 +133,7 @@ package struct SessionMachine: Machine {
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.saved(record.version)
         kept = record.tokens
-        wasKept = true
+        wasStored = true
         if let pause { resume(pause, now) }
     }
 
@@ -143,8 +143,8 @@ package struct SessionMachine: Machine {
     ) {
         let record = handedOver.record
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
-        wasKept = handedOver.isKept
-        mayBeKept = handedOver.mayBeKept
+        wasStored = handedOver.isKept
+        mayBeStored = handedOver.mayBeStored
         if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.version) }
         comparison = .wanted
         if let pause { resume(pause, now) }
@@ -164,7 +164,7 @@ package struct SessionMachine: Machine {
         self.means = means
         obtained = now.boot
         random = SeededRandom(seed: seed)
-        takeLifetime(sentAt: sentAt, now: now)
+        applyLifetime(sentAt: sentAt, now: now)
     }
 
     package static let wake = SessionEvent.wake
@@ -179,7 +179,7 @@ package struct SessionMachine: Machine {
             aimedTokenWanted(caller, aim, minValid, &turn)
         case .renewalWanted(let caller): renewalWanted(caller, &turn)
         case .rejected(let caller, let token): rejected(caller, token, &turn)
-        case .signOutWanted(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
+        case .signOutRequested(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
         case .writeWanted(let caller): writeWanted(caller, &turn)
         case .requestsEndWanted(let caller): waiters[caller] = .requestsEnd
         case .callerGone(let caller): waiters[caller] = nil
@@ -214,16 +214,16 @@ package struct SessionMachine: Machine {
         case .saved(let version):
             writer.saved(version)
             storeAccepts = true
-            proofFailed = false
+            storeProbeFailed = false
             kept = writing
-            if version.signIn == record.signIn { wasKept = true }
+            if version.signIn == record.signIn { wasStored = true }
             written(version, &turn)
         case .saveRefused(let version, let stored):
             writer.saveRefused(version)
             saveRefused(version, stored, &turn)
         case .saveFailed(let version, let error):
             writer.saveFailed(version, error, at: now.boot, using: &random)
-            if error.mayBeWritten { mayBeKept = true }
+            if error.mayBeWritten { mayBeStored = true }
             // The removal that waited for this write waits for nothing else.
             if signedOut { writer.tryAgain() }
             written(version, &turn)
@@ -246,14 +246,14 @@ package struct SessionMachine: Machine {
     }
 
     /// Joins the flight in progress, or begins one.
-    mutating func takeOff(for aim: TokenTarget? = nil, _ turn: inout SessionTurn) {
+    mutating func startRequest(for aim: TokenTarget? = nil, _ turn: inout SessionTurn) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
         flight = RenewalRequest(
             id: RenewalRequestID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken,
             aim: aim,
-            stage: .proving)
-        if needsProof { writer.tryAgain() } else { askProvider(&turn) }
+            stage: .probingStore)
+        if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }
 
     /// Changes what users change, in what is in use and in what is on its way to the store, and lets it be written.
@@ -317,14 +317,15 @@ package struct SessionMachine: Machine {
             handOver(nil, &turn)
             if writer.beginDelete(at: turn.now.boot) { turn.act(.delete(record.session)) }
         } else {
-            hurry(turn.now)
-            if let plan, plan.at <= turn.now.boot, mayRenew(turn.now), network == .online { takeOff(&turn) }
-            takeNext(&turn)
+            expedite(turn.now)
+            if let plan, plan.at <= turn.now.boot, mayRenew(turn.now), network == .online { startRequest(&turn) }
+            startNextRequest(&turn)
             let storeCall = nextStoreCall(turn.now)
             // Before the write: the agent may end during it.
-            let mayBeKept = !wasKept && (mayBeKept || writer.isSaving)
+            let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
             handOver(
-                HandedOverSession(record: latest, isKept: wasKept, mayBeKept: mayBeKept, isUnsaved: isUnsaved), &turn)
+                HandedOverSession(record: latest, isKept: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved),
+                &turn)
             if let storeCall { turn.act(storeCall) }
         }
         let snapshot = snapshot(turn.now)
@@ -337,16 +338,16 @@ package struct SessionMachine: Machine {
     }
 
     private mutating func nextStoreCall(_ now: Moment) -> SessionAction? {
-        if wantsComparison(now), writer.beginRead(at: now.boot) {
+        if needsComparison(now), writer.beginRead(at: now.boot) {
             comparison = .underWay
             return .compare
         }
         guard comparison == .done else { return nil }
         if writer.beginSave(latestVersion, at: now.boot) {
             writing = latest.tokens
-            return .save(latest, replacesOther: !wasKept)
+            return .save(latest, replacesOther: !wasStored)
         }
-        if isProving, writer.beginRewrite(latestVersion, at: now.boot) {
+        if isProbingStore, writer.beginRewrite(latestVersion, at: now.boot) {
             writing = latest.tokens
             return .rewrite(latest)
         }
@@ -360,12 +361,12 @@ package struct SessionMachine: Machine {
     }
 
     /// Who has no token left is renewed soon, whatever was planned when there was one.
-    private mutating func hurry(_ now: Moment) {
-        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !proofFailed,
+    private mutating func expedite(_ now: Moment) {
+        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !storeProbeFailed,
             !isLive(now)
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
-        let soon = max(now.boot, obtained + RenewalPolicy.leastBetween) + spread.upperBound
+        let soon = max(now.boot, obtained + RenewalPolicy.minInterval) + spread.upperBound
         if let plan, plan.at <= soon { return }
         plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
     }
@@ -373,7 +374,7 @@ package struct SessionMachine: Machine {
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
         if let retry = writer.retryAt,
-            signedOut || isProving || writer.isBehind(latestVersion) || comparison == .wanted
+            signedOut || isProbingStore || writer.isBehind(latestVersion) || comparison == .wanted
         {
             deadlines.append(retry)
         }

@@ -106,7 +106,7 @@ package struct SignInMachine: Sendable {
     var hasAsked = false
 
     /// A wrong code may be typed again so often; then another sign-in is begun.
-    private static let mostRefusals = 5
+    private static let maxRefusals = 5
 
     /// - Parameter catalog: where other providers are, at which a person may prove who they are.
     /// - Throws: `validation` for an environment, method or field that the profile has not, and for answers that
@@ -242,7 +242,7 @@ package struct SignInMachine: Sendable {
     /// Whether the person may try another answer to the challenge; then that is what comes next.
     package mutating func mayAnswerAgain(after error: AgentError, at now: Moment) -> Bool {
         guard let challenge = method.challenge, sent != nil,
-            [ErrorKind.validation, .refused].contains(error.kind), refusals < Self.mostRefusals
+            [ErrorKind.validation, .refused].contains(error.kind), refusals < Self.maxRefusals
         else { return false }
         refusals += 1
         lastTouched = now.boot

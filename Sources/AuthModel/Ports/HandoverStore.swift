@@ -15,14 +15,14 @@ package struct HandedOverSession: Sendable, Equatable {
     /// The store has held this sign-in: if it is not there any more, somebody has removed it.
     package var isKept: Bool
     /// A write of this sign-in has begun, and its result was not known yet: the store may hold it.
-    package var mayBeKept: Bool
+    package var mayBeStored: Bool
     /// The store has refused the newest of it.
     package var isUnsaved: Bool
 
-    package init(record: SessionRecord, isKept: Bool, mayBeKept: Bool = false, isUnsaved: Bool) {
+    package init(record: SessionRecord, isKept: Bool, mayBeStored: Bool = false, isUnsaved: Bool) {
         self.record = record
         self.isKept = isKept
-        self.mayBeKept = mayBeKept
+        self.mayBeStored = mayBeStored
         self.isUnsaved = isUnsaved
     }
 }

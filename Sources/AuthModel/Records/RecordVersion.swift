@@ -34,8 +34,8 @@ extension SessionRecord {
     /// If neither part is newer, it is the other record's: that is the one in the store, which everybody sees.
     package func merged(with other: SessionRecord) -> SessionRecord {
         var merged = self
-        if !hasNewerTokens(than: other) { merged.takeTokens(from: other) }
-        if revision <= other.revision { merged.takeRest(from: other) }
+        if !hasNewerTokens(than: other) { merged.adoptTokens(from: other) }
+        if revision <= other.revision { merged.adoptUserData(from: other) }
         return merged
     }
 
@@ -68,14 +68,14 @@ extension SessionRecord {
         corrections = max(corrections, other.corrections)
     }
 
-    package mutating func takeTokens(from other: SessionRecord) {
+    package mutating func adoptTokens(from other: SessionRecord) {
         tokens = other.tokens
         generation = other.generation
         corrections = other.corrections
     }
 
     /// All that users change.
-    package mutating func takeRest(from other: SessionRecord) {
+    package mutating func adoptUserData(from other: SessionRecord) {
         user = other.user
         rawUser = other.rawUser
         userReceivedAt = other.userReceivedAt
@@ -90,13 +90,13 @@ extension SessionRecord {
 
     private func hasSameTokenPart(as other: SessionRecord) -> Bool {
         var mine = self
-        mine.takeTokens(from: other)
+        mine.adoptTokens(from: other)
         return mine == self
     }
 
     package func hasSameRest(as other: SessionRecord) -> Bool {
         var mine = self
-        mine.takeRest(from: other)
+        mine.adoptUserData(from: other)
         return mine == self
     }
 }

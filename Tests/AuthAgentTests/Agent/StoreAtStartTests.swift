@@ -43,12 +43,12 @@ struct StoreAtStartTests {
         let store = FlakyStore(failing: 1, with: .locked)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, _ in
-            #expect(!table.board.isStoreWanted)
+            #expect(!table.board.isStoreRequested)
             await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
-            #expect(table.board.isStoreWanted && table.board.store.state == .locked)
+            #expect(table.board.isStoreRequested && table.board.store.state == .locked)
             table.tryStoreNow()
             for await _ in table.board.changes() where table.board.store.state == .ready { break }
-            #expect(!table.board.isStoreWanted)
+            #expect(!table.board.isStoreRequested)
         }
     }
 }

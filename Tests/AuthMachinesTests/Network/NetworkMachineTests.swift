@@ -34,7 +34,7 @@ struct NetworkMachineTests {
         // A place that no session is at is probed as well; a change, and sleep, only make it take longer.
         bench.send(.clearanceRequested(CallerID(4), Bench.plain))
         bench.roam()
-        bench.send(.goingToSleep)
+        bench.send(.sleeping)
         bench.send(.resumed)
         #expect(bench.replies[CallerID(4)] == nil)
         try bench.answer(.reached(isProven: false), for: Bench.plain)
@@ -226,7 +226,7 @@ struct NetworkMachineTests {
     func sleep() throws {
         var bench = Bench(Bench.secure, Bench.own)
         try bench.answer(Self.reached, for: Bench.secure)
-        bench.send(.goingToSleep)
+        bench.send(.sleeping)
         #expect(bench.machine.state(of: Bench.secure) == .limited && bench.machine.state(of: Bench.own) == .limited)
         bench.forgetActions()
         bench.advance(.seconds(7200))
@@ -240,7 +240,7 @@ struct NetworkMachineTests {
     @Test("a network that needs some seconds after waking is waited for, thirty at most")
     func waking() throws {
         var bench = Bench(Bench.secure)
-        bench.send(.goingToSleep)
+        bench.send(.sleeping)
         bench.send(.resumed)
         var probes = 0
         while bench.machine.state(of: Bench.secure) != .online {
@@ -259,7 +259,7 @@ struct NetworkMachineTests {
     func wakingOffline() throws {
         var bench = Bench(Bench.secure)
         bench.roam(.nothing)
-        bench.send(.goingToSleep)
+        bench.send(.sleeping)
         bench.send(.resumed)
         #expect(bench.wakeAt == nil)
         bench.roam()

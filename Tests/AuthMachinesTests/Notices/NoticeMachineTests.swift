@@ -52,7 +52,7 @@ struct NoticeMachineTests {
                 shown: []
             ),
             Row(
-                what: "a locked keyring that somebody wants", view: NoticeInput(store: .locked, isStoreWanted: true),
+                what: "a locked keyring that somebody wants", view: NoticeInput(store: .locked, isStoreRequested: true),
                 shown: [.keyringLocked]),
             Row(
                 what: "a locked keyring that a token waits for",

@@ -99,13 +99,13 @@ struct OutboxMachineTests {
         #expect(play.answers["a"] == .queued)
         let item = try #require(play.machine.entries.first.map { play.machine.item($0, at: play.now) })
         #expect(item.state == .waiting && item.error?.message.contains("is not sent again") == true)
-        #expect(play.machine.isAtRest)
+        #expect(play.machine.isIdle)
         play.handle(.looked([:]))
         #expect(play.sent == ["a"])
         // By itself, whatever else happens.
         play.elapsed += try #require(play.wake) - play.now.boot
         #expect(play.handle(.wake).contains(.remove("a")))
-        #expect(!play.machine.isAtRest)
+        #expect(!play.machine.isIdle)
         #expect(play.sent == ["a"])
         play.handle(.settled("a", nil))
         // Nobody sees the session any more; the answer says that the way is open, and one is in sight again.

@@ -163,7 +163,7 @@ struct MachineBench {
         actions.compactMap { if case .renew(_, let record) = $0 { record } else { nil } }
     }
 
-    var aimedFlights: [RenewalRequestID] {
+    var targetedRequests: [RenewalRequestID] {
         actions.compactMap { if case .obtain(let id, _, _) = $0 { id } else { nil } }
     }
 

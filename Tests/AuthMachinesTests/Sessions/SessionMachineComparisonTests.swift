@@ -244,7 +244,7 @@ struct SessionMachineComparisonTests {
         var bench = MachineBench()
         #expect(bench.handedOver?.record.tokens.accessToken == Secret("token-1"))
         bench.forgetActions()
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         let order = bench.actions.compactMap { action in
             switch action {
             case .handOver(nil): "nothing handed over"

@@ -64,7 +64,7 @@ struct SessionMachineEndsTests {
     @Test("what was removed from the store is removed once")
     func removedOnce() {
         var bench = MachineBench()
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.deletes == 1)
         bench.send(.deleted)
         bench.send(.wake)

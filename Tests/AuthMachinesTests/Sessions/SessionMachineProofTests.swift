@@ -126,7 +126,7 @@ struct SessionMachineProofTests {
     func endedDuringFirstWrite() throws {
         let former = bench(fresh: true)
         let handedOver = try #require(former.handedOver)
-        #expect(handedOver.mayBeKept && !handedOver.isKept)
+        #expect(handedOver.mayBeStored && !handedOver.isKept)
         var next = MachineBench(handedOver: handedOver)
         next.acceptsRewrites = false
         next.send(.renewalWanted(CallerID(1)))
@@ -141,7 +141,7 @@ struct SessionMachineProofTests {
         var former = bench(fresh: true)
         try former.storeRefusesIt(.missing(reason: "no keyring"))
         let handedOver = try #require(former.handedOver)
-        #expect(!handedOver.mayBeKept && !handedOver.isKept)
+        #expect(!handedOver.mayBeStored && !handedOver.isKept)
     }
 
     @Test("by a sign-in whose first write the user is still asked about, that write is waited for")
@@ -160,13 +160,13 @@ struct SessionMachineProofTests {
         var bench = bench()
         let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
-        #expect(bench.aimedFlights.isEmpty)
+        #expect(bench.targetedRequests.isEmpty)
         try bench.storeRefusesRewrite(.waiting)
         #expect(bench.failure(for: 1)?.cause == "keyring_waiting")
         bench.advance(.seconds(10))
         bench.send(.aimedTokenWanted(CallerID(2), aim, minValid: nil))
         try bench.storeTakesRewrite()
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
     }
 
     @Test("one refusal of the store answers all who wait for tokens of their own, not one try for each")
@@ -211,7 +211,7 @@ struct SessionMachineProofTests {
         var bench = bench()
         bench.advance(.seconds(1100))
         bench.tokenWanted(1)
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.deletes == 0)
         try bench.storeRefusesRewrite(.locked)
         #expect(bench.deletes == 1)

@@ -8,7 +8,7 @@ struct SessionMachineSignOutTests {
     @Test("are the tokens in use")
     func inUse() {
         var bench = MachineBench()
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-1")])
         bench.send(.deleted)
         #expect(bench.machine.signedOutTokens.count == 1 && bench.revocations.isEmpty)
@@ -20,7 +20,7 @@ struct SessionMachineSignOutTests {
         bench.advance(.seconds(400))
         bench.send(.renewalWanted(CallerID(1)))
         try bench.provider(gives: "token-2")
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-2"), Secret("token-1")])
     }
 
@@ -31,7 +31,7 @@ struct SessionMachineSignOutTests {
         var bench = MachineBench()
         bench.advance(.seconds(400))
         bench.send(.renewalWanted(CallerID(1)))
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         if isRemoved { bench.send(.deleted) }
         try bench.provider(gives: "token-2")
         let revoked = try #require(bench.revocations.first)
@@ -43,18 +43,18 @@ struct SessionMachineSignOutTests {
     }
 
     @Test("are also those that come for a scope of their own, and after a new sign-in")
-    func lateAim() throws {
+    func lateTarget() throws {
         var bench = MachineBench()
         let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
         bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         bench.send(
             .replaced(
                 MachineBench.otherSignIn(token: "new", life: .seconds(1000), at: bench.elapsed), sentAt: bench.now))
         let grant = Grant(
             accessToken: Secret("aimed"), refreshToken: Secret("rotated"), issuedAt: bench.now.wall,
             expiresAt: bench.now.wall + .seconds(60))
-        bench.send(.flightEnded(try #require(bench.aimedFlights.first), .success(grant), sentAt: bench.now))
+        bench.send(.flightEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
         #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("rotated")])
         #expect(bench.snapshot?.token == Secret("new"))
     }
@@ -64,8 +64,8 @@ struct SessionMachineSignOutTests {
         var bench = MachineBench()
         bench.advance(.seconds(400))
         bench.send(.renewalWanted(CallerID(1)))
-        bench.send(.signOutWanted(CallerID(2), revokes: false))
-        bench.send(.signOutWanted(CallerID(3)))
+        bench.send(.signOutRequested(CallerID(2), revokes: false))
+        bench.send(.signOutRequested(CallerID(3)))
         try bench.provider(gives: "token-2")
         #expect(bench.revocations.map(\.tokens.accessToken) == [Secret("token-2")])
     }
@@ -76,9 +76,9 @@ struct SessionMachineSignOutTests {
         quiet.advance(.seconds(400))
         quiet.send(.renewalWanted(CallerID(1)))
         var failed = quiet
-        quiet.send(.signOutWanted(CallerID(2), revokes: false))
+        quiet.send(.signOutRequested(CallerID(2), revokes: false))
         try quiet.provider(gives: "token-2")
-        failed.send(.signOutWanted(CallerID(2)))
+        failed.send(.signOutRequested(CallerID(2)))
         try failed.provider(fails: .invalidGrant)
         #expect(quiet.revocations.isEmpty && failed.revocations.isEmpty)
     }

@@ -21,7 +21,7 @@ struct SessionMachineTargetTests {
             accessToken: Secret(token), refreshToken: refresh.map { Secret($0) }, issuedAt: bench.now.wall,
             expiresAt: bench.now.wall + .seconds(1000))
         grant.scopes = scopes
-        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .success(grant), sentAt: bench.now))
+        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
     }
 
     @Test("the same wish is the same aim, and nothing of its own is none")
@@ -41,19 +41,19 @@ struct SessionMachineTargetTests {
         let aim = try Self.aim()
         want(&bench, 1, aim)
         want(&bench, 2, aim)
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
         try arrive(&bench, "read-1")
         #expect(bench.token(for: 1) == "read-1")
         #expect(bench.token(for: 2) == "read-1")
         want(&bench, 3, aim)
         #expect(bench.token(for: 3) == "read-1")
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
         bench.tokenWanted(4)
         #expect(bench.token(for: 4) == "token-1")
         // Towards its end another is fetched.
         bench.advance(.seconds(995))
         want(&bench, 5, aim)
-        #expect(bench.flights.count + bench.aimedFlights.count >= 2)
+        #expect(bench.flights.count + bench.targetedRequests.count >= 2)
     }
 
     @Test("a refresh token that came with it is in the store before anybody is told")
@@ -79,10 +79,10 @@ struct SessionMachineTargetTests {
         var bench = MachineBench()
         want(&bench, 1, try Self.aim())
         want(&bench, 2, try Self.aim(["write"]))
-        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .failure(.unreachable), sentAt: bench.now))
+        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .failure(.unreachable), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .providerUnreachable)
         #expect(bench.failure(for: 2)?.kind == .providerUnreachable)
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
     }
 
     @Test("who waits for the session's own renewal meanwhile does not wait for a second answer that does not come")
@@ -91,7 +91,7 @@ struct SessionMachineTargetTests {
         want(&bench, 1, try Self.aim())
         bench.send(.renewalWanted(CallerID(2)))
         let failure = ProviderFailure.temporary(AgentError(.timeout, "no answer"), retryAfter: nil)
-        bench.send(.flightEnded(try #require(bench.aimedFlights.last), .failure(failure), sentAt: bench.now))
+        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .failure(failure), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .timeout)
         #expect(bench.failure(for: 2)?.kind == .timeout)
         #expect(bench.renewals.isEmpty)
@@ -128,7 +128,7 @@ struct SessionMachineTargetTests {
         bench.tokenWanted(4)
         #expect(bench.token(for: 3) == "read-1")
         #expect(bench.token(for: 4) == "token-2")
-        #expect(bench.flights.count == 1 && bench.aimedFlights.count == 1)
+        #expect(bench.flights.count == 1 && bench.targetedRequests.count == 1)
     }
 
     @Test("a suspect token is still returned if it cannot be renewed, and is renewed soon if it is rejected")
@@ -175,7 +175,7 @@ struct SessionMachineTargetTests {
         #expect(bench.snapshot?.status.cause == "tokens_exclusive")
         #expect(bench.snapshot?.status.state == .active)
         want(&bench, 4, aim)
-        #expect(bench.aimedFlights.count == 2)
+        #expect(bench.targetedRequests.count == 2)
         try arrive(&bench, "read-2", refresh: "refresh-4")
         try bench.storeTakesIt()
         #expect(bench.token(for: 4) == "read-2")
@@ -184,7 +184,7 @@ struct SessionMachineTargetTests {
         try bench.provider(gives: "token-3")
         try bench.storeTakesIt()
         want(&bench, 6, aim)
-        #expect(bench.aimedFlights.count == 3)
+        #expect(bench.targetedRequests.count == 3)
     }
 
     @Test("a store that refuses keeps nobody from it, and nothing is lost")
@@ -205,16 +205,16 @@ struct SessionMachineTargetTests {
         want(&bench, 1, try Self.aim(["read"]))
         bench.send(.renewalWanted(CallerID(2)))
         want(&bench, 3, try Self.aim(["write"]))
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
         #expect(bench.flights.isEmpty)
         try arrive(&bench, "read-1", refresh: "refresh-2")
         #expect(bench.flights.isEmpty)
         try bench.storeTakesIt()
         #expect(bench.flights.count == 1)
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
-        #expect(bench.aimedFlights.count == 2)
+        #expect(bench.targetedRequests.count == 2)
         #expect(bench.answer(to: 2) != nil)
         try arrive(&bench, "write-1")
         #expect(bench.token(for: 3) == "write-1")
@@ -226,16 +226,16 @@ struct SessionMachineTargetTests {
         let aim = try Self.aim(nil, "https://api.example.org")
         want(&bench, 1, aim)
         bench.send(
-            .flightEnded(try #require(bench.aimedFlights.last), .failure(.invalidGrant), sentAt: bench.now))
+            .flightEnded(try #require(bench.targetedRequests.last), .failure(.invalidGrant), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .refused)
         #expect(bench.rereads == 0)
         #expect(bench.snapshot?.status.state == .active)
         want(&bench, 2, aim)
         #expect(bench.failure(for: 2) != nil)
-        #expect(bench.aimedFlights.count == 1)
+        #expect(bench.targetedRequests.count == 1)
         bench.advance(.seconds(6))
         want(&bench, 3, aim)
-        #expect(bench.aimedFlights.count == 2)
+        #expect(bench.targetedRequests.count == 2)
     }
 
     @Test("fewer scopes than were asked for are told, and the refresh token that came is kept")
@@ -263,7 +263,7 @@ struct SessionMachineTargetTests {
         bench.send(.rejected(CallerID(4), Secret("read-1")))
         want(&bench, 5, aim)
         #expect(bench.answer(to: 5) == nil)
-        bench.send(.signOutWanted(CallerID(6)))
+        bench.send(.signOutRequested(CallerID(6)))
         #expect(bench.failure(for: 5)?.kind == .notSignedIn)
         want(&bench, 7, aim)
         #expect(bench.failure(for: 7)?.kind == .notSignedIn)
@@ -275,6 +275,6 @@ struct SessionMachineTargetTests {
         bench.send(.networkChanged(.offline))
         want(&bench, 1, try Self.aim())
         #expect(bench.failure(for: 1)?.kind == .offline)
-        #expect(bench.aimedFlights.isEmpty)
+        #expect(bench.targetedRequests.isEmpty)
     }
 }

@@ -213,7 +213,7 @@ struct SessionMachineTests {
     func signOut() throws {
         var bench = MachineBench()
         bench.send(.defaultChosen)
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         #expect(bench.deletes == 0)
         try bench.storeTakesIt()
         #expect(bench.deletes == 1)
@@ -228,14 +228,14 @@ struct SessionMachineTests {
         bench.advance(.seconds(10_000))
         bench.send(.wake)
         #expect(bench.deletes == 1)
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         guard case .done = bench.answer(to: 2) else { throw Unexpected() }
     }
 
     @Test("a sign-out that the store refuses is told, and made good when the store is back")
     func signOutRefused() throws {
         var bench = MachineBench()
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         bench.send(.deleteFailed(.locked))
         #expect(bench.failure(for: 1)?.kind == .keyringLocked)
         #expect(!bench.forgotten)
@@ -250,7 +250,7 @@ struct SessionMachineTests {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
         bench.tokenWanted(1)
-        bench.send(.signOutWanted(CallerID(2)))
+        bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.failure(for: 1)?.kind == .notSignedIn)
         bench.tokenWanted(3)
         #expect(bench.failure(for: 3)?.kind == .notSignedIn)
@@ -353,7 +353,7 @@ struct SessionMachineTests {
     @Test("a new sign-in during a sign-out is written after the removal")
     func signInDuringSignOut() throws {
         var bench = MachineBench()
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.saves.isEmpty)

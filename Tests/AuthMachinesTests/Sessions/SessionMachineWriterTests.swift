@@ -174,7 +174,7 @@ struct SessionMachineWriterTests {
     func signedOut() throws {
         var bench = MachineBench()
         bench.send(.defaultChosen)
-        bench.send(.signOutWanted(CallerID(1)))
+        bench.send(.signOutRequested(CallerID(1)))
         try bench.storeHolds(record("theirs", generation: 2))
         #expect(bench.deletes == 1)
     }

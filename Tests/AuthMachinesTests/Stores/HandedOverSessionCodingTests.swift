@@ -9,7 +9,7 @@ struct HandedOverSessionCodingTests {
             var record = MachineBench.record(token: "token of \(name)\n", life: .seconds(1000))
             record.session = try SessionName(name)
             return HandedOverSession(
-                record: record, isKept: number == 0, mayBeKept: number == 1, isUnsaved: number == 2)
+                record: record, isKept: number == 0, mayBeStored: number == 1, isUnsaved: number == 2)
         }
     }
 
@@ -34,7 +34,7 @@ struct HandedOverSessionCodingTests {
         expectsTheSame()
         sessions[0].record.tokens.accessToken = Secret("another")
         expectsTheSame()
-        sessions[1].mayBeKept = false
+        sessions[1].mayBeStored = false
         expectsTheSame()
         sessions[2].isUnsaved = false
         expectsTheSame()

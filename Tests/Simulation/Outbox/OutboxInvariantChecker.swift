@@ -34,18 +34,18 @@ struct WatchedWrite {
 struct WatchedLane {
     var underWay: Set<String> = []
     var heldUntil = Duration.zero
-    private var sight: Deliverability?
+    private var deliverability: Deliverability?
     var wasAnswered = false
     /// A person is having the outbox tried.
     var isFlushing = false
     /// What may have begun the waits between tries anew.
     private(set) var beginnings = 0
 
-    var maySend: Bool { isFlushing || wasAnswered || sight?.maySend == true }
+    var maySend: Bool { isFlushing || wasAnswered || deliverability?.maySend == true }
 
-    mutating func see(_ sight: Deliverability?) {
-        guard sight != self.sight else { return }
-        self.sight = sight
+    mutating func see(_ deliverability: Deliverability?) {
+        guard deliverability != self.deliverability else { return }
+        self.deliverability = deliverability
         wasAnswered = false
         beginnings += 1
     }

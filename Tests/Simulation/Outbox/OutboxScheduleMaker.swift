@@ -39,7 +39,7 @@ package struct OutboxScheduleMaker {
         switch trouble {
         case .writers: return chance(15) ? .leave : .post(session)
         case .person: return pick([.flush, .drop(session), .revive(session)])
-        case .provider: return .provider(makeMood())
+        case .provider: return .provider(makeBehaviour())
         case .network: return .network(pick([.online, .online, .offline, .portal]))
         case .disk: return .disk(pick([.ready, .ready, .failing, .slow(.seconds(1)), .slow(.seconds(4))]))
         case .process:
@@ -54,7 +54,7 @@ package struct OutboxScheduleMaker {
         }
     }
 
-    private mutating func makeMood() -> WriteBehaviour {
+    private mutating func makeBehaviour() -> WriteBehaviour {
         let wait: Duration? = pick([nil, .seconds(1), .seconds(20), .seconds(900)])
         return pick([
             .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),
