@@ -6,7 +6,7 @@ import X509
 
 /// The certificates by which a page on this machine is known, by swift-certificates.
 extension SystemCryptography {
-    package func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity? {
+    package func makeTLSIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity? {
         let key = P256.Signing.PrivateKey()
         guard let certificate = try? Self.certificate(for: host, key, from: start.date, until: end.date),
             let pem = try? certificate.serializeAsPEM().pemString

@@ -136,10 +136,10 @@ struct KeyLinesTests {
     @Test("the places of the largest text that is read take little memory")
     func memory() throws {
         let table = "[" + (1...25).map { _ in String(repeating: "t", count: 19) }.joined(separator: ".") + "]\n"
-        let text = table + (0..<(KeyScanner.mostPlaces - 25)).map { "k\($0)=1\n" }.joined()
+        let text = table + (0..<(KeyScanner.maxPlaces - 25)).map { "k\($0)=1\n" }.joined()
         let paths = try KeyLines(text).paths
-        #expect(paths.count == KeyScanner.mostPlaces)
-        #expect(paths.reduce(0) { $0 + $1.utf8.count } < KeyScanner.mostPlaces * KeyScanner.longestPath)
+        #expect(paths.count == KeyScanner.maxPlaces)
+        #expect(paths.reduce(0) { $0 + $1.utf8.count } < KeyScanner.maxPlaces * KeyScanner.longestPath)
         #expect(refusal(text + "more = 1") != nil)
     }
 

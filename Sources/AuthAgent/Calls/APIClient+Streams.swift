@@ -64,7 +64,7 @@ extension APIClient {
         await withTaskCancellationHandler {
             await withDiscardingTaskGroup { group in
                 group.addTask { await self.watch(stream, within: limit) }
-                await carried(order, session, by: stream)
+                await performCall(order, session, by: stream)
                 group.cancelAll()
             }
         } onCancel: {
@@ -72,7 +72,7 @@ extension APIClient {
         }
     }
 
-    private func carried(_ order: PreparedCall, _ session: Session, by stream: APIStream) async {
+    private func performCall(_ order: PreparedCall, _ session: Session, by stream: APIStream) async {
         do throws(AgentError) {
             let received = try await exchange(order, session, by: stream)
             if order.template.method != "GET" {

@@ -181,7 +181,7 @@ package final class APIClient: Sendable {
             if let only = order.signIn, only.id != record.signIn { throw only.otherwise }
             // A header of the profile may hold the token: it is the one that is waited for here.
             if let token { record.tokens.accessToken = Secret(token) }
-            if order.waits { try await networkWanted(record) }
+            if order.waits { try await waitForNetwork(record) }
             var request = try order.build(record, with: stream)
             request.headers += conditions
             if token != nil || order.namesTokens { try OriginGuard(record).check(.accessToken, at: request.url) }
@@ -250,7 +250,7 @@ package final class APIClient: Sendable {
     }
 
     /// Returns when the network is there, as far as this session's provider needs one.
-    private func networkWanted(_ record: SessionRecord) async throws(AgentError) {
+    private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
         guard table.provider.needsNetwork(record) else { return }
         for await _ in table.board.changes() where table.board.network.state != .offline { return }
         throw AgentError(.offline, "There was no network in the time allowed.", cause: "offline")

@@ -131,7 +131,7 @@ package final class APIStream: HTTPResponseSink {
     // MARK: The sink
 
     package func begin(_ head: HTTPResponse) -> Bool {
-        guard let download, ResponseDecoder.isNoPage(head, asked: state.withLock { $0.takesPages }) else {
+        guard let download, ResponseDecoder.isAllowedResponse(head, asked: state.withLock { $0.takesPages }) else {
             return false
         }
         upload?.finish(.done)

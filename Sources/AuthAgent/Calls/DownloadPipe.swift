@@ -5,11 +5,11 @@ internal import Synchronization
 
 /// An answer's body on its way from a transport to a client.
 ///
-/// Invariants: at most ``mostHeld`` bytes and one piece more are held; each waiting side is resumed once; what was held
+/// Invariants: at most ``maxHeld`` bytes and one piece more are held; each waiting side is resumed once; what was held
 /// when the provider failed is still given out before the failure is.
 package final class DownloadPipe: Sendable {
     /// Two answers to `api.read`: while one is on its way, the next is filled.
-    private static let mostHeld = 2 * Limits.pieceBytes
+    private static let maxHeld = 2 * Limits.pieceBytes
 
     private struct State {
         var held: [[UInt8]] = []
@@ -107,7 +107,7 @@ package final class DownloadPipe: Sendable {
     /// - Throws: ``TransportError/cancelled`` when nobody wants it.
     func take(_ piece: [UInt8]) async throws(TransportError) {
         _ = hold(piece)
-        try await room(atMost: Self.mostHeld)
+        try await room(atMost: Self.maxHeld)
     }
 
     /// Returns when the client has had everything, the end included, or wants no more.

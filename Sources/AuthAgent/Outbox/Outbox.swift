@@ -9,7 +9,7 @@ package import AuthWire
 /// nobody waits any more, and nobody begins to.
 package actor Outbox {
     /// More is no queue any more, but a program that does not look.
-    package static let mostEntries = 1000
+    package static let maxEntries = 1000
     /// What its alarms are for.
     private enum Alarm { case sending, loading }
 
@@ -23,14 +23,14 @@ package actor Outbox {
     private var machine: OutboxMachine
     private var isLoaded = false
     /// Entries that the user named to be sent after a new sign-in.
-    private var forPresentSignIn: Set<String> = []
+    private var allowedInCurrentSignIn: Set<String> = []
     /// Somebody is at the store, to load or to add: in turn.
     private var isBusy = false
     /// `false`: the desk has ended instead.
     private var turns: [OneShot<Bool>] = []
     private var callers: [String: OneShot<OutboxReply>] = [:]
     /// Of ``flush(_:)``; `false`: the desk has ended instead.
-    private var resting: [OneShot<Bool>] = []
+    private var waitingForIdle: [OneShot<Bool>] = []
     private var hasEnded = false
 
     /// - Parameters:
@@ -59,8 +59,8 @@ package actor Outbox {
         hasEnded = true
         // Theirs are on the disk: the next run sends them.
         for caller in callers.values { caller.send(.queued) }
-        for wait in resting + turns { wait.send(false) }
-        (callers, resting, turns) = ([:], [], [])
+        for wait in waitingForIdle + turns { wait.send(false) }
+        (callers, waitingForIdle, turns) = ([:], [], [])
     }
 
     // MARK: What is asked of it
@@ -90,15 +90,15 @@ package actor Outbox {
     }
 
     package func list(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
-        try await openedIfThere()
+        try await openIfPresent()
         return OutboxList(entries: try chosen(params).map(item))
     }
 
     /// Tries what waits; what was given up too where it is named. Returns when that has been tried.
     package func flush(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
-        try await openedIfThere()
+        try await openIfPresent()
         let entries = try chosen(params)
-        if params.id != nil { forPresentSignIn.formUnion(entries.map(\.id)) }
+        if params.id != nil { allowedInCurrentSignIn.formUnion(entries.map(\.id)) }
         for entry in entries where params.id != nil && entry.verdict != nil {
             try await kept { () async throws(OutboxError) in try await store.note(nil, on: entry.id) }
             handle(.revived(entry.id))
@@ -109,14 +109,14 @@ package actor Outbox {
     }
 
     package func drop(_ params: OutboxParams) async throws(AgentError) -> OutboxList {
-        try await openedIfThere()
+        try await openIfPresent()
         let entries = try chosen(params)
         let items = entries.map(item)
         for entry in entries {
             try await kept { () async throws(OutboxError) in try await store.remove(entry.id) }
         }
         handle(.dropped(entries.map(\.id)))
-        await restIfEmpty()
+        await closeIfEmpty()
         return OutboxList(entries: items)
     }
 
@@ -133,9 +133,9 @@ package actor Outbox {
     private func rest() async throws(AgentError) {
         guard !hasEnded else { throw .stopping }
         let wait = OneShot<Bool>()
-        resting.append(wait)
+        waitingForIdle.append(wait)
         guard let isIdle = await wait.value() else {
-            resting.removeAll { $0 === wait }
+            waitingForIdle.removeAll { $0 === wait }
             throw .callerGone
         }
         if !isIdle { throw .stopping }
@@ -144,7 +144,7 @@ package actor Outbox {
     // MARK: The store
 
     /// Reads what is there; nothing is opened where there is nothing.
-    private func openedIfThere() async throws(AgentError) {
+    private func openIfPresent() async throws(AgentError) {
         if !isLoaded, store.mayHoldEntries { try await opened() }
     }
 
@@ -164,9 +164,9 @@ package actor Outbox {
     private func written(_ request: OutboxRequest, _ record: SessionRecord) async throws(AgentError) -> OutboxEntry {
         try await turn()
         defer { done() }
-        guard machine.entries.count < Self.mostEntries else {
+        guard machine.entries.count < Self.maxEntries else {
             throw AgentError(
-                .busy, "\(Self.mostEntries) writes wait already: `authc outbox list` shows them.", cause: "outbox_full")
+                .busy, "\(Self.maxEntries) writes wait already: `authc outbox list` shows them.", cause: "outbox_full")
         }
         var request = request
         request.session = record.session
@@ -236,7 +236,7 @@ package actor Outbox {
         }
     }
 
-    private func restIfEmpty() async {
+    private func closeIfEmpty() async {
         // It is empty all the same where this is cut off, and is looked at again at the next start.
         guard (try? await turn()) != nil else { return }
         defer { done() }
@@ -270,7 +270,7 @@ package actor Outbox {
     /// A disk that failed tells nobody when it works again: it is tried later.
     private func load() async {
         do throws(AgentError) {
-            try await openedIfThere()
+            try await openIfPresent()
             alarms.set(nil, for: .loading)
         } catch {
             alarms.set(clock.now().boot + Backoff.longest, for: .loading)
@@ -304,8 +304,8 @@ package actor Outbox {
             }
         }
         guard machine.isIdle else { return }
-        for wait in resting { wait.send(true) }
-        resting = []
+        for wait in waitingForIdle { wait.send(true) }
+        waitingForIdle = []
     }
 
     private func send(_ entry: OutboxEntry) async {
@@ -313,7 +313,8 @@ package actor Outbox {
         do throws(AgentError) {
             let found = try await kept { () async throws(OutboxError) in try await store.request(of: entry.id) }
             guard let request = found else { throw .noRequest }
-            result = .success(try await api.send(request, entry, inAnySignIn: forPresentSignIn.contains(entry.id)))
+            result = .success(
+                try await api.send(request, entry, inAnySignIn: allowedInCurrentSignIn.contains(entry.id)))
         } catch {
             result = .failure(error)
         }
@@ -339,7 +340,7 @@ package actor Outbox {
 
     private func settled(_ id: String, _ failure: OutboxError?) async {
         handle(.settled(id, failure))
-        if machine.entries.isEmpty { await restIfEmpty() }
+        if machine.entries.isEmpty { await closeIfEmpty() }
     }
 }
 

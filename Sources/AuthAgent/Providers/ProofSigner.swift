@@ -22,7 +22,7 @@ package final class ProofSigner: Sendable {
     }
 
     /// Of one agent's providers; a place that was forgotten asks again.
-    private static let mostPlaces = 256
+    private static let maxPlaces = 256
 
     let cryptography: (any Cryptography)?
     private let clock: any SystemClock
@@ -70,7 +70,7 @@ package final class ProofSigner: Sendable {
             let nonce = DPoPProof.nonce(in: reply)
         else { return false }
         nonces.withLock { nonces in
-            if nonces.count >= Self.mostPlaces { nonces = [:] }
+            if nonces.count >= Self.maxPlaces { nonces = [:] }
             nonces[place] = nonce
         }
         return DPoPProof.asksForNonce(reply)

@@ -183,7 +183,7 @@ extension ProviderClient {
         let place = server.endpoints.token ?? ""
         var requests = OAuthRequests(
             profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
-            now: await signer.time(at: place), namesClientInForm: await servers.wantsClientInForm(place))
+            now: await signer.time(at: place), namesClientInForm: await servers.requiresClientInForm(place))
         var spoken = profile
         spoken.errors = TokenResponse.errors
         let errors = ErrorDecoder(profile: spoken, purpose: purpose, sentAt: now.wall)
@@ -199,7 +199,7 @@ extension ProviderClient {
             } read: {
                 read(errors, $0)
             }
-            if isSecond, case .success = answer { await servers.noteClientInForm(place) }
+            if isSecond, case .success = answer { await servers.recordClientInForm(place) }
             // RFC 6749 §2.3.1 has the client's name in the header alone, and some servers look for it in the form first.
             guard oauth.clientAuthentication == .basic, !requests.namesClientInForm,
                 case .failure(let failure) = answer,

@@ -145,7 +145,7 @@ package struct ProviderClient: Sendable {
         _ aim: TokenTarget, _ record: SessionRecord, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         guard let profile = profile(of: record), profile.oauth != nil else {
-            return .failure(.refused(.noAims(record.provider)))
+            return .failure(.refused(.notOAuth(record.provider)))
         }
         return await renewOAuth(record, at: profile, for: aim, sentAt: sentAt)
     }
@@ -248,7 +248,7 @@ extension AgentError {
                 + "or audience.", cause: "targeted_tokens")
     }
 
-    static func noAims(_ provider: String) -> AgentError {
+    static func notOAuth(_ provider: String) -> AgentError {
         AgentError(.unsupported, "\(provider) has one token for everything: it is no provider of OAuth.")
     }
 }

@@ -36,9 +36,9 @@ package actor ServerMetadataCache {
         return entry.map { ($0.document, now < $0.freshUntil) }
     }
 
-    func wantsClientInForm(_ tokenEndpoint: String) -> Bool { formServers.contains(tokenEndpoint) }
+    func requiresClientInForm(_ tokenEndpoint: String) -> Bool { formServers.contains(tokenEndpoint) }
 
-    func noteClientInForm(_ tokenEndpoint: String) {
+    func recordClientInForm(_ tokenEndpoint: String) {
         if formServers.count >= Self.most { formServers = [] }
         formServers.insert(tokenEndpoint)
     }

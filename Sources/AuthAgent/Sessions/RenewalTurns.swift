@@ -66,7 +66,7 @@ package final class RenewalTurns: Sendable {
                 return (ticket, state.lines[provider]?.isAttended == false)
             }
         }
-        if attends, !workshop.order({ await self.attend(provider) }) { sendAllAway(from: provider) }
+        if attends, !workshop.order({ await self.serveQueue(provider) }) { rejectAll(from: provider) }
         if let turn = await turn.value() { return turn }
         if let ticket { leave(ticket, at: provider) }
         return .stopping
@@ -100,13 +100,13 @@ package final class RenewalTurns: Sendable {
     }
 
     /// Calls one after the other until nobody waits.
-    private func attend(_ provider: Provider) async {
+    private func serveQueue(_ provider: Provider) async {
         while let turn = nextTurn(at: provider) {
             do {
                 try await clock.sleep(until: turn)
             } catch {
                 // The agent is stopping: no renewal begins any more, and none is left waiting.
-                return sendAllAway(from: provider)
+                return rejectAll(from: provider)
             }
             let now = clock.now().boot
             let next = state.withLock { state in
@@ -127,7 +127,7 @@ package final class RenewalTurns: Sendable {
         }
     }
 
-    private func sendAllAway(from provider: Provider) {
+    private func rejectAll(from provider: Provider) {
         let gone = state.withLock { state in state.lines.removeValue(forKey: provider)?.waiting ?? [:] }
         for turn in gone.values { turn.send(.stopping) }
     }

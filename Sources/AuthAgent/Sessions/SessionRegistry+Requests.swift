@@ -40,7 +40,7 @@ extension SessionRegistry {
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
         guard let aim = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
-        guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .noAims(name) }
+        guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // What is exchanged has to be good itself.
         if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }

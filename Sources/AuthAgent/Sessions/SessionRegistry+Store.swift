@@ -14,7 +14,7 @@ extension SessionRegistry {
         firstLoad.open()
         var isAnother = false
         for await state in store.states() {
-            lookAtProcess()
+            updateStoreProcess()
             if state == .missing { isAnother = true }
             guard state == .ready else {
                 // Why it failed is told by the call that has, not by the state.
@@ -32,20 +32,20 @@ extension SessionRegistry {
         }
     }
 
-    private func lookAtProcess() {
+    private func updateStoreProcess() {
         workshop.order { self.board.put(storeProcess: await self.store.process()) }
     }
 
     /// Sessions of the run before, served whatever the store does.
     private func takeOver() async {
         let sessions = handovers.take(of: store.kind).filter { !signOuts.cover($0.record) }
-        board.holdDefault()
-        for session in sessions { await pickUp(session.record, handedOver: session) }
+        board.freezeDefault()
+        for session in sessions { await loadSession(session.record, handedOver: session) }
         await keepFormerDefault(of: sessions.map(\.record))
-        board.releaseDefault()
+        board.unfreezeDefault()
         handovers.flush(of: store.kind)
         guard !sessions.isEmpty else { return }
-        await tellPlaces()
+        await updateNetworkOrigins()
         serving.open()
     }
 
@@ -60,34 +60,34 @@ extension SessionRegistry {
             var damaged: [String: String] = [:]
             let found = try await store.loadAll()
             await keepDefault()
-            board.holdDefault()
+            board.freezeDefault()
             for stored in found {
                 switch stored {
                 case .record(let record) where signOuts.cover(record): await remove(record)
                 case .record(let record):
                     signOuts.end(record.session)
-                    await pickUp(record)
+                    await loadSession(record)
                 case .damaged(let session, let reason): damaged[session] = reason
                 }
             }
             await keepFormerDefault(
                 of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
             // Before anyone is told that the store is ready: then the default session is known.
-            board.releaseDefault()
+            board.unfreezeDefault()
             entries.withLock { entries in
                 entries.loaded = true
                 entries.damaged = damaged
             }
             // A mark that cannot be taken away names a sign-in that is nowhere.
             workshop.order { _ = await self.signOuts.keep() }
-            board.removeHeralds(in: .keyringLocked)
+            board.removePlaceholders(in: .keyringLocked)
             board.put(storeKind: store.kind)
-            await tellPlaces()
+            await updateNetworkOrigins()
             board.put(store: .ready, message: damage)
         } catch {
             board.put(store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message)
             await showLocked()
-            if error.endsUntold { readAgainLater() }
+            if error.reportsNoRecovery { readAgainLater() }
         }
     }
 
@@ -154,7 +154,7 @@ extension SessionRegistry {
     }
 
     /// Has the store looked at anew without waiting for it, as a person is there.
-    package func tryStoreNow() {
+    package func retryStore() {
         workshop.order { await self.personIsHere() }
     }
 }
@@ -170,7 +170,7 @@ extension SessionStatus {
 
 extension StoreError {
     /// A store that is locked, refused or not there tells when that is over; one that failed may not know it did.
-    fileprivate var endsUntold: Bool {
+    fileprivate var reportsNoRecovery: Bool {
         switch self {
         case .failed, .notAnswering: true
         case .locked, .waiting, .dismissed, .sealed, .missing, .denied: false

@@ -122,7 +122,7 @@ package final class SessionRegistry: Sendable {
             await session.profilesChanged()
             await session.checkOrigins()
         }
-        await tellPlaces()
+        await updateNetworkOrigins()
     }
 
     private func followNetwork() async {
@@ -130,12 +130,12 @@ package final class SessionRegistry: Sendable {
             NetworkMonitor.Reactions(
                 publish: { [board] in board.put(network: $0, providers: $1) },
                 publishSkews: { [board] in board.put(clockSkews: $0) },
-                notifySessions: { for session in self.sessions { await self.tellNetwork(session) } },
+                notifySessions: { for session in self.sessions { await self.sendNetworkState(session) } },
                 prepareForSleep: { await self.drain() },
                 clockSet: { for session in self.sessions { await session.handle(.clockSet) } }))
     }
 
-    func tellNetwork(_ session: Session) async {
+    func sendNetworkState(_ session: Session) async {
         while true {
             let origin = await session.origin
             if await session.networkChanged(await network.news(of: origin), at: origin) { return }
@@ -143,7 +143,7 @@ package final class SessionRegistry: Sendable {
     }
 
     /// Where the providers of all sessions are, for the network to look after.
-    func tellPlaces() async {
+    func updateNetworkOrigins() async {
         var places: [String: Set<Probe>] = [:]
         for session in sessions {
             let record = await session.record
@@ -153,11 +153,11 @@ package final class SessionRegistry: Sendable {
     }
 
     /// Has a session renewed without waiting for it. What comes of that is seen in its status.
-    package func tryNow(_ session: SessionName) {
+    package func renewNow(_ session: SessionName) {
         workshop.order { try? await self.session(named: session)?.renew() }
     }
 
-    func pickUp(_ record: SessionRecord, handedOver: HandedOverSession? = nil) async {
+    func loadSession(_ record: SessionRecord, handedOver: HandedOverSession? = nil) async {
         guard session(named: record.session) == nil else { return }
         let (means, pause, seed) = (provider.means(of: record), pauses[record.session], nextSeed())
         let machine =
@@ -169,7 +169,7 @@ package final class SessionRegistry: Sendable {
         let session = add(machine, named: record.session)
         // Before anything could be sent.
         await session.checkOrigins()
-        await tellNetwork(session)
+        await sendNetworkState(session)
         await session.begin()
         // Such a session is good only as long as the provider says so: it is asked, and serves meanwhile.
         if catalog.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
@@ -204,7 +204,7 @@ package final class SessionRegistry: Sendable {
         // What was handed over is served before the store is asked, and it may hold more.
         try await firstLoad.wait()
         if let session = present(name) { return session }
-        if !isLoaded { board.noteStoreWanted() }
+        if !isLoaded { board.recordStoreRequest() }
         throw absence(of: name)
     }
 
@@ -230,8 +230,8 @@ package final class SessionRegistry: Sendable {
         let session = await install(record, sentAt: sentAt, revokesFormer: revokesFormer)
         // The profile may have changed while the user signed in.
         await session.checkOrigins()
-        await tellPlaces()
-        await tellNetwork(session)
+        await updateNetworkOrigins()
+        await sendNetworkState(session)
         try await session.write()
         if board.status(record.session)?.unsaved == false {
             signOuts.end(before: record)
@@ -286,7 +286,7 @@ package final class SessionRegistry: Sendable {
         entries.withLock { $0.sessions[session.name] = nil }
         workshop.order {
             await self.endDefault(marks)
-            await self.tellPlaces()
+            await self.updateNetworkOrigins()
             _ = await self.signOuts.keep()
         }
         if let last { closeConnections(of: last) }

@@ -17,7 +17,7 @@ package final class StateBoard: Sendable {
         private(set) var defaultToken: LiveToken?
         var defaultSession: SessionName? { standard.name }
         /// Of sessions that are known only by name: locked in the store, or being signed in to.
-        var heralds: [SessionName: SessionStatus] = [:]
+        var placeholders: [SessionName: SessionStatus] = [:]
         var store: StoreInfo
         var isStoreRequested = false
         var network: NetworkStatus
@@ -27,7 +27,7 @@ package final class StateBoard: Sendable {
         /// Of changes that were made and not told yet.
         var events: [AgentEvent] = []
         /// A thread tells events, and goes on until there are none.
-        var isTelling = false
+        var isPublishing = false
 
         init(store: StoreInfo, network: NetworkStatus) {
             self.store = store
@@ -50,7 +50,7 @@ package final class StateBoard: Sendable {
         }
 
         func status(_ session: SessionName) -> SessionStatus? {
-            snapshots[session].map { whole($0.status) } ?? heralds[session]
+            snapshots[session].map { whole($0.status) } ?? placeholders[session]
         }
 
         /// With what its own machine does not know.
@@ -122,7 +122,7 @@ package final class StateBoard: Sendable {
 
     package func status(_ session: SessionName?) -> SessionStatus? {
         known.withLock { known in
-            let locked = known.snapshots.isEmpty ? Self.firstLocked(known.heralds) : nil
+            let locked = known.snapshots.isEmpty ? Self.firstLocked(known.placeholders) : nil
             return (session ?? known.defaultSession ?? locked).flatMap { known.status($0) }
         }
     }
@@ -131,7 +131,7 @@ package final class StateBoard: Sendable {
     package func statuses() -> [SessionStatus] {
         known.withLock { known in
             let kept = known.snapshots.values.map { known.whole($0.status) }
-            return kept + known.heralds.values.filter { known.snapshots[$0.session] == nil }
+            return kept + known.placeholders.values.filter { known.snapshots[$0.session] == nil }
         }.sorted { $0.session < $1.session }
     }
 
@@ -171,9 +171,9 @@ package final class StateBoard: Sendable {
     package func prefer(_ session: SessionName?) { changeDefault { $0.preferred = session } }
 
     /// Keeps the default session as it is while sessions are loaded: any that is still missing may be it.
-    package func holdDefault() { changeDefault { $0.isHeld = true } }
+    package func freezeDefault() { changeDefault { $0.isHeld = true } }
 
-    package func releaseDefault() { changeDefault { $0.isHeld = false } }
+    package func unfreezeDefault() { changeDefault { $0.isHeld = false } }
 
     private func changeDefault(_ changed: (inout DefaultSession) -> Void) {
         change { known in
@@ -189,7 +189,7 @@ package final class StateBoard: Sendable {
     /// Shows a session of which no more is known than this, until a snapshot of it comes.
     package func put(herald status: SessionStatus) {
         change { known in
-            guard known.heralds.updateValue(status, forKey: status.session) != status,
+            guard known.placeholders.updateValue(status, forKey: status.session) != status,
                 known.snapshots[status.session] == nil
             else { return [] }
             return [Change(topic: .session, name: "added", session: status.session, status: status)]
@@ -197,9 +197,10 @@ package final class StateBoard: Sendable {
     }
 
     /// Takes such a showing away; without an event where the session itself has come meanwhile.
-    package func removeHerald(of session: SessionName, in state: SessionState) {
+    package func removePlaceholder(of session: SessionName, in state: SessionState) {
         change { known in
-            guard known.heralds[session]?.state == state, var gone = known.heralds.removeValue(forKey: session),
+            guard known.placeholders[session]?.state == state,
+                var gone = known.placeholders.removeValue(forKey: session),
                 known.snapshots[session] == nil
             else { return [] }
             gone.state = .signedOut
@@ -208,9 +209,9 @@ package final class StateBoard: Sendable {
     }
 
     /// Locked sessions are shown for as long as they cannot be read.
-    package func removeHeralds(in state: SessionState) {
-        let names = known.withLock { $0.heralds.values.filter { $0.state == state }.map(\.session) }
-        for name in names { removeHerald(of: name, in: state) }
+    package func removePlaceholders(in state: SessionState) {
+        let names = known.withLock { $0.placeholders.values.filter { $0.state == state }.map(\.session) }
+        for name in names { removePlaceholder(of: name, in: state) }
     }
 
     /// It has changed where a person has moved the sessions.
@@ -239,7 +240,7 @@ package final class StateBoard: Sendable {
     }
 
     /// Somebody asks for what is in the store, which is not open.
-    package func noteStoreWanted() {
+    package func recordStoreRequest() {
         let watchers = known.withLock { known in
             defer { known.isStoreRequested = known.store.state != .ready }
             return known.isStoreRequested ? [] : Array(known.watchers.values)
@@ -284,8 +285,8 @@ package final class StateBoard: Sendable {
                         network: change.topic == .network ? known.network : nil,
                         store: change.topic == .store ? known.store : nil))
             }
-            defer { known.isTelling = true }
-            return (Array(known.watchers.values), !known.isTelling)
+            defer { known.isPublishing = true }
+            return (Array(known.watchers.values), !known.isPublishing)
         }
         for watcher in watchers { watcher.yield() }
         guard tells else { return }
@@ -294,8 +295,8 @@ package final class StateBoard: Sendable {
 
     private func nextEvent() -> AgentEvent? {
         known.withLock { known in
-            known.isTelling = !known.events.isEmpty
-            return known.isTelling ? known.events.removeFirst() : nil
+            known.isPublishing = !known.events.isEmpty
+            return known.isPublishing ? known.events.removeFirst() : nil
         }
     }
 
@@ -307,7 +308,7 @@ package final class StateBoard: Sendable {
         return "changed"
     }
 
-    private static func firstLocked(_ heralds: [SessionName: SessionStatus]) -> SessionName? {
-        heralds.values.filter { $0.state == .keyringLocked }.map(\.session).min()
+    private static func firstLocked(_ placeholders: [SessionName: SessionStatus]) -> SessionName? {
+        placeholders.values.filter { $0.state == .keyringLocked }.map(\.session).min()
     }
 }

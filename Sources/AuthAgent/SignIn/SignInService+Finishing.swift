@@ -45,7 +45,7 @@ extension SignInService {
             of: login.profile, in: login.environment, at: table.clock.now()
         ).get()
         // Cancelled meanwhile: the session is not made, and nobody uses what came for it.
-        guard isUnderWay(login.id) else {
+        guard isInProgress(login.id) else {
             if login.held == nil { discard(grant, of: login) }
             throw .cancelledLogin
         }

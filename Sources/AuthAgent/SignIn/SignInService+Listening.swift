@@ -30,7 +30,7 @@ extension SignInService {
         let now = table.clock.now().wall
         guard let files else {
             let end = now + AuthorizationAttempt.patience + Self.grace
-            let made = tools.cryptography.makePageIdentity(
+            let made = tools.cryptography.makeTLSIdentity(
                 for: redirect.host, from: now + (.zero - Self.grace), until: end)
             guard let made else { throw .internalError("no certificate could be made for \(redirect.uri(port: nil))") }
             return made

@@ -83,7 +83,7 @@ extension SignInService {
         let sentAt = table.clock.now()
         let device = try await table.provider.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
             .mapError(\.error).get()
-        guard isUnderWay(login.id) else { throw .cancelledLogin }
+        guard isInProgress(login.id) else { throw .cancelledLogin }
         var login = login
         login.sendAway(.device(device), until: sentAt.boot + device.lifetime, at: sentAt)
         let waiting = login
@@ -109,12 +109,12 @@ extension SignInService {
         let (listener, fingerprint) = redirect
         do throws(AgentError) {
             let attempt = try await attempt(login, tools, oauth, redirectURI: listener.redirectURI)
-            guard isUnderWay(login.id) else { throw .cancelledLogin }
+            guard isInProgress(login.id) else { throw .cancelledLogin }
             let now = table.clock.now()
             let end = now.boot + AuthorizationAttempt.patience
             var trip = SignInMachine.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
             if let mailbox = listener as? SchemeRedirectListener, case .scheme(let redirect) = oauth.redirect {
-                mailboxes[login.id] = (attempt, mailbox)
+                schemeListeners[login.id] = (attempt, mailbox)
                 trip.scheme = redirect.scheme
             }
             var login = login
@@ -123,7 +123,7 @@ extension SignInService {
             work(for: login.id) {
                 await withTaskGroup(of: Void.self) { group in
                     group.addTask { await self.receive(attempt, at: listener, for: waiting) }
-                    group.addTask { await self.giveUp(waiting.id, at: end) }
+                    group.addTask { await self.expire(waiting.id, at: end) }
                     await group.next()
                     group.cancelAll()
                 }
@@ -161,7 +161,7 @@ extension SignInService {
         }
     }
 
-    private func giveUp(_ id: String, at end: BootInstant) async {
+    private func expire(_ id: String, at end: BootInstant) async {
         do {
             try await table.clock.sleep(until: end)
         } catch {

@@ -19,13 +19,13 @@ package actor SignInService {
     /// Ends the watch over each.
     private var watches: [String: AsyncStream<Never>.Continuation] = [:]
     /// Ends what is done for each while its person is away.
-    private var journeys: [String: AsyncStream<Never>.Continuation] = [:]
+    private var awayTasks: [String: AsyncStream<Never>.Continuation] = [:]
     /// Those that wait for another one to have us registered, by the provider.
     var registering: [String: [AsyncStream<Never>.Continuation]] = [:]
     /// Where a browser is to come back to, bound before the provider registered that address. By sign-in.
     var bound: [String: ListeningRedirect] = [:]
     /// Of those whose person comes back by a scheme of ours.
-    var mailboxes: [String: (attempt: AuthorizationAttempt, mailbox: SchemeRedirectListener)] = [:]
+    var schemeListeners: [String: (attempt: AuthorizationAttempt, mailbox: SchemeRedirectListener)] = [:]
 
     /// - Parameter tools: what signing in by a browser needs; without them it is unsupported.
     package init(table: SessionRegistry, tools: SignInDependencies? = nil) {
@@ -202,8 +202,8 @@ package actor SignInService {
     /// Works on for a sign-in until that ends; then the work is cancelled.
     func work(for id: String, _ work: @escaping @Sendable () async -> Void) {
         let (over, continuation) = AsyncStream<Never>.makeStream()
-        journeys.removeValue(forKey: id)?.finish()
-        journeys[id] = continuation
+        awayTasks.removeValue(forKey: id)?.finish()
+        awayTasks[id] = continuation
         let isAccepted = table.workshop.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
@@ -216,16 +216,16 @@ package actor SignInService {
     }
 
     /// Whether it was not cancelled.
-    func isUnderWay(_ id: String) -> Bool { logins[id] != nil }
+    func isInProgress(_ id: String) -> Bool { logins[id] != nil }
 
     private func end(_ id: String, _ step: Step) -> Step {
         if let login = logins.removeValue(forKey: id) {
-            table.board.removeHerald(of: login.session, in: .signingIn)
+            table.board.removePlaceholder(of: login.session, in: .signingIn)
             if step.kind != .done, let held = login.held { discard(held.grant, of: login) }
         }
         watches.removeValue(forKey: id)?.finish()
-        journeys.removeValue(forKey: id)?.finish()
-        mailboxes[id] = nil
+        awayTasks.removeValue(forKey: id)?.finish()
+        schemeListeners[id] = nil
         tell(id, step)
         return step
     }
@@ -249,7 +249,7 @@ package actor SignInService {
         let isAccepted = table.workshop.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
-                group.addTask { await self.endWhenAbandoned(id) }
+                group.addTask { await self.endWhenIdle(id) }
                 await group.next()
                 group.cancelAll()
             }
@@ -257,7 +257,7 @@ package actor SignInService {
         if !isAccepted { _ = end(id, .failed(id, .stopping)) }
     }
 
-    private func endWhenAbandoned(_ id: String) async {
+    private func endWhenIdle(_ id: String) async {
         while let login = logins[id] {
             let now = table.clock.now().boot
             let deadline = login.lastTouched + Self.patience

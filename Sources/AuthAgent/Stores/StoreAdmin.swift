@@ -79,14 +79,14 @@ package struct StoreAdmin: Sendable {
         guard params.passphrase == nil else {
             throw AgentError(.validation, "Either a passphrase or a key opens the new seal: give one of them.")
         }
-        guard !key.isEmpty, key.count <= mostKeyBytes else {
-            throw AgentError(.validation, "A key has 1 to \(mostKeyBytes) bytes; this one has \(key.count).")
+        guard !key.isEmpty, key.count <= maxKeyBytes else {
+            throw AgentError(.validation, "A key has 1 to \(maxKeyBytes) bytes; this one has \(key.count).")
         }
         return .given(Secret(bytes: key))
     }
 
     /// As much as the agent reads of a key file at its start.
-    private static let mostKeyBytes = 1 << 16
+    private static let maxKeyBytes = 1 << 16
 
     /// The next start looks where the settings say.
     private static func whatToSet(_ change: KeyChange) -> String {

@@ -78,7 +78,7 @@ private struct NoticePerformer: ActionPerformer {
                     topic: .notice, name: change.rawValue, at: clock.now().wall.unixSeconds, session: notice.session,
                     notice: notice.info))
         case .retry(let notice):
-            if let session = notice.session { table.tryNow(session) } else { table.tryStoreNow() }
+            if let session = notice.session { table.renewNow(session) } else { table.retryStore() }
         }
     }
 }

@@ -67,7 +67,7 @@ package struct PreparedCall: Sendable {
     /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
     package func reader(sentAt: WallTime?) -> ResponseDecoder {
         ResponseDecoder(
-            profile: profile, sentAt: sentAt, takesPages: takesPages, hadToken: bearer,
+            profile: profile, sentAt: sentAt, takesPages: takesPages, sentToken: bearer,
             needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }
 

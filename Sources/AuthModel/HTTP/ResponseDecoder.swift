@@ -7,13 +7,13 @@ package struct ResponseDecoder: Sendable {
     /// Whether the caller asked for a page for people.
     let takesPages: Bool
     /// Whether the call had the session's access token.
-    var hadToken = true
+    var sentToken = true
     /// Whether anybody here looks into the answer. If not, its JSON is checked and passed on as text: as values it would take
     /// thirty times its size.
     var needsValues = true
 
     package func read(_ reply: HTTPResponse) -> Result<APIResponse, ProviderFailure> {
-        let errors = ErrorDecoder(profile: profile, purpose: hadToken ? .call : .openCall, sentAt: sentAt)
+        let errors = ErrorDecoder(profile: profile, purpose: sentToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
         // 304 answers only those who asked whether what they have still holds.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
@@ -57,7 +57,7 @@ package struct ResponseDecoder: Sendable {
     private static func isPage(_ reply: HTTPResponse) -> Bool { mediaType(reply)?.contains("html") ?? false }
 
     /// Whether the beginning of an answer is none of a page for people, or one was asked for.
-    package static func isNoPage(_ head: HTTPResponse, asked: Bool) -> Bool {
+    package static func isAllowedResponse(_ head: HTTPResponse, asked: Bool) -> Bool {
         if asked { return true }
         if case .page = ResponseBody(head) { return false }
         return true

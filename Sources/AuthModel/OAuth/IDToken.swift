@@ -40,7 +40,7 @@ package struct IDToken: Sendable {
 
     /// Those of a set (RFC 7517 §5) that may have signed it: of its kind, meant for that, and by the name it gives.
     package func keys(in set: JSON) -> [JSON] {
-        (set["keys"]?.arrayValue ?? []).prefix(Self.mostKeys).filter { key in
+        (set["keys"]?.arrayValue ?? []).prefix(Self.maxKeys).filter { key in
             key["kty"]?.stringValue == keyType && Self.isLongEnough(key) && (key["use"]?.stringValue ?? "sig") == "sig"
                 && (key["alg"]?.stringValue ?? algorithm) == algorithm
                 && (keyID == nil || key["kid"]?.stringValue == nil || key["kid"]?.stringValue == keyID)
@@ -60,7 +60,7 @@ package struct IDToken: Sendable {
     }
 
     /// Each costs a signature check.
-    private static let mostKeys = 64
+    private static let maxKeys = 64
 
     /// What the token has to say, and for whom.
     package struct Expectation: Sendable {

@@ -7,7 +7,7 @@ package struct TokenTarget: Sendable, Hashable {
     package let audience: String?
 
     /// A wish for more is none that a person ever agreed to.
-    private static let mostScopes = 64
+    private static let maxScopes = 64
     /// As long as an address of a resource ever is.
     private static let longestAudience = 2048
 
@@ -16,9 +16,9 @@ package struct TokenTarget: Sendable, Hashable {
     package init?(_ params: TokenGet) throws(AgentError) {
         let scopes = params.scopes ?? []
         guard !scopes.isEmpty || params.audience != nil else { return nil }
-        guard scopes.count <= Self.mostScopes, scopes.allSatisfy(OAuthScope.isOne) else {
+        guard scopes.count <= Self.maxScopes, scopes.allSatisfy(OAuthScope.isOne) else {
             throw .invalidParams(
-                "params.scopes: expected at most \(Self.mostScopes) scopes, each without a space; found something else."
+                "params.scopes: expected at most \(Self.maxScopes) scopes, each without a space; found something else."
             )
         }
         if let audience = params.audience {

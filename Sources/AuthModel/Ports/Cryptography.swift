@@ -21,7 +21,7 @@ package protocol Cryptography: Sendable {
     /// A certificate that vouches for itself, and for this machine alone, with a key that nobody else has.
     /// - Parameter host: `127.0.0.1`, `::1` or `localhost`.
     /// - Returns: `nil` where none can be made.
-    func makePageIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity?
+    func makeTLSIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity?
 
     /// A person's own, if the key is the certificate's, and that is good now and for that host.
     func pageIdentity(

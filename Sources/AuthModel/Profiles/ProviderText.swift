@@ -7,7 +7,7 @@ package enum ProviderText {
     static let longest = 500
 
     /// Of a list of messages: a form has fewer fields.
-    static let mostDetails = 32
+    static let maxDetails = 32
 
     /// `nil` when nothing visible is left.
     package static func clean(_ text: String) -> String? {

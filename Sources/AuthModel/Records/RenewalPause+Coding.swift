@@ -18,7 +18,7 @@ extension RenewalPause {
         var pauses: [SessionName: RenewalPause] = [:]
         for (name, value) in (try? JSON(parsing: bytes))?.objectValue ?? JSONObject() {
             guard let session = try? SessionName(name), let failures = value["failures"]?.integerValue,
-                (1...mostFailures).contains(failures), let from = value["from"]?.doubleValue,
+                (1...maxFailures).contains(failures), let from = value["from"]?.doubleValue,
                 let until = value["until"]?.doubleValue, from.isFinite, until.isFinite,
                 (0...longest.seconds).contains(until - from)
             else { continue }
@@ -30,5 +30,5 @@ extension RenewalPause {
     }
 
     /// More in a row say nothing more.
-    private static let mostFailures: Int64 = 1_000_000
+    private static let maxFailures: Int64 = 1_000_000
 }

@@ -2,7 +2,7 @@ package import AuthWire
 
 extension SessionRecord {
     /// Members of one user object; a provider that sends new names each time does not make the record grow.
-    private static let mostMembers = 256
+    private static let maxMembers = 256
 
     /// Adds what an answer reports of the user. A member that the answer lacks stays as it was, unless the answer is about
     /// another user.
@@ -22,6 +22,6 @@ extension SessionRecord {
     private static func merged(_ known: JSON?, _ new: JSON?) -> JSON? {
         guard case .object(var object)? = known, case .object(let members)? = new else { return new ?? known }
         for (key, value) in members { object[key] = value }
-        return object.count <= mostMembers ? .object(object) : new
+        return object.count <= maxMembers ? .object(object) : new
     }
 }

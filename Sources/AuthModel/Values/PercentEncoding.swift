@@ -3,7 +3,7 @@ package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
     /// A gateway, a proxy and an application may each decode a path once. A text that still changes after this many rounds
     /// was built to hide something.
-    private static let mostRounds = 4
+    private static let maxRounds = 4
 
     /// Everything but the unreserved characters is encoded, so that the value stays one query value or a part of one path
     /// segment. A server may still decode a path more than once: see ``isOneSegment(_:)`` and ``isPath(_:)``.
@@ -49,11 +49,11 @@ package enum PercentEncoding {
     }
 
     /// The text as it is, decoded once, decoded twice, and so on, until decoding changes nothing.
-    /// - Returns: `nil` if it still changes after ``mostRounds``.
+    /// - Returns: `nil` if it still changes after ``maxRounds``.
     private static func readings(of text: String) -> [[UInt8]]? {
         var reading = Array(text.utf8)
         var readings = [reading]
-        for _ in 0..<mostRounds {
+        for _ in 0..<maxRounds {
             let next = decoded(reading)
             guard next != reading else { return readings }
             readings.append(next)

@@ -17,7 +17,7 @@ struct KeyScanner {
     /// The whole path is kept for each key: this bounds the memory of one place.
     static let longestPath = 512
     /// Keys, tables and elements of arrays. A profile has some hundred; a file of 256 KiB could have a hundred thousand.
-    static let mostPlaces = 10_000
+    static let maxPlaces = 10_000
 
     private let bytes: [UInt8]
     private(set) var places: [String: KeyLines.Place] = [:]
@@ -315,9 +315,9 @@ struct KeyScanner {
 
     private mutating func note(_ path: String, at place: KeyLines.Place? = nil) throws(Refusal) {
         guard places[path] == nil else { return }
-        guard places.count < Self.mostPlaces else {
+        guard places.count < Self.maxPlaces else {
             throw Refusal(
-                line: line, expected: "at most \(Self.mostPlaces) keys, tables and elements of lists", found: "more")
+                line: line, expected: "at most \(Self.maxPlaces) keys, tables and elements of lists", found: "more")
         }
         places[path] = place ?? KeyLines.Place(line: line, order: index)
     }

@@ -30,7 +30,7 @@ struct APIClientTests {
     ) async throws {
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            try await test(table, example.apiDesk)
+            try await test(table, example.apiClient)
         }
     }
 

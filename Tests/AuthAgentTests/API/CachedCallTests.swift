@@ -55,7 +55,7 @@ struct CachedCallTests {
         }
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            try await test(example.apiDesk, example.clock, table)
+            try await test(example.apiClient, example.clock, table)
         }
     }
 

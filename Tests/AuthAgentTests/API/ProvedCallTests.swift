@@ -53,7 +53,7 @@ struct ProvedCallTests {
                 session: try SessionName("example"), provider: "example", environment: "local", method: "password",
                 tokens: tokens, user: nil, rawUser: nil, signedInAt: now))
         let example = try ExampleProvider(store: store, transport: transport, change)
-        try await example.running { table, _ in try await test(table, example.apiDesk, example.clock) }
+        try await example.running { table, _ in try await test(table, example.apiClient, example.clock) }
         return seen.withLock { $0 }
     }
 

@@ -84,7 +84,7 @@ struct LateResultTests {
                     signIn: isOld ? nil : record.signIn, title: "vote", idempotencyKey: "key-a",
                     queuedAt: WallTime(unixSeconds: 1))
                 let params = APIRequest(session: name, method: "POST", path: "/votes", queue: true)
-                let sent = Task { try await example.apiDesk.send(.request(params), entry) }
+                let sent = Task { try await example.apiClient.send(.request(params), entry) }
                 await provider.hold.isReached()
                 try await Self.signIn(desk)
                 let error = await #expect(throws: AgentError.self) { try await sent.value }

@@ -31,7 +31,7 @@ struct OriginChangeTests {
         #expect(status.message?.contains("authc trust -s example") == true)
         #expect(table.liveToken(TokenGet()) == nil)
         let session = SessionParams()
-        let api = example.apiDesk
+        let api = example.apiClient
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await table.token(TokenGet()) }, { _ = try await table.refresh(session) },
             { _ = try await table.validate(session) }, { _ = try await table.user(UserGet(fresh: true)) },

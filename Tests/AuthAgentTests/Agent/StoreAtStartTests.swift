@@ -46,7 +46,7 @@ struct StoreAtStartTests {
             #expect(!table.board.isStoreRequested)
             await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
             #expect(table.board.isStoreRequested && table.board.store.state == .locked)
-            table.tryStoreNow()
+            table.retryStore()
             for await _ in table.board.changes() where table.board.store.state == .ready { break }
             #expect(!table.board.isStoreRequested)
         }

@@ -77,7 +77,7 @@ struct OAuthTableTests {
             profile.renewal = Renewal(kind: .refresh)
             profile.errors = ErrorMap()
         }
-        try await example.running { table, _ in try await test(table, example.apiDesk, example.clock) }
+        try await example.running { table, _ in try await test(table, example.apiClient, example.clock) }
         return seen.withLock { $0 }
     }
 

@@ -70,7 +70,7 @@ struct RenewalTurnsTests {
     }
 
     @Test("where nothing is done any more nobody waits")
-    func workshopClosed() async {
+    func poolClosed() async {
         let here = Self.provider("example")
         let gate = RenewalTurns(clock: clock, workshop: workshop)
         let background = Task { await workshop.run() }

@@ -9,7 +9,7 @@ struct TLSIdentityTests {
 
     private func make(for host: String = "127.0.0.1") throws -> TLSIdentity {
         try #require(
-            SystemCryptography().makePageIdentity(for: host, from: Self.now, until: Self.now + .seconds(60)))
+            SystemCryptography().makeTLSIdentity(for: host, from: Self.now, until: Self.now + .seconds(60)))
     }
 
     private func problem(

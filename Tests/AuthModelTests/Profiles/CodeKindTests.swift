@@ -14,9 +14,9 @@ struct CodeKindTests {
             envelope: .init(pointer: try JSONPointer("/errorCode"), success: 0))
     }
 
-    private func call(_ body: String, status: Int = 200, hadToken: Bool = true) throws -> ProviderFailure? {
+    private func call(_ body: String, status: Int = 200, sentToken: Bool = true) throws -> ProviderFailure? {
         let profile = try Sample.profile { $0.errors = try errors() }
-        let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, takesPages: false, hadToken: hadToken)
+        let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, takesPages: false, sentToken: sentToken)
         return reader.read(Sample.reply(status, body)).failure
     }
 
@@ -47,7 +47,7 @@ struct CodeKindTests {
         let failure = try #require(try call(#"{"errorCode":1401,"errorMsg":"Token is void"}"#))
         #expect(failure.rejectsToken)
         #expect(failure.error.kind == .refused && failure.error.cause == "token_rejected")
-        #expect(try call(#"{"errorCode":1401}"#, hadToken: false)?.rejectsToken == false)
+        #expect(try call(#"{"errorCode":1401}"#, sentToken: false)?.rejectsToken == false)
         let exchange = try Sample.exchange { $0.errors = try errors() }
         let renewal = exchange.readRenewal(
             Sample.reply(200, #"{"errorCode":1401}"#), record: try Sample.record(), sentAt: Sample.sentAt)

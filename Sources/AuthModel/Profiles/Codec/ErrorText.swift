@@ -45,9 +45,9 @@ struct ErrorText {
         let texts: [String]
         switch value {
         case .string(let text): texts = [text]
-        case .array(let elements): texts = elements.prefix(ProviderText.mostDetails).compactMap(text)
+        case .array(let elements): texts = elements.prefix(ProviderText.maxDetails).compactMap(text)
         case .object(let object):
-            texts = object.prefix(ProviderText.mostDetails).compactMap { member in
+            texts = object.prefix(ProviderText.maxDetails).compactMap { member in
                 text(member.value).map { "\(member.key): \($0)" }
             }
         default: texts = []
@@ -59,7 +59,7 @@ struct ErrorText {
         switch value {
         case .string(let text): return text
         case .array(let elements):
-            let texts = elements.prefix(ProviderText.mostDetails).compactMap(\.stringValue)
+            let texts = elements.prefix(ProviderText.maxDetails).compactMap(\.stringValue)
             return texts.isEmpty ? nil : texts.joined(separator: ", ")
         case .object:
             let words = ["message", "msg", "error", "description"].lazy.compactMap { value[$0]?.stringValue }.first
