@@ -51,19 +51,19 @@ package final class BlockingThread: Sendable {
             &made, nil,
             { thread in
                 if let thread = unsafe thread {
-                    unsafe Unmanaged<BlockingThread>.fromOpaque(thread).takeRetainedValue().doAll()
+                    unsafe Unmanaged<BlockingThread>.fromOpaque(thread).takeRetainedValue().runAll()
                 }
                 return nil
             }, Unmanaged.passRetained(self).toOpaque())
         guard failure == 0 else {
             unsafe Unmanaged.passUnretained(self).release()
             // No thread can be had: slow here is better than not done.
-            return doAll()
+            return runAll()
         }
         pthread_detach(made)
     }
 
-    private func doAll() {
+    private func runAll() {
         while let work = next() { work() }
     }
 

@@ -120,7 +120,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
 extension HTTPClient.Configuration {
     fileprivate init(limits: TransportLimits, roots: TrustRoots, route: ProxyRules.Route) {
         self.init(
-            tlsConfiguration: roots.tlsConfiguration(goodbye: TimeAmount(limits.goodbye)),
+            tlsConfiguration: roots.tlsConfiguration(closeNotify: TimeAmount(limits.closeNotify)),
             redirectConfiguration: .disallow,
             timeout: Timeout(
                 connect: TimeAmount(limits.connect), read: TimeAmount(limits.silence),

@@ -27,7 +27,7 @@ final class ClientPool: Sendable {
     private struct State {
         var lastNumber = 0
         /// Pools with lower numbers than this were closed under their requests.
-        var firstKept = 0
+        var firstValid = 0
         /// Every pool that is not closed, by its number.
         var entries: [Int: Entry] = [:]
         /// Where new requests go.
@@ -105,14 +105,14 @@ final class ClientPool: Sendable {
     /// Closes every pool; requests in flight end with an error, later ones begin on new connections.
     func abandon() async {
         let all = state.withLock { state in
-            state.firstKept = state.lastNumber + 1
+            state.firstValid = state.lastNumber + 1
             return state.takeAll()
         }
         await Self.shutDown(all)
     }
 
     func isAbandoned(_ loan: Lease) -> Bool {
-        state.withLock { loan.number < $0.firstKept }
+        state.withLock { loan.number < $0.firstValid }
     }
 
     /// Closes every pool; requests in flight end with an error.

@@ -15,7 +15,7 @@ package struct TransportLimits: Sendable, Equatable {
     /// How long an unused connection is kept; many servers close theirs after 60 s, some after 5 s.
     package var idleConnection: Duration = .seconds(20)
     /// How long a closing connection waits for the other side's goodbye, which a dead network never brings.
-    package var goodbye: Duration = .seconds(1)
+    package var closeNotify: Duration = .seconds(1)
 
     package init() {}
 }

@@ -35,10 +35,10 @@ struct TrustRoots: Sendable {
     }
 
     /// TLS 1.2 (RFC 9325 §3.1.1) or later, certificate and host name checked.
-    func tlsConfiguration(goodbye: TimeAmount) -> TLSConfiguration {
+    func tlsConfiguration(closeNotify: TimeAmount) -> TLSConfiguration {
         var tls = TLSConfiguration.makeClientConfiguration()
         tls.minimumTLSVersion = .tlsv12
-        tls.shutdownTimeout = goodbye
+        tls.shutdownTimeout = closeNotify
         if !added.isEmpty { tls.additionalTrustRoots = [.certificates(added)] }
         return tls
     }

@@ -250,12 +250,12 @@ final class KeyringLink {
     }
 
     /// A call failed, twice, and for none of the reasons that the service tells of by itself.
-    func didFail() {
+    func recordFailure() {
         if states.current == .ready { states.tell(.failed) }
     }
 
     /// A call went well: if it had failed before, it is asked how it is.
-    func didWell() {
+    func recordSuccess() {
         if states.current == .failed { look() }
     }
 

@@ -27,7 +27,7 @@ extension SecretServiceStore {
     }
 
     /// Another service has the name, or the same one again: what was written before is looked for.
-    func lookForLosses() {
+    func findLostItems() {
         for session in writes.keys { tellChange.yield(session) }
     }
 

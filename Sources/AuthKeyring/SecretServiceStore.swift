@@ -15,7 +15,7 @@ package actor SecretServiceStore: SessionStore {
     package static let answerLimit = Duration.seconds(5)
 
     /// That wait to be heard. Who does not hear of one looks at that session's item later.
-    private static let mostChanges = 4096
+    private static let maxChanges = 4096
 
     nonisolated let thread: GLibThread
     private nonisolated let broadcast: StateBroadcast<StoreState>
@@ -50,7 +50,7 @@ package actor SecretServiceStore: SessionStore {
         let link = KeyringLink(address: address, limit: limit, on: thread)
         broadcast = link.states
         self.link = link
-        (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.mostChanges))
+        (changed, tellChange) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(Self.maxChanges))
         thread.perform { self.assumeIsolated { $0.begin() } }
     }
 
@@ -188,7 +188,7 @@ extension SecretServiceStore {
 
     private func begin() {
         link.itemChanged = { [weak self] path in self?.assumeIsolated { $0.reportStoreChange(path) } }
-        link.serviceReplaced = { [weak self] in self?.assumeIsolated { $0.lookForLosses() } }
+        link.serviceReplaced = { [weak self] in self?.assumeIsolated { $0.findLostItems() } }
         thread.begin(link.connected(), limit: limit) { _ in }
     }
 
@@ -214,10 +214,10 @@ extension SecretServiceStore {
     func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
         do throws(StoreError) {
             let value = try await attemptTwice(work)
-            link.didWell()
+            link.recordSuccess()
             return value
         } catch {
-            if case .failed = error, !Task.isCancelled { link.didFail() }
+            if case .failed = error, !Task.isCancelled { link.recordFailure() }
             throw error
         }
     }

@@ -83,8 +83,8 @@ final class WritePrompts {
         wasDismissed = arguments.members.first?.bool ?? true
         let answer =
             wasDismissed ? Answer.dismissed : .agreed(path: path.flatMap { $0.isEmpty || $0 == "/" ? nil : $0 })
-        let wasHeard = shown.answer(.success(answer))
-        if !wasHeard, case .agreed(let path?) = answer { shown.written(path) }
+        let hasReplied = shown.answer(.success(answer))
+        if !hasReplied, case .agreed(let path?) = answer { shown.written(path) }
         ended?(answer)
     }
 

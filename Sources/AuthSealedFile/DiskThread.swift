@@ -17,13 +17,13 @@ final class DiskThread: Sendable {
     private let loop: any EventLoop
     private let limit: Duration
     private let isSilent = Mutex(false)
-    private let tellSilence: @Sendable () -> Void
+    private let reportSilence: @Sendable () -> Void
 
-    /// - Parameter tellSilence: called when the disk has not answered within the limit.
-    init(loop: any EventLoop, limit: Duration, tellSilence: @escaping @Sendable () -> Void) {
+    /// - Parameter reportSilence: called when the disk has not answered within the limit.
+    init(loop: any EventLoop, limit: Duration, reportSilence: @escaping @Sendable () -> Void) {
         self.loop = loop
         self.limit = limit
-        self.tellSilence = tellSilence
+        self.reportSilence = reportSilence
     }
 
     /// Has work done that nobody waits for.
@@ -39,7 +39,7 @@ final class DiskThread: Sendable {
         let promise = loop.makePromise(of: Result<Value, StoreError>.self)
         let turn = WorkClaim()
         let alarm = loop.scheduleTask(in: TimeAmount(limit)) {
-            if turn.give(up: .waiting) || turn.give(up: .begun) { self.fellSilent() }
+            if turn.give(up: .waiting) || turn.give(up: .begun) { self.markSilent() }
             promise.succeed(.failure(.notAnswering(after: limit)))
         }
         thread.submit {
@@ -66,9 +66,9 @@ final class DiskThread: Sendable {
         isSilent.withLock { $0 = false }
     }
 
-    private func fellSilent() {
+    private func markSilent() {
         isSilent.withLock { $0 = true }
-        tellSilence()
+        reportSilence()
     }
 
     private final class WorkClaim: Sendable {

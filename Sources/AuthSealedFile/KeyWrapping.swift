@@ -49,7 +49,7 @@ package struct PassphraseCost: Sendable, Equatable {
     /// Of a file: one that asks for more would take gigabytes.
     static let taken = 10...20
     /// Of an export bundle, whose header anybody may have written: 256 MiB.
-    static let mostForBundles = PassphraseCost(logarithm: 18)
+    static let maxForBundles = PassphraseCost(logarithm: 18)
 
     let logarithm: Int
 

@@ -42,10 +42,10 @@ package struct PassphraseBundles: BundleSealing {
                 guard let wrapping = KeyWrapping(label: header.label), case .passphrase(let cost, _) = wrapping else {
                     throw .damaged("no passphrase has sealed it")
                 }
-                guard cost.logarithm <= PassphraseCost.mostForBundles.logarithm else {
+                guard cost.logarithm <= PassphraseCost.maxForBundles.logarithm else {
                     throw .damaged(
                         "checking its passphrase takes \(cost.mebibytes) MiB, and at most "
-                            + "\(PassphraseCost.mostForBundles.mebibytes) MiB is allowed")
+                            + "\(PassphraseCost.maxForBundles.mebibytes) MiB is allowed")
                 }
                 let key = try Self.key(wrapping, passphrase)
                 guard key.id == header.keyID else { throw .otherKey("") }

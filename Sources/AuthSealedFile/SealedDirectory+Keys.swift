@@ -24,7 +24,7 @@ extension SealedDirectory {
     /// Seals everything with a new key. After an error all can be read, and the next start goes on with it.
     mutating func rekey(_ change: KeyChange) throws(StoreError) {
         let before = try open()
-        var (wrapping, outer) = (before.chest.wrapping, before.chest.outer)
+        var (wrapping, outer) = (before.wrappedKeys.wrapping, before.wrappedKeys.outer)
         switch change {
         case .sameOutside: break
         case .passphrase(let passphrase):
@@ -34,15 +34,15 @@ extension SealedDirectory {
             wrapping = .given
             outer = try Self.outer(wrapping, material)
         }
-        let chest = WrappedKeys(keys: [try .random()] + before.chest.keys, wrapping: wrapping, outer: outer)
-        try folder.replace(WrappedKeys.fileName, with: chest.sealed())
-        opened?.chest = chest
+        let wrappedKeys = WrappedKeys(keys: [try .random()] + before.wrappedKeys.keys, wrapping: wrapping, outer: outer)
+        try folder.replace(WrappedKeys.fileName, with: wrappedKeys.sealed())
+        opened?.wrappedKeys = wrappedKeys
         try finishRekeying()
     }
 
     private mutating func finishRekeying() throws(StoreError) {
-        guard var opened, opened.chest.keys.count > 1 else { return }
-        let newest = opened.chest.keys[0]
+        guard var opened, opened.wrappedKeys.keys.count > 1 else { return }
+        let newest = opened.wrappedKeys.keys[0]
         for file in try folder.names() where file != WrappedKeys.fileName && file != SealedIndex.fileName {
             guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes),
                 header.keyID != newest.id, let content = try? self.content(of: file, opened)
@@ -50,9 +50,9 @@ extension SealedDirectory {
             try write(content, to: file, label: header.label)
         }
         try write(self.opened?.index ?? opened.index)
-        opened.chest.keys = [newest]
-        try folder.replace(WrappedKeys.fileName, with: opened.chest.sealed())
-        self.opened?.chest = opened.chest
+        opened.wrappedKeys.keys = [newest]
+        try folder.replace(WrappedKeys.fileName, with: opened.wrappedKeys.sealed())
+        self.opened?.wrappedKeys = opened.wrappedKeys
     }
 
     // MARK: Opening
@@ -89,15 +89,15 @@ extension SealedDirectory {
     private mutating func open(
         _ file: [UInt8], _ wrapping: KeyWrapping, _ outer: SealingKey, _ claim: FolderClaim
     ) throws(StoreError) {
-        let chest: WrappedKeys
+        let wrappedKeys: WrappedKeys
         do throws(SealedBytes.Refusal) {
-            chest = try WrappedKeys(file, wrapping: wrapping, outer: outer)
+            wrappedKeys = try WrappedKeys(file, wrapping: wrapping, outer: outer)
         } catch {
             throw refusal(WrappedKeys.fileName, error)
         }
-        let index = try index(chest)
+        let index = try index(wrappedKeys)
         folder.tidy()
-        opened = Opened(claim: claim, chest: chest, index: index)
+        opened = Opened(claim: claim, wrappedKeys: wrappedKeys, index: index)
         // Where it cannot be finished now, as on a disk that is full, both keys are there and nothing is lost.
         try? finishRekeying()
     }
@@ -111,11 +111,11 @@ extension SealedDirectory {
                     + "put it back, or remove the rest")
         }
         let outer = try Self.outer(wrapping, secret)
-        let chest = WrappedKeys(keys: [try .random()], wrapping: wrapping, outer: outer)
+        let wrappedKeys = WrappedKeys(keys: [try .random()], wrapping: wrapping, outer: outer)
         // An index that was left by other keys opens with none.
         try folder.remove(SealedIndex.fileName)
-        try folder.replace(WrappedKeys.fileName, with: chest.sealed())
-        opened = Opened(claim: claim, chest: chest, index: SealedIndex())
+        try folder.replace(WrappedKeys.fileName, with: wrappedKeys.sealed())
+        opened = Opened(claim: claim, wrappedKeys: wrappedKeys, index: SealedIndex())
     }
 
     static func outer(_ wrapping: KeyWrapping, _ secret: Secret) throws(StoreError) -> SealingKey {
@@ -129,11 +129,11 @@ extension SealedDirectory {
         }
     }
 
-    private func index(_ chest: WrappedKeys) throws(StoreError) -> SealedIndex {
+    private func index(_ wrappedKeys: WrappedKeys) throws(StoreError) -> SealedIndex {
         var index = SealedIndex()
         if let file = try folder.read(SealedIndex.fileName) {
             do throws(SealedBytes.Refusal) {
-                let opened = try SealedBytes.open(file, name: SealedIndex.fileName, keys: chest.keys)
+                let opened = try SealedBytes.open(file, name: SealedIndex.fileName, keys: wrappedKeys.keys)
                 guard let read = SealedIndex(opened.content) else {
                     throw .damaged("it is no index that this authd knows")
                 }

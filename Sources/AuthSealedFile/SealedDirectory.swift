@@ -8,7 +8,7 @@ struct SealedDirectory: Sendable {
     /// What is known once the keys are.
     struct Opened {
         let claim: FolderClaim
-        var chest: WrappedKeys
+        var wrappedKeys: WrappedKeys
         var index: SealedIndex
     }
 
@@ -88,7 +88,7 @@ struct SealedDirectory: Sendable {
         let generation = index.begin()
         self.opened?.index.next = index.next
         let sealed = try SealedBytes.seal(
-            content, name: file, label: label, generation: generation, key: opened.chest.keys[0])
+            content, name: file, label: label, generation: generation, key: opened.wrappedKeys.keys[0])
         let isNew = index.generations[file] == nil
         index.generations[file] = generation
         if isNew { try write(index) }
@@ -113,7 +113,7 @@ struct SealedDirectory: Sendable {
             throw .damaged("it cannot be read: \(error)")
         }
         guard let bytes else { return nil }
-        let found = try SealedBytes.open(bytes, name: file, keys: opened.chest.keys)
+        let found = try SealedBytes.open(bytes, name: file, keys: opened.wrappedKeys.keys)
         guard let least = opened.index.generations[file] else {
             throw .damaged("it is not in the index: it was put back by somebody after a sign-out, or the index is lost")
         }
@@ -132,7 +132,7 @@ struct SealedDirectory: Sendable {
     }
 
     mutating func write(_ new: SealedIndex) throws(StoreError) {
-        guard let key = opened?.chest.keys[0] else { return }
+        guard let key = opened?.wrappedKeys.keys[0] else { return }
         var new = new
         let generation = new.begin()
         opened?.index.next = new.next

@@ -27,7 +27,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         let broadcast = StateBroadcast<StoreState>(nil)
         self.broadcast = broadcast
         shelf = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
-        disk = DiskThread(loop: loop, limit: limit, tellSilence: { broadcast.tell(.notAnswering) })
+        disk = DiskThread(loop: loop, limit: limit, reportSilence: { broadcast.tell(.notAnswering) })
         disk.begin { [weak self] in
             // Only for the state that comes of it.
             _ = try? self?.touch { (shelf) throws(StoreError) in try shelf.open() }

@@ -6,18 +6,18 @@ import CryptoExtras
 /// A private key of one of the two kinds that every server knows.
 enum SigningKey {
     case ecdsa(P256.Signing.PrivateKey)
-    /// Of 2048 bits (swift-crypto takes no shorter one) to ``mostBits``.
+    /// Of 2048 bits (swift-crypto takes no shorter one) to ``maxBits``.
     case rsa(_RSA.Signing.PrivateKey)
 
     /// A longer key only costs time.
-    private static let mostBits = 8192
+    private static let maxBits = 8192
 
     /// - Parameter pem: RFC 7468 §10, or as older programs write it (SEC 1, PKCS #1).
     init?(_ pem: Secret) {
         let text = pem.reveal()
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
             self = .ecdsa(key)
-        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: text), key.keySizeInBits <= Self.mostBits {
+        } else if let key = try? _RSA.Signing.PrivateKey(pemRepresentation: text), key.keySizeInBits <= Self.maxBits {
             self = .rsa(key)
         } else {
             return nil

@@ -16,7 +16,7 @@ struct FaultyServiceTests {
         _ mood: KeyringServices.Behaviour, limit: Duration = PrivateKeyring.patience, _ body: sending Body
     ) async throws {
         try await PrivateKeyring.with(daemon: false) { keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             let thread = try GLibThread()
             defer { thread.stop() }
             let store = SecretServiceStore(on: thread, address: keyring.address, limit: limit)
@@ -184,7 +184,7 @@ struct FaultyServiceTests {
                 if case .missing = error as? StoreError { true } else { false }
             }
             #expect(await states.reaches(.missing))
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await states.reaches(.ready))
             #expect(try await store.load(work) == record())
         }

@@ -27,7 +27,7 @@ struct KeyringServiceTests {
         let states = store.states()
         try await keyring.kill()
         #expect(await states.reaches(.missing))
-        try await keyring.startMoody()
+        try await keyring.startFaulty()
         #expect(await states.reaches(.ready))
     }
 
@@ -84,7 +84,7 @@ struct KeyringServiceTests {
     @Test("that ends before it has saved a write has lost it, and that is looked for when it is back")
     func lost() async throws {
         try await withStore { store, keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             try await store.save(record("other"))
             try await keyring.become(.forgetful)
@@ -108,7 +108,7 @@ struct KeyringServiceTests {
     @Test("has lost nothing that was removed while it was there, also if it ends then")
     func removed() async throws {
         try await withStore { store, keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             let saved = try record()
             try await store.save(saved)
@@ -124,7 +124,7 @@ struct KeyringServiceTests {
     @Test("that was changed after the write, and has it not, has lost nothing: somebody removed it meanwhile")
     func changedSince() async throws {
         try await withStore { store, keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             let saved = try record()
             try await store.save(saved)
@@ -138,7 +138,7 @@ struct KeyringServiceTests {
     @Test("has lost nothing that was never written in this run")
     func unknown() async throws {
         try await withStore { store, keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             try await restart(keyring, under: store)
             #expect(await !store.hasLost(try SessionName("work")))
@@ -152,7 +152,7 @@ struct KeyringServiceTests {
         let complaints = Complaints()
         defer { complaints.stop() }
         try await withStore { store, keyring in
-            try await keyring.startMoody()
+            try await keyring.startFaulty()
             #expect(await store.states().reaches(.ready))
             let saved = try record()
             try await store.save(saved)

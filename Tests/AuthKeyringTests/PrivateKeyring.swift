@@ -40,7 +40,7 @@ actor PrivateKeyring {
     ) async throws {
         let outcome = try await run(
             .name("bash"),
-            arguments: ["-c", script, KeyringServices.moody, KeyringServices.kwallet, startsService ? "starts" : ""],
+            arguments: ["-c", script, KeyringServices.faulty, KeyringServices.kwallet, startsService ? "starts" : ""],
             input: .inputWriter, output: .sequence, error: .discarded
         ) { execution in
             let writer = execution.standardInputWriter
@@ -63,7 +63,7 @@ actor PrivateKeyring {
     /// Starts a daemon whose keyring is locked, or that has none when there never was an open one.
     func startLocked() async throws { try await tell("start-locked") }
     /// Starts a service that misbehaves on order (secret-service.py), with the data of the former one.
-    func startMoody() async throws { try await tell("start-moody") }
+    func startFaulty() async throws { try await tell("start-moody") }
     /// Starts another one, which waits for the name until the present one has gone.
     func startMoodyBehind() async throws { try await tell("start-behind") }
     /// Ends the one before it with SIGKILL.

@@ -180,7 +180,7 @@ struct SecretServiceFaultTests {
     @Test("gives its name to another service without a gap, the states tell that it went")
     func handedOver() async throws {
         try await withScene(daemon: false) { scene in
-            try await scene.keyring.startMoody()
+            try await scene.keyring.startFaulty()
             let states = scene.store.states()
             #expect(await states.reaches(.ready))
             try await scene.keyring.startMoodyBehind()

@@ -86,7 +86,7 @@ final class BootedMachine: Sendable {
     }
 
     /// The manager of the person, and all that it started, as after a new login.
-    func startAnew() async throws {
+    func startAgain() async throws {
         let started = try await asRoot("sh", "-c", "systemctl daemon-reload && systemctl restart user@1000.service")
         guard started.status == 0 else { throw Failure("no manager: \(started.err)") }
     }

@@ -156,7 +156,7 @@ struct UnitTests {
             let asPerson = try #require(samples.first { $0.contains("CREDENTIALS_DIRECTORY") })
             let sealed = try await machine.asRoot("bash", "-euc", asRoot)
             #expect(sealed.status == 0, "\(sealed.err)")
-            try await machine.startAnew()
+            try await machine.startAgain()
             try await machine.person("bash", "-euc", asPerson)
 
             try await machine.signIn()
@@ -174,11 +174,11 @@ struct UnitTests {
             try await machine.person("systemctl", "--user", "stop", "authd.service")
             let unit = "/etc/systemd/system/user@1000.service.d/authd.conf"
             #expect(try await machine.asRoot("mv", unit, "/tmp/kept").status == 0)
-            try await machine.startAnew()
+            try await machine.startAgain()
             let locked = try await machine.authc("token")
             #expect(locked.status == 4 && locked.err.contains("sealed with a key, and none is given"), "\(locked.err)")
             #expect(try await machine.asRoot("mv", "/tmp/kept", unit).status == 0)
-            try await machine.startAnew()
+            try await machine.startAgain()
             #expect(try await machine.authc("token").out == newer)
         }
     }

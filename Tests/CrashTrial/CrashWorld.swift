@@ -81,7 +81,7 @@ final class CrashWorld: Sendable {
     func kill(by plan: KillPlan) async throws -> (at: ContinuousClock.Instant, wasTold: Bool) {
         if plan.answerHeld > .zero {
             await backends.misbehave(
-                Self.backend, Misbehaviour(path: "/auth/refresh", times: 1, .lateAnswer(plan.answerHeld)))
+                Self.backend, Misbehaviour(path: "/auth/refresh", times: 1, .lateResponse(plan.answerHeld)))
         }
         let client = try RawClient(socket, patience: 60)
         let before = backends.renewals.count

@@ -34,7 +34,7 @@ struct KeyringFaultTests {
     private static func play(_ trouble: Trouble) async throws {
         let mood = trouble.mood
         try await Scene.play(keyring: false) { scene in
-            var keyring = try await scene.desktop.startMoodyKeyring()
+            var keyring = try await scene.desktop.startFaultyKeyring()
             try await scene.restart()
             #expect(try await scene.login(.appTemplate).status == 0)
             let token = try await scene.agent.authc("token").out
@@ -51,7 +51,7 @@ struct KeyringFaultTests {
             #expect(doctor.out.contains("in memory only"), "\(mood): \(doctor.out)")
 
             if mood == .dying {
-                keyring = try await scene.desktop.startMoodyKeyring()
+                keyring = try await scene.desktop.startFaultyKeyring()
             } else {
                 try await scene.desktop.becomes(mood == .silentWrites ? .agreeing : .well)
             }

@@ -69,7 +69,7 @@ struct MoveTests {
             let key = try scene.desktop.folder.write("0123456789abcdef0123456789abcdef", to: "key")
             chmod(key, 0o600)
             try scene.prependSettings("sealed_key = \"\(key)\"\n")
-            let keyring = try await scene.desktop.startMoodyKeyring()
+            let keyring = try await scene.desktop.startFaultyKeyring()
             try await scene.restart()
             #expect(try await scene.login(.appTemplate).status == 0)
             #expect(try await scene.login(.envelope).status == 0)
@@ -172,7 +172,7 @@ struct MoveTests {
             #expect(bytes.range(of: Data(secret.utf8)) == nil)
         }
         // As such a file, with less work than a debug build of scrypt needs seconds for.
-        let other = try await Self.cheapParcel("envelope", passphrase, in: scene)
+        let other = try await Self.cheapBundle("envelope", passphrase, in: scene)
         let here = try await scene.agent.authc("import", other, "--passphrase-stdin", input: passphrase)
         #expect(here.status == 65 && here.err.contains("here already: envelope"), "\(here.err)")
         let wrong = try await scene.agent.authc("import", other, "--passphrase-stdin", input: "another passphrase")
@@ -192,7 +192,7 @@ struct MoveTests {
         try await scene.expectNoSecretInLog()
     }
 
-    private static func cheapParcel(_ session: String, _ passphrase: String, in scene: Scene) async throws -> String {
+    private static func cheapBundle(_ session: String, _ passphrase: String, in scene: Scene) async throws -> String {
         let now = WallTime(unixSeconds: 1_800_000_000)
         let record = SessionRecord(
             session: try SessionName(session), provider: "envelope", environment: "local", method: "password",

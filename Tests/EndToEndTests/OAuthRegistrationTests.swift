@@ -39,7 +39,7 @@ struct OAuthRegistrationTests {
     @Test(
         "a provider that has forgotten us registers us anew, whether it is asked before or only refuses us",
         arguments: [true, false])
-    func anew(isToldOf: Bool) async throws {
+    func fromScratch(isToldOf: Bool) async throws {
         try await OAuthScene.play(Self.registering) { scene, server in
             if !isToldOf { server.misbehave(.tellsNoPlace) }
             #expect(try await scene.loginByDevice(server).status == 0)

@@ -8,10 +8,10 @@ import Testing
 @Suite("Long bodies and answers", .serialized)
 struct StreamTests {
     /// What neither authd nor authc may have in memory for a transfer, however long that is.
-    static let mostKiB = 16 << 10
+    static let maxKiB = 16 << 10
     /// What `make streams` wants sent, and told of.
     static let wantedMiB = ProcessInfo.processInfo.environment["STREAM_MIB"].flatMap { Int($0) }
-    /// More than ``mostKiB``, so that what keeps a body whole is seen. Unoptimised programs take 0.3 s a MiB.
+    /// More than ``maxKiB``, so that what keeps a body whole is seen. Unoptimised programs take 0.3 s a MiB.
     static let longMiB = wantedMiB ?? 24
     static let avatar = "avatar=@avatar.jpg;type=image/jpeg"
 
@@ -65,13 +65,13 @@ struct StreamTests {
 
             // Its peak may have been before: then it has grown by less.
             let grown = try Self.memory("VmHWM", of: pid) - before
-            #expect(grown < Self.mostKiB, "authd grew by \(grown) KiB")
+            #expect(grown < Self.maxKiB, "authd grew by \(grown) KiB")
             let peaks = try [up, down].map { try #require(Int($0.err.split(separator: "\n").last ?? "")) }
-            for peak in peaks { #expect(peak < Self.mostKiB, "authc had \(peak) KiB") }
+            for peak in peaks { #expect(peak < Self.maxKiB, "authc had \(peak) KiB") }
             guard Self.wantedMiB != nil else { return }
             print(
                 "\(Self.longMiB) MiB up and down: authd grew by \(grown) KiB, authc had \(peaks[0]) and \(peaks[1]) KiB; "
-                    + "each may have \(Self.mostKiB).")
+                    + "each may have \(Self.maxKiB).")
         }
     }
 

@@ -50,11 +50,11 @@ package enum Simulation {
     }
 
     /// Of what happened the end tells most.
-    private static let mostLines = 60
+    private static let maxLines = 60
 
     static func words(_ schedule: String, of seed: UInt64, _ violation: Violation?, _ trace: [String]) -> String {
         let rule = violation.map(String.init(describing:)) ?? "no rule broken"
         let head = ["Seed \(seed): \(rule)", "The shortest schedule:", schedule, "What happened:"]
-        return (head + trace.suffix(mostLines)).joined(separator: "\n")
+        return (head + trace.suffix(maxLines)).joined(separator: "\n")
     }
 }

@@ -77,9 +77,9 @@ package final class Desktop: Sendable {
     }
 
     /// A keyring that misbehaves on order, with what the former one kept.
-    package func startMoodyKeyring() async throws -> Child {
+    package func startFaultyKeyring() async throws -> Child {
         let keyring = try await Child(
-            ["/usr/bin/python3", KeyringServices.moody, folder.path + "/kept"], environment: environment)
+            ["/usr/bin/python3", KeyringServices.faulty, folder.path + "/kept"], environment: environment)
         let named = try await run(["gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets"])
         guard named.status == 0 else { throw Failure("no keyring: \(named.err) \(keyring.err.text)") }
         return keyring

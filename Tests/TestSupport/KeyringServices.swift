@@ -3,7 +3,7 @@ import Foundation
 /// The programs beside this file that stand where a keyring, or a person at one, does.
 package enum KeyringServices {
     /// Misbehaves on order.
-    package static let moody = path("secret-service.py")
+    package static let faulty = path("secret-service.py")
     /// KWallet, open as after a login.
     package static let kwallet = path("kwallet")
     /// Answers the prompts of gnome-keyring.
@@ -13,7 +13,7 @@ package enum KeyringServices {
         URL(filePath: #filePath).deletingLastPathComponent().appending(path: name).path
     }
 
-    /// What ``moody`` can be like; its file says what each is.
+    /// What ``faulty`` can be like; its file says what each is.
     package enum Behaviour: String, Sendable {
         case well, locked, dismissing, waiting, hiding, deaf, clinging, asking, refusing
         case silentWrites = "silent-writes"

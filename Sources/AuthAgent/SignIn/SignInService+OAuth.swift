@@ -23,7 +23,7 @@ extension SignInService {
         // Only the browser's flow listens where its registration says.
         defer { bound.removeValue(forKey: login.id)?.listener.close() }
         do throws(AgentError) {
-            let login = try await keyed(registered(login, anew: registersAnew))
+            let login = try await keyed(registered(login, fromScratch: registersAnew))
             switch flow {
             case .service: return .success(try await serve(login))
             case .importing: return .success(try await takeOver(login))

@@ -5,16 +5,16 @@ package import AuthWire
 /// Who we are at a provider that nobody has registered us at.
 extension SignInService {
     /// With what the provider knows us as, where it registers us itself.
-    /// - Parameter anew: it does not know what we were, or what it knows cannot be used.
-    func registered(_ login: SignInMachine, anew: Bool = false) async throws(AgentError) -> SignInMachine {
+    /// - Parameter fromScratch: it does not know what we were, or what it knows cannot be used.
+    func registered(_ login: SignInMachine, fromScratch: Bool = false) async throws(AgentError) -> SignInMachine {
         let profile = login.plainAuthority
-        guard let oauth = profile.oauth, oauth.registers, anew || login.registration == nil else { return login }
+        guard let oauth = profile.oauth, oauth.registers, fromScratch || login.registration == nil else { return login }
         guard let tools else { throw .noTools(login) }
         let now = table.clock.now()
         let server = try await table.provider.server(of: profile, at: now).mapError(\.error).get()
         let issuer = server.issuer ?? ""
         // What another sign-in has us registered as meanwhile is good for this one too.
-        let refused = anew ? try await kept(profile, tools)?.id : nil
+        let refused = fromScratch ? try await kept(profile, tools)?.id : nil
         try await waitForRegistration(at: profile.name)
         registering[profile.name] = []
         defer { for waiting in registering.removeValue(forKey: profile.name) ?? [] { waiting.finish() } }

@@ -10,7 +10,7 @@ package enum ProfileFolders {
     }
 
     /// In one folder: more is no collection of profiles, and each costs memory for good.
-    static let mostFiles = 256
+    static let maxFiles = 256
 
     /// - Parameters:
     ///   - folders: the nearest first (`$XDG_CONFIG_HOME/authd/providers`, `/etc/xdg/authd/providers`).
@@ -41,12 +41,12 @@ package enum ProfileFolders {
         var profiles: [String: ProviderProfile] = [:]
         var problems: [ProfileProblem] = []
         let names = TextFile.names(in: folder)
-        if names.count > mostFiles {
+        if names.count > maxFiles {
             problems.append(
                 ProfileProblem(
-                    file: folder, line: 0, key: "", expected: "at most \(mostFiles) profiles", found: "\(names.count)"))
+                    file: folder, line: 0, key: "", expected: "at most \(maxFiles) profiles", found: "\(names.count)"))
         }
-        for name in names.prefix(mostFiles) {
+        for name in names.prefix(maxFiles) {
             let path = folder + "/" + name
             switch TextFile.read(path)?.flatMap({ ProfileReader.read($0, source: path) }) {
             case nil: continue

@@ -33,7 +33,7 @@ extension Behaviour {
         slowBody = try fields.optionalNumber("slow_body_ms_per_byte").map { .milliseconds($0) }
         dateOffset = try fields.optionalNumber("date_offset_seconds").map { .seconds($0) }
         revokeTokens = try fields.optionalBool("revoke_tokens")
-        lateAnswer = try fields.optionalNumber("late_answer_ms").map { .milliseconds($0) }
+        lateResponse = try fields.optionalNumber("late_answer_ms").map { .milliseconds($0) }
         lostAnswer = try fields.optionalBool("lost_answer")
         if case .object(let members)? = fields.members["headers"] {
             headers = members.compactMapValues(\.string)

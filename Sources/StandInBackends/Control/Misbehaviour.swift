@@ -42,7 +42,7 @@ package struct Behaviour: Sendable {
     /// The call is done, its answer never goes out.
     package var lostAnswer = false
     /// The call is done, and its answer waits.
-    package var lateAnswer: Duration?
+    package var lateResponse: Duration?
     /// Further header fields of the answer.
     package var headers: [String: String] = [:]
 
@@ -61,7 +61,7 @@ package struct Behaviour: Sendable {
     package static func slowBody(perByte: Duration) -> Behaviour { make { $0.slowBody = perByte } }
     package static func date(offBy offset: Duration) -> Behaviour { make { $0.dateOffset = offset } }
     package static var revokeTokens: Behaviour { make { $0.revokeTokens = true } }
-    package static func lateAnswer(_ length: Duration) -> Behaviour { make { $0.lateAnswer = length } }
+    package static func lateResponse(_ length: Duration) -> Behaviour { make { $0.lateResponse = length } }
     package static var lostAnswer: Behaviour { make { $0.lostAnswer = true } }
 
     private static func make(_ set: (inout Behaviour) -> Void) -> Behaviour {
@@ -73,6 +73,6 @@ package struct Behaviour: Sendable {
     /// Whether it says something about calls, beside what it did at once.
     var concernsCalls: Bool {
         delay != nil || status != nil || html || cut != nil || slowBody != nil || dateOffset != nil || lostAnswer
-            || lateAnswer != nil || !headers.isEmpty
+            || lateResponse != nil || !headers.isEmpty
     }
 }

@@ -46,7 +46,7 @@ struct BackendServer: Sendable {
                 try await work(request, channel)
             }
         if wrong.lostAnswer { throw await cut(channel) }
-        if let late = wrong.lateAnswer { try await channel.delay(for: late) }
+        if let late = wrong.lateResponse { try await channel.delay(for: late) }
         if let retryAfter = wrong.retryAfter { answer.headers.append(("retry-after", retryAfter)) }
         for (name, value) in wrong.headers { answer.headers.append((name, value)) }
         answer.headers.append(

@@ -51,14 +51,14 @@ final class Listener: Sendable {
 
     /// Returns when it is not wanted any more, or the task is cancelled.
     private func serve() async throws {
-        let door = ConnectionGate()
+        let gate = ConnectionGate()
         // Not a child task: a server that is cancelled ends the process when it is just accepting a connection.
-        let server = Task { try await self.serve(through: door) }
+        let server = Task { try await self.serve(through: gate) }
         await withTaskGroup { group in
             group.addTask { _ = await server.result }
             group.addTask { try? await self.isWanted.wait { !$0 } }
             await group.next()
-            door.close()
+            gate.close()
             group.cancelAll()
         }
         isListening.update { $0 = false }
@@ -66,7 +66,7 @@ final class Listener: Sendable {
     }
 
     /// Returns once the door is closed.
-    private func serve(through door: ConnectionGate) async throws {
+    private func serve(through gate: ConnectionGate) async throws {
         let server = try HTTPServerBuilder.http1().buildServer(
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
             // One loop: a connection is accepted whole before the door closes, or not at all.
@@ -74,9 +74,9 @@ final class Listener: Sendable {
             logger: Logger(label: "stand-in", factory: { _ in SwiftLogNoOpLogHandler() }),
             responder: respond
         ) { [isListening] channel in
-            door.keep(channel)
+            gate.keep(channel)
             // Refused only when it is closed already.
-            try? await channel.pipeline.addHandler(door, position: .first)
+            try? await channel.pipeline.addHandler(gate, position: .first)
             isListening.update { $0 = true }
         }
         try await server.run()
