@@ -21,7 +21,7 @@ let profileCheck = ProfileCheckProgram.run { params in
 }
 if let profileCheck { exit(profileCheck) }
 
-let parts = AgentParts(
+let parts = AgentAdapters(
     read: { places in
         switch SettingsFile.load(paths: places.files) {
         case .failure(let failure):
@@ -39,7 +39,7 @@ let parts = AgentParts(
         // GIO's network monitor may wait for NetworkManager; nobody is to wait for it.
         let (thread, monitors) = (try GLibThread(), try GLibThread(name: "glib-monitor"))
         let bus = SessionBus.address(environment: Environment.value)
-        return AgentParts.Desktop(
+        return AgentAdapters.Desktop(
             secretService: { catalog in
                 SecretServiceStore(on: thread, address: bus, providerTitle: { catalog[$0]?.title })
             },
@@ -52,7 +52,7 @@ let parts = AgentParts(
             AsyncHTTPTransport.Configuration(
                 version: Release.version, settings: settings, environment: Environment.all()),
             group: group)
-        return AgentParts.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
+        return AgentAdapters.Transport(client: client, notices: client.notices, close: { await client.shutdown() })
     },
     cryptography: SystemCryptography(),
     outbox: { path, keys in SQLiteOutbox(path: path, keys: keys) },

@@ -13,7 +13,7 @@ struct BadClientTests {
             "nonsense", "{\"jsonrpc\":\"2.0\",", "", "\u{FEFF}{}", "{} {}",
         ])
     func brokenLine(line: String) async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(line + "\n")
@@ -27,7 +27,7 @@ struct BadClientTests {
 
     @Test("bytes that are no UTF-8 are a broken line")
     func brokenUTF8() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(
@@ -39,7 +39,7 @@ struct BadClientTests {
 
     @Test("an unknown method and wrong params are told by JSON-RPC's own codes, with the key")
     func wrongRequests() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 #expect(try client.ask("agent.dance").errorCode == -32601)
@@ -56,7 +56,7 @@ struct BadClientTests {
 
     @Test("a too long line gets too_large and ends its connection, while others are served")
     func tooLongLine() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let other = try rig.dial()
                 let client = try rig.dial()
@@ -74,7 +74,7 @@ struct BadClientTests {
 
     @Test("a line of exactly the limit is served")
     func longestLine() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 let request = RawClient.request("agent.ping").dropLast()
@@ -89,7 +89,7 @@ struct BadClientTests {
 
     @Test("a half line and silence end with an error 10 s after the connection", arguments: ["", "{\"jsonrpc\":"])
     func silence(half: String) async throws {
-        try await Rig.run(time: ManualTime()) { rig in
+        try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(half)
@@ -110,7 +110,7 @@ struct BadClientTests {
     @Test(
         "each line has 10 s from its first byte, and between lines a connection may be silent for as long as it likes")
     func lateLine() async throws {
-        try await Rig.run(time: ManualTime()) { rig in
+        try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
                 let (client, other) = (try rig.dial(), try rig.dial())
                 let ping = RawClient.request("agent.ping")
@@ -140,7 +140,7 @@ struct BadClientTests {
 
     @Test("a half line before the end of a connection is nothing")
     func halfLineThenEnd() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(RawClient.request("agent.ping") + "{\"jsonrpc\":\"2.0\"")
@@ -153,7 +153,7 @@ struct BadClientTests {
 
     @Test("a client that never reads is not read from either, and others are served")
     func clientThatNeverReads() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let other = try rig.dial()
                 let deaf = try rig.dial()
@@ -177,7 +177,7 @@ struct BadClientTests {
         var limits = ConnectionLimits()
         limits.pauseAbove = 8 << 10
         limits.closeAbove = 64 << 10
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
                 let deaf = try rig.dial()
@@ -201,7 +201,7 @@ struct BadClientTests {
     func manySubscribersThatNeverRead() async throws {
         var limits = ConnectionLimits()
         limits.unsent.inAll = 2 << 20
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
                 let deaf = try (0..<20).map { _ in try rig.dial() }
@@ -224,7 +224,7 @@ struct BadClientTests {
 
     @Test("a client that vanishes takes its waiting requests with it")
     func clientThatVanishes() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let other = try rig.dial()
                 var client: RawClient? = try rig.dial()
@@ -238,7 +238,7 @@ struct BadClientTests {
 
     @Test("a client that vanishes before it has read anything is forgotten")
     func clientThatVanishesUnread() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let other = try rig.dial()
                 var client: RawClient? = try rig.dial()
@@ -251,7 +251,7 @@ struct BadClientTests {
 
     @Test("of 300 connections at once 256 are served and 44 are told why not")
     func manyConnections() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let clients = try (0..<300).map { _ in try rig.dial() }
                 for client in clients { try? client.send(RawClient.request("agent.ping")) }
@@ -267,7 +267,7 @@ struct BadClientTests {
     func connectionsAreGivenBack() async throws {
         var limits = ConnectionLimits()
         limits.connectionsPerProcess = 2
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let first = try rig.dial()
                 #expect(try first.ask("agent.ping")["result"] != nil)
@@ -283,7 +283,7 @@ struct BadClientTests {
 
     @Test("the 129th request under way is told that it is one too many")
     func manyRequests() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 for id in 1...129 { try client.send(Self.waiting(id)) }
@@ -298,7 +298,7 @@ struct BadClientTests {
     @Test("a user who is not welcome is told so and served nothing")
     func foreignUser() async throws {
         let nobodys = PeerPolicy(ownUserID: UInt32.max - 1)
-        try await Rig.run(policy: nobodys) { rig in
+        try await TestServer.run(policy: nobodys) { rig in
             try await onThread {
                 let client = try rig.dial()
                 let answer = try client.json()

@@ -12,7 +12,7 @@ struct CrowdTests {
             limits.unsent = BufferedBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
         }
         let most = limits.unsent.perUser + limits.batchAnswerBytes
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
                 var deaf: [RawClient] = []
@@ -43,7 +43,7 @@ struct CrowdTests {
             limits.linger = .seconds(30)
         }
         let most = limits.lines.perUser + 2 * Limits.lineBytes
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
                 #expect(try other.ask("agent.ping")["result"] != nil)
@@ -79,7 +79,7 @@ struct CrowdTests {
         let limits = Self.limits { limits in
             limits.batchAnswerBytes = 200 << 10
         }
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let client = try rig.dial()
                 let methods = Array(repeating: "rpc.discover", count: 100) + ["agent.ping"]
@@ -103,7 +103,7 @@ struct CrowdTests {
             (Self.limits { $0.connectionsPerUser = 3 }, "User"),
             (Self.limits { $0.connectionsInAll = 3 }, "descriptors"),
         ] {
-            try await Rig.run(limits: limits) { rig in
+            try await TestServer.run(limits: limits) { rig in
                 try await onThread {
                     let first = try rig.dial()
                     var others = [try rig.dial(), try rig.dial()]
@@ -134,7 +134,7 @@ struct CrowdTests {
 
     @Test("a line of 65,536 values is read, one more is too large, and the connection goes on")
     func manyValues() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 // Around the zeros: the request, its version, id and method, the params and the array.
@@ -159,7 +159,7 @@ struct CrowdTests {
         ])
     func longLine(line: String) async throws {
         let gate = Gate()
-        try await Rig.run(parse: { line, values in
+        try await TestServer.run(parse: { line, values in
             await gate.pass()
             return await LongLine.parseJSON(line, values)
         }) { rig in
@@ -187,7 +187,7 @@ struct CrowdTests {
         let limits = Self.limits { limits in
             limits.longRequestsPerProcess = 200_000
         }
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let other = try rig.dial()
                 var client: RawClient? = try rig.dial()
@@ -221,7 +221,7 @@ struct CrowdTests {
     @Test("a client that goes away leaves nothing of a long line that was not parsed yet")
     func longLineOfNobody() async throws {
         let gate = Gate()
-        try await Rig.run(parse: { line, values in
+        try await TestServer.run(parse: { line, values in
             await gate.pass()
             return await LongLine.parseJSON(line, values)
         }) { rig in
@@ -252,7 +252,7 @@ struct CrowdTests {
         let limits = Self.limits { limits in
             limits.lineBytesPerTurn = 100
         }
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send((0..<500).map { RawClient.request("agent.ping", id: .integer($0)) }.joined())

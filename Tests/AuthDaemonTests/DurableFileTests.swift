@@ -50,7 +50,7 @@ struct DurableFileTests {
             catalog: ProfileCatalog(), seed: 1, publish: { _ in })
         let (log, readings) = (AgentLog(level: .critical), Readings())
         let policy = CurrentPeerPolicy(PeerPolicy(ownUserID: 1))
-        let chosen = ChosenSessions(
+        let chosen = DefaultSessionSettings(
             board: table.board, folders: FolderRulesFile(beside: folder.path + "/socket", home: nil),
             logger: log.logger())
         let reloader = Reloader(

@@ -11,7 +11,7 @@ struct EventTests {
 
     @Test("a snapshot first, then every change")
     func snapshotFirst() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 #expect(try client.ask("events.subscribe")["result"] != nil)
@@ -30,7 +30,7 @@ struct EventTests {
 
     @Test("only the topics and the session that were asked for")
     func filtered() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 _ = try client.ask("events.subscribe", ["topics": ["session", "store"], "session": "other"])
@@ -47,7 +47,7 @@ struct EventTests {
 
     @Test("nothing more after unsubscribing, and nothing to others ever")
     func unsubscribed() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let (client, other) = (try rig.dial(), try rig.dial())
                 _ = try client.ask("events.subscribe")

@@ -8,7 +8,7 @@ import Testing
 struct MethodTableTests {
     @Test("every method of the protocol has a handler")
     func complete() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 for method in AgentMethods.all {

@@ -40,7 +40,7 @@ struct RefusalLogTests {
         var limits = ConnectionLimits()
         limits.connectionsPerProcess = 1
         let lines = Lines()
-        try await Rig.run(limits: limits, time: ManualTime(), logger: lines.logger) { rig in
+        try await TestServer.run(limits: limits, time: ManualTime(), logger: lines.logger) { rig in
             try await onThread {
                 let client = try rig.dial()
                 #expect(try client.ask("agent.ping")["result"] != nil)

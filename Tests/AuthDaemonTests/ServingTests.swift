@@ -8,11 +8,11 @@ import Testing
 struct ServingTests {
     @Test("a live token comes from memory, and so do states")
     func memory() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 let token = try client.ask("token.get")["result"]
-                #expect(token?["access_token"]?.stringValue == Rig.token)
+                #expect(token?["access_token"]?.stringValue == TestServer.token)
                 #expect(token?["session"] == "shop")
                 #expect(try client.ask("session.status")["result"]?["state"] == "active")
                 #expect(try client.ask("session.list")["result"]?["sessions"]?.arrayValue?.count == 1)
@@ -26,7 +26,7 @@ struct ServingTests {
 
     @Test("an error has a kind: an unknown session, an unknown provider, what is not there yet")
     func errors() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 #expect(try client.ask("token.get", ["session": "other"]).errorKind == "unknown_session")
@@ -43,7 +43,7 @@ struct ServingTests {
 
     @Test("a thousand requests sent at once are answered, in order as all are ready at once")
     func pipelined() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send((0..<1000).map { RawClient.request("token.get", id: .integer($0)) }.joined())
@@ -54,7 +54,7 @@ struct ServingTests {
 
     /// The answer to a request that waits for nothing but its own end. Its time begins when the request is read, so time
     /// passes until the answer is there.
-    private static func late(_ client: RawClient, _ rig: Rig) throws -> JSON {
+    private static func late(_ client: RawClient, _ rig: TestServer) throws -> JSON {
         for _ in 0..<200_000 {
             if let answer = try client.jsonAlready() { return answer }
             rig.pass(.milliseconds(100))
@@ -65,7 +65,7 @@ struct ServingTests {
 
     @Test("answers come as they are ready: one that waits keeps no other waiting")
     func orderOfReadiness() async throws {
-        try await Rig.run(time: ManualTime()) { rig in
+        try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
                 let client = try rig.dial()
                 let patient: JSON = ["session": "nobody", "until": "active", "timeout_ms": 100]
@@ -81,7 +81,7 @@ struct ServingTests {
 
     @Test("a client that has ended its side still gets its answers, as with `nc -N`")
     func halfClosed() async throws {
-        try await Rig.run(time: ManualTime()) { rig in
+        try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
                 let client = try rig.dial()
                 let patient: JSON = ["session": "nobody", "until": "active", "timeout_ms": 50]
@@ -96,7 +96,7 @@ struct ServingTests {
 
     @Test("more answers than fit into the socket reach a client that has ended its side")
     func halfClosedWithMuchToRead() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send(String(repeating: RawClient.request("rpc.discover"), count: 300))
@@ -108,7 +108,7 @@ struct ServingTests {
 
     @Test("a batch is answered with one array when all of it is ready, notifications with nothing")
     func batch() async throws {
-        try await Rig.run(time: ManualTime()) { rig in
+        try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
                 let client = try rig.dial()
                 let requests = [
@@ -131,7 +131,7 @@ struct ServingTests {
 
     @Test("a batch of more requests than a connection may have under way is one error")
     func hugeBatch() async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send("[" + String(repeating: "1,", count: 200_000) + "1]\n")
@@ -142,7 +142,7 @@ struct ServingTests {
 
     @Test("ids of every kind come back as they went", arguments: ["1", "\"a\"", "null", "1.5", "9007199254740993"])
     func ids(id: String) async throws {
-        try await Rig.run { rig in
+        try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
                 try client.send("{\"jsonrpc\":\"2.0\",\"id\":\(id),\"method\":\"agent.ping\"}\n")
@@ -155,7 +155,7 @@ struct ServingTests {
     func gracefulEnd() async throws {
         var limits = ConnectionLimits()
         limits.stopGrace = .seconds(20)
-        try await Rig.run(limits: limits, time: ManualTime()) { rig in
+        try await TestServer.run(limits: limits, time: ManualTime()) { rig in
             let client = try rig.dial()
             try client.send(
                 RawClient.request("session.wait", ["session": "x", "until": "active", "timeout_ms": 200], id: "late"))
@@ -178,7 +178,7 @@ struct ServingTests {
     func impatientEnd() async throws {
         var limits = ConnectionLimits()
         limits.stopGrace = .zero
-        try await Rig.run(limits: limits) { rig in
+        try await TestServer.run(limits: limits) { rig in
             let waiting = Held(try rig.dial())
             try waiting.client.send(BadClientTests.waiting(1))
             try await onThread { try BadClientTests.until(rig.dial()) { rig.counters.waiting == 1 } }

@@ -25,7 +25,7 @@ struct StartTests {
 
     @Test("what a start leaves out is named: a part of the settings, or a whole profile")
     func skippedParts() {
-        let places = ConfigurationPlaces(file: nil) { ["HOME": "/home/ada"][$0] }
+        let places = ConfigurationPaths(file: nil) { ["HOME": "/home/ada"][$0] }
         let folder = "/home/ada/.config/authd"
         let problems = [
             ProfileProblem(file: folder + "/providers/a.toml", line: 1, key: "nmae", expected: "name", found: "nmae"),
@@ -34,7 +34,7 @@ struct StartTests {
             ProfileProblem(
                 file: folder + "/authd.toml", line: 2, key: "providers.x", expected: "a provider", found: "x"),
         ]
-        let lines = SkippedParts.lines(problems, in: places)
+        let lines = SkippedConfiguration.lines(problems, in: places)
         #expect(lines.count == 5)
         #expect(lines[2].contains("providers/a.toml: the whole profile is skipped"))
         #expect(lines[4].contains("authd.toml: this part of the settings is skipped"))
@@ -43,14 +43,14 @@ struct StartTests {
     @Test("settings and profiles are read near before far")
     func places() {
         let ada = ["HOME": "/home/ada"]
-        let places = ConfigurationPlaces(file: nil) { ada[$0] }
+        let places = ConfigurationPaths(file: nil) { ada[$0] }
         #expect(places.files == ["/home/ada/.config/authd/authd.toml", "/etc/xdg/authd/authd.toml"])
         #expect(places.folders == ["/home/ada/.config/authd/providers", "/etc/xdg/authd/providers"])
         let xdg = ["HOME": "/home/ada", "XDG_CONFIG_HOME": "/conf"]
-        #expect(ConfigurationPlaces(file: nil) { xdg[$0] }.files.first == "/conf/authd/authd.toml")
+        #expect(ConfigurationPaths(file: nil) { xdg[$0] }.files.first == "/conf/authd/authd.toml")
         let relative = ["HOME": "/home/ada", "XDG_CONFIG_HOME": "conf"]
-        #expect(ConfigurationPlaces(file: nil) { relative[$0] }.files.first == "/home/ada/.config/authd/authd.toml")
-        let chosen = ConfigurationPlaces(file: "/x/y.toml") { ada[$0] }
+        #expect(ConfigurationPaths(file: nil) { relative[$0] }.files.first == "/home/ada/.config/authd/authd.toml")
+        let chosen = ConfigurationPaths(file: "/x/y.toml") { ada[$0] }
         #expect(chosen.files == ["/x/y.toml"])
         #expect(chosen.folders.first == "/x/providers")
     }

@@ -17,7 +17,7 @@ package struct Agent: Sendable {
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
         checkProfile: @escaping AgentServices.CheckProfile, storeSurroundings: StoreAdmin.Dependencies,
-        ports: AgentPorts, socket: SocketFile, executor: SocketExecutor, log: AgentLog, fixedLevel: Bool,
+        ports: AgentDependencies, socket: SocketFile, executor: SocketExecutor, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         let logger = log.logger()
@@ -37,7 +37,7 @@ package struct Agent: Sendable {
                 })
             let policy = CurrentPeerPolicy(
                 PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
-            let chosen = ChosenSessions(
+            let chosen = DefaultSessionSettings(
                 board: table.board,
                 folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
             await chosen.take(configuration.settings)
@@ -46,7 +46,7 @@ package struct Agent: Sendable {
                 current: configuration, read: read, table: table, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
-            let stop = StopMoment()
+            let stop = ShutdownDeadline()
             let api = APIClient(
                 table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = Outbox(
@@ -82,13 +82,14 @@ package struct Agent: Sendable {
                 Watchdog(executor: executor, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                StoreKeeper(store: ports.store), TableKeeper(table: table, clock: clock, logger: logger, stop: stop),
-                OutboxKeeper(desk: outboxDesk), MoveFinisher(desk: storeDesk),
-                StateFollower(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
+                StoreBackgroundService(store: ports.store),
+                SessionsBackgroundService(table: table, clock: clock, logger: logger, stop: stop),
+                OutboxBackgroundService(desk: outboxDesk), MoveBackgroundService(desk: storeDesk),
+                StatusPublisher(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeService(
                     table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: publisher.publish,
                     logger: logger),
-                HangupWatch(reloader: reloader), listener,
+                ReloadSignal(reloader: reloader), listener,
             ]
             return (watchdog.map { [$0] } ?? []) + always
         }

@@ -11,9 +11,9 @@ import UnixSignals
 /// `authd` from its command line to its exit status.
 package struct AgentProgram: Sendable {
     private let arguments: AgentArguments
-    private let parts: AgentParts
+    private let parts: AgentAdapters
 
-    package init(_ arguments: AgentArguments, parts: AgentParts) {
+    package init(_ arguments: AgentArguments, parts: AgentAdapters) {
         self.arguments = arguments
         self.parts = parts
     }
@@ -47,7 +47,7 @@ package struct AgentProgram: Sendable {
         let configuration = try configuration()
         let state = StateFolder.path(environment: Environment.value)
         let kind =
-            arguments.store ?? configuration.settings.store ?? state.flatMap { StoreChoice(in: $0).kind }
+            arguments.store ?? configuration.settings.store ?? state.flatMap { StoreSelection(in: $0).kind }
             ?? .secretService
         let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
         let locks = [try claim(path), kind == .secretService ? try claimKeyring() : nil]
@@ -59,10 +59,10 @@ package struct AgentProgram: Sendable {
         let outside = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let transport = try transport(configuration.settings.http, outside, log)
         let desktop = try Self.translated(as: .internalError) { try parts.desktop() }
-        let stores = Stores(
+        let stores = StoreFactory(
             parts: parts, desktop: desktop, configuration: configuration, stateFolder: state, loop: outside.next())
         let store = try Self.store(kind, of: stores)
-        let moved = LocksTaken()
+        let moved = HeldLocks()
         defer { withExtendedLifetime(moved) {} }
         let surroundings = stores.surroundings(
             wanted: { arguments.store ?? read().configuration?.settings.store },
@@ -72,7 +72,7 @@ package struct AgentProgram: Sendable {
             })
         // Sessions that end with the agent leave nothing behind for the next one.
         let place = kind == .memory ? nil : state
-        let ports = AgentPorts(
+        let ports = AgentDependencies(
             store: store,
             outbox: parts.outbox(place.map { $0 + "/outbox.sqlite" }, store),
             transport: transport.client, network: desktop.network(), sleep: desktop.sleep(), desktop: desktop.notices(),
@@ -94,7 +94,7 @@ package struct AgentProgram: Sendable {
     }
 
     private func read() -> ConfigurationReading {
-        let places = ConfigurationPlaces(file: arguments.config, environment: Environment.value)
+        let places = ConfigurationPaths(file: arguments.config, environment: Environment.value)
         if let file = arguments.config, unsafe access(file, R_OK) != 0 {
             let problem = ProfileProblem(
                 file: file, line: 0, key: "", expected: "a file that can be read", found: SystemError.text(errno))
@@ -109,12 +109,12 @@ package struct AgentProgram: Sendable {
             throw StartRefusal(.badConfiguration, reading.problems.map(\.description).joined(separator: "; "))
         }
         let logger = AgentLog(level: .error).logger()
-        let places = ConfigurationPlaces(file: arguments.config, environment: Environment.value)
-        for line in SkippedParts.lines(reading.problems, in: places) { logger.error("\(line)") }
+        let places = ConfigurationPaths(file: arguments.config, environment: Environment.value)
+        for line in SkippedConfiguration.lines(reading.problems, in: places) { logger.error("\(line)") }
         return configuration
     }
 
-    private static func store(_ kind: StoreKind, of stores: Stores) throws(StartRefusal) -> MovableStore {
+    private static func store(_ kind: StoreKind, of stores: StoreFactory) throws(StartRefusal) -> MovableStore {
         do throws(StoreError) {
             return MovableStore(try stores.open(kind))
         } catch {
@@ -168,7 +168,7 @@ package struct AgentProgram: Sendable {
 
     private func transport(
         _ settings: HTTPSettings, _ group: any EventLoopGroup, _ log: AgentLog
-    ) throws(StartRefusal) -> AgentParts.Transport {
+    ) throws(StartRefusal) -> AgentAdapters.Transport {
         let transport = try Self.translated(as: .badConfiguration) { try parts.transport(settings, group) }
         let logger = log.logger()
         for notice in transport.notices { logger.warning("\(notice)") }

@@ -14,7 +14,7 @@ package actor Reloader {
     private let read: Read
     private let table: SessionRegistry
     private let policy: CurrentPeerPolicy
-    private let chosen: ChosenSessions
+    private let chosen: DefaultSessionSettings
     private let showsNotices: StateBroadcast<Bool>
     private let log: AgentLog
     private let logger: Logger
@@ -29,7 +29,7 @@ package actor Reloader {
 
     package init(
         current: AgentConfiguration, read: @escaping Read, table: SessionRegistry, policy: CurrentPeerPolicy,
-        chosen: ChosenSessions, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
+        chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current

@@ -54,7 +54,7 @@ package final class LockFile: Sendable {
 }
 
 /// Locks that are taken on the way, for as long as this lives.
-final class LocksTaken: Sendable {
+final class HeldLocks: Sendable {
     private let locks = Mutex<[LockFile]>([])
 
     /// The first counts: a process may have a lock once.

@@ -2,7 +2,7 @@ import AuthAgent
 import ServiceLifecycle
 
 /// Ends a move of sessions that was cut off with an earlier run.
-struct MoveFinisher: Service {
+struct MoveBackgroundService: Service {
     let desk: StoreAdmin
 
     func run() async throws {

@@ -2,7 +2,7 @@ package import AuthModel
 package import NIOCore
 
 /// The adapters that ``AgentProgram`` is put together with; `main.swift` is the one place that knows them all.
-package struct AgentParts: Sendable {
+package struct AgentAdapters: Sendable {
     /// What lives on the person's desktop.
     package struct Desktop: Sendable {
         package var secretService: @Sendable (ProfileCatalog) -> any SessionStore & KeyStore
@@ -37,7 +37,7 @@ package struct AgentParts: Sendable {
         }
     }
 
-    package var read: @Sendable (ConfigurationPlaces) -> ConfigurationReading
+    package var read: @Sendable (ConfigurationPaths) -> ConfigurationReading
     package var checkProfile: AgentServices.CheckProfile
     /// Called once, when threads may be started.
     package var desktop: @Sendable () throws -> Desktop
@@ -55,7 +55,7 @@ package struct AgentParts: Sendable {
         ) -> any SessionStore & KeyStore
 
     package init(
-        read: @escaping @Sendable (ConfigurationPlaces) -> ConfigurationReading,
+        read: @escaping @Sendable (ConfigurationPaths) -> ConfigurationReading,
         checkProfile: @escaping AgentServices.CheckProfile,
         desktop: @escaping @Sendable () throws -> Desktop,
         transport: @escaping @Sendable (HTTPSettings, any EventLoopGroup) throws -> Transport,

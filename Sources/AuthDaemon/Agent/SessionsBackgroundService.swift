@@ -5,17 +5,17 @@ package import Logging
 import ServiceLifecycle
 
 /// Runs the sessions in the background; at the end it writes what is unwritten, however the end comes.
-package struct TableKeeper: Service {
+package struct SessionsBackgroundService: Service {
     /// For the store to take what it has not: within the 10 s that a person waits for a service to stop.
     package static let drainLimit = Duration.seconds(4)
 
     private let table: SessionRegistry
     private let clock: any SystemClock
     private let logger: Logger
-    private let stop: StopMoment
+    private let stop: ShutdownDeadline
 
     /// - Parameter stop: since when the agent stops: requests to providers have so much less time to end.
-    package init(table: SessionRegistry, clock: any SystemClock, logger: Logger, stop: StopMoment) {
+    package init(table: SessionRegistry, clock: any SystemClock, logger: Logger, stop: ShutdownDeadline) {
         self.table = table
         self.clock = clock
         self.logger = logger

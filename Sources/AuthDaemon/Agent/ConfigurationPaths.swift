@@ -1,5 +1,5 @@
 /// Where settings and profiles are read, the nearest first (XDG Base Directory Specification).
-package struct ConfigurationPlaces: Sendable, Equatable {
+package struct ConfigurationPaths: Sendable, Equatable {
     package static let system = "/etc/xdg/authd"
 
     /// Of settings.

@@ -5,7 +5,7 @@ import AuthWire
 package import Logging
 
 /// Puts into effect what the settings say of which session is meant where none is named.
-package struct ChosenSessions: Sendable {
+package struct DefaultSessionSettings: Sendable {
     private let board: StateBoard
     private let folders: FolderRulesFile
     private let logger: Logger

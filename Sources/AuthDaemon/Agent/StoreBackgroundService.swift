@@ -2,7 +2,7 @@ import AuthAgent
 import ServiceLifecycle
 
 /// Passes on how the store is for as long as the agent runs.
-struct StoreKeeper: Service {
+struct StoreBackgroundService: Service {
     let store: MovableStore
 
     func run() async throws {

@@ -2,7 +2,7 @@ package import AuthAgent
 package import AuthModel
 
 /// What the agent reaches the world by: each port of AuthModel with its adapter.
-package struct AgentPorts: Sendable {
+package struct AgentDependencies: Sendable {
     let store: MovableStore
     let outbox: any OutboxStore
     let transport: any HTTPTransport

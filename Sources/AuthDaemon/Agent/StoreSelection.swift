@@ -3,7 +3,7 @@ import AuthWire
 
 /// Which store `authc store migrate` has moved sessions to: the next start looks there, unless the command line or the
 /// settings say otherwise.
-struct StoreChoice: Sendable {
+struct StoreSelection: Sendable {
     /// Above the longest name.
     private static let mostBytes = 64
 

@@ -11,7 +11,7 @@ import ServiceLifecycle
 import TestSupport
 
 /// An agent in this process, on a real socket in a folder of its own, with one session whose token lives.
-struct Rig: Sendable {
+struct TestServer: Sendable {
     static let session = "shop"
     static let token = "an-access-token"
 
@@ -47,7 +47,7 @@ struct Rig: Sendable {
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
-        _ body: @escaping @Sendable (Rig) async throws -> Void
+        _ body: @escaping @Sendable (TestServer) async throws -> Void
     ) async throws {
         let folder = try TemporaryFolder()
         let socket = try SocketFile.bind(path: folder.path + "/socket")
@@ -87,7 +87,7 @@ struct Rig: Sendable {
             configuration: ServiceGroupConfiguration(
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
-        let rig = Rig(
+        let rig = TestServer(
             path: socket.path, table: table, counters: counters, publisher: publisher, executor: executor, time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in

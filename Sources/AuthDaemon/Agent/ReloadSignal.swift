@@ -2,7 +2,7 @@ import ServiceLifecycle
 import UnixSignals
 
 /// SIGHUP reloads settings and profiles.
-package struct HangupWatch: Service {
+package struct ReloadSignal: Service {
     private let reloader: Reloader
 
     package init(reloader: Reloader) {

@@ -8,9 +8,9 @@ import Synchronization
 import Testing
 
 @Suite("The end of the agent's sessions", .timeLimit(.minutes(1)))
-struct TableKeeperTests {
+struct SessionsBackgroundServiceTests {
     /// A store that takes nothing until it is told to, and nothing from a task that was cancelled.
-    private final class MoodyStore: SessionStore {
+    private final class FaultyStore: SessionStore {
         private let kept = MemoryStore()
         private let takes = Mutex(true)
         var kind: StoreKind { .secretService }
@@ -45,7 +45,7 @@ struct TableKeeperTests {
     @Test(
         "what the store has not taken is written at the end, also when the agent is cut short", arguments: End.allCases)
     func writes(end: End) async throws {
-        let (store, clock, name) = (MoodyStore(), BootClock(), try SessionName("shop"))
+        let (store, clock, name) = (FaultyStore(), BootClock(), try SessionName("shop"))
         let now = clock.now().wall
         try await store.save(
             SessionRecord(
@@ -58,7 +58,11 @@ struct TableKeeperTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: [.init(service: TableKeeper(table: table, clock: clock, logger: logger, stop: StopMoment()))],
+                services: [
+                    .init(
+                        service: SessionsBackgroundService(
+                            table: table, clock: clock, logger: logger, stop: ShutdownDeadline()))
+                ],
                 logger: logger))
         let agent = Task { try await group.run() }
         await table.ready()
@@ -76,9 +80,9 @@ struct TableKeeperTests {
 
     @Test("requests in flight have their time from when the stop began, whoever asks for it first")
     func moment() {
-        let (stop, start) = (StopMoment(), BootInstant(sinceBoot: .seconds(100)))
+        let (stop, start) = (ShutdownDeadline(), BootInstant(sinceBoot: .seconds(100)))
         stop.begin(at: start)
-        #expect(stop.deadline(at: start + .seconds(4)) == start + StopMoment.grace)
-        #expect(StopMoment().deadline(at: start) == start + StopMoment.grace)
+        #expect(stop.deadline(at: start + .seconds(4)) == start + ShutdownDeadline.grace)
+        #expect(ShutdownDeadline().deadline(at: start) == start + ShutdownDeadline.grace)
     }
 }

@@ -2,7 +2,7 @@ package import AuthModel
 import Synchronization
 
 /// When the agent began to stop: from then on, what is in flight has ``grace`` to end, whoever waits for it.
-package final class StopMoment: Sendable {
+package final class ShutdownDeadline: Sendable {
     /// Requests in flight get so long; systemd and users wait for the rest.
     package static let grace = Duration.seconds(5)
 

@@ -5,9 +5,9 @@ import AuthWire
 import NIOCore
 
 /// The stores that there could be. Never a weaker one than was asked for.
-struct Stores: Sendable {
-    let parts: AgentParts
-    let desktop: AgentParts.Desktop
+struct StoreFactory: Sendable {
+    let parts: AgentAdapters
+    let desktop: AgentAdapters.Desktop
     let configuration: AgentConfiguration
     /// `nil` where the environment names no home.
     let stateFolder: String?
@@ -44,7 +44,7 @@ struct Stores: Sendable {
             }, wanted: { await disk.complete { wanted() } },
             choose: { (kind) throws(StoreError) in
                 try await disk.complete {
-                    Result { () throws(StoreError) in try StoreChoice(in: try place()).keep(kind) }
+                    Result { () throws(StoreError) in try StoreSelection(in: try place()).keep(kind) }
                 }.get()
             },
             moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMoveStore(), parcels: parts.parcels)

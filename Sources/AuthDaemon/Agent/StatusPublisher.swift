@@ -7,7 +7,7 @@ import ServiceLifecycle
 
 /// Keeps the prompt file and the service manager's status line as the sessions are, and tells the log. The newest state
 /// wins: changes that come while one is written are one change.
-package struct StateFollower: Service {
+package struct StatusPublisher: Service {
     private let board: StateBoard
     private let prompt: RuntimeFile
     private let notifier: ServiceNotifier

@@ -1,10 +1,10 @@
 import AuthWire
 
 /// What a start leaves out because of problems, in words for the log.
-enum SkippedParts {
+enum SkippedConfiguration {
     /// - Parameter places: where the settings and profiles were read.
     /// - Returns: each problem, and after those of one file what that file lost.
-    static func lines(_ problems: [ProfileProblem], in places: ConfigurationPlaces) -> [String] {
+    static func lines(_ problems: [ProfileProblem], in places: ConfigurationPaths) -> [String] {
         var files: [String] = []
         for problem in problems where !files.contains(problem.file) { files.append(problem.file) }
         return files.flatMap { file in
@@ -12,7 +12,7 @@ enum SkippedParts {
         }
     }
 
-    private static func consequence(for file: String, _ places: ConfigurationPlaces) -> String {
+    private static func consequence(for file: String, _ places: ConfigurationPaths) -> String {
         if places.files.contains(file) {
             return "\(file): this part of the settings is skipped, and the rest is used."
         }

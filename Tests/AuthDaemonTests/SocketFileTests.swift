@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 @Suite("The socket's folder, lock and file")
-struct SocketGroundTests {
+struct SocketFileTests {
     private let folder: TemporaryFolder
 
     init() throws {

@@ -2,7 +2,7 @@ package import AuthAgent
 import ServiceLifecycle
 
 /// Sends what waits in the outbox for as long as the agent runs. What is under way at its end is cut off, and sent again.
-package struct OutboxKeeper: Service {
+package struct OutboxBackgroundService: Service {
     private let desk: Outbox
 
     package init(desk: Outbox) {
