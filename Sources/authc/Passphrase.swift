@@ -3,7 +3,7 @@ import AuthWire
 /// A passphrase, from a person at the terminal or from standard input.
 enum Passphrase {
     static func fromInput() throws(Failure) -> String {
-        try GivenFields.secret(from: 0, named: "--passphrase-stdin")
+        try FieldArguments.secret(from: 0, named: "--passphrase-stdin")
     }
 
     /// - Parameters:

@@ -17,7 +17,7 @@ struct SignIn {
     private let options: Options
     private let agent: Agent
     private let signals: Signals
-    private let goal: SignInGoal
+    private let goal: SignInRequestOptions
     private let replaces: Bool
     private let replacesAccount: Bool
     private let wayBack = WayBack()
@@ -26,7 +26,7 @@ struct SignIn {
     ///   - replaces: ends another sign-in to the session that is under way, without asking.
     ///   - replacesAccount: gives the session to another account, without asking.
     static func run(
-        _ goal: SignInGoal, _ given: GivenFields, _ options: Options, replaces: Bool = false,
+        _ goal: SignInRequestOptions, _ given: FieldArguments, _ options: Options, replaces: Bool = false,
         replacesAccount: Bool = false
     ) throws(Failure) -> ExitStatus {
         let signals = try Signals(TerminalInput.signals)
@@ -43,7 +43,7 @@ struct SignIn {
         return .done
     }
 
-    private func run(_ given: GivenFields) throws(Failure) {
+    private func run(_ given: FieldArguments) throws(Failure) {
         defer { wayBack.end() }
         try agent.introduce(watching: signals)
         let session = try options.namedSession()
@@ -51,7 +51,7 @@ struct SignIn {
             given.needsMethod
             ? try given.checked(for: goal.method(session, ask: SignInAsking(agent: agent, signals: signals)))
             : given.unchecked
-        let questions = Questions(options: options, signals: signals, given: Set(fields.keys))
+        let questions = Prompter(options: options, signals: signals, given: Set(fields.keys))
         if options.mayAsk { try tellOtherWays() }
         var step = try begin(questions) {
             goal.request(session, fields: fields, replaces: $0, replacesAccount: replacesAccount)
@@ -84,7 +84,7 @@ struct SignIn {
 
     /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
     /// - Parameter request: with `true` it ends that one.
-    private func begin(_ questions: Questions, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
+    private func begin(_ questions: Prompter, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request(replaces))
         } catch {
@@ -109,7 +109,7 @@ struct SignIn {
     }
 
     /// What the step asks for next; `nil` when it was the last.
-    private func nextRequest(after step: Step, _ questions: Questions) throws(Failure) -> Next? {
+    private func nextRequest(after step: Step, _ questions: Prompter) throws(Failure) -> Next? {
         switch step.kind {
         case .done:
             try report(step)
@@ -157,7 +157,7 @@ struct SignIn {
     }
 
     /// Another code may be asked for too soon; then the question stands.
-    private func sent(_ request: any AgentMethod<Step>, _ step: Step, _ questions: Questions) throws(Failure) -> Step {
+    private func sent(_ request: any AgentMethod<Step>, _ step: Step, _ questions: Prompter) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request)
         } catch {

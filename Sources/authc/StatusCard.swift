@@ -100,7 +100,7 @@ struct StatusCard {
         }
         guard end > now else { return row("token", "ended \(Span.text(seconds: now - end)) ago", colour: .yellow) }
         var left = Span.text(seconds: end - now) + " left"
-        let bar = TokenBar(start: status.issuedAt ?? status.signedInAt, end: end, now: now)
+        let bar = TokenProgressBar(start: status.issuedAt ?? status.signedInAt, end: end, now: now)
         guard let bar else { return row("token", left) }
         if let start = status.issuedAt { left += " of " + Span.text(seconds: (end - start).rounded(.up)) }
         let room = screen.width - StatusCard.labelColumns

@@ -8,7 +8,7 @@ enum VerbCheck {
     /// - Returns: what is wrong, if something is.
     static func problem(_ words: [String], commands: [String]) -> Failure? {
         guard let word = words.first, !word.isEmpty, !word.hasPrefix("-"), !commands.contains(word) else { return nil }
-        let near = Likeness.nearest(to: word, among: commands)
+        let near = Suggestion.nearest(to: word, among: commands)
         return .usage(
             "there is no command '\(word)'",
             hint: near.map { "did you mean `authc \($0)`?" } ?? "`authc --help` lists all")

@@ -25,7 +25,7 @@ extension APIClient {
     }
 
     private func stream(
-        named name: String?, _ bodies: [BodyStream], _ answer: AnswerMode, _ tell: @escaping APIStream.Tell
+        named name: String?, _ bodies: [BodyStream], _ answer: ResponseMode, _ tell: @escaping APIStream.Tell
     ) throws(AgentError) -> APIStream? {
         guard bodies.count <= 1 else { throw .invalidParams("params: expected at most one body_stream.") }
         guard let name else {

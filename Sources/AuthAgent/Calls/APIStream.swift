@@ -26,7 +26,7 @@ package final class APIStream: HTTPResponseSink {
 
     /// - Throws: `-32602` where what is asked for does not fit together.
     package init(
-        name: String, body: BodyStream?, answer: AnswerMode, clock: any SystemClock, tell: @escaping Tell
+        name: String, body: BodyStream?, answer: ResponseMode, clock: any SystemClock, tell: @escaping Tell
     ) throws(AgentError) {
         guard !name.isEmpty, name.utf8.count <= Self.longestName else {
             throw .invalidParams("params.stream: expected 1 to \(Self.longestName) bytes.")

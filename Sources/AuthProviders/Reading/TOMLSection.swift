@@ -15,7 +15,7 @@ struct TOMLSection {
 
     func allow(_ known: [String]) {
         for key in table.keys where !known.contains(key) {
-            let near = Likeness.nearest(to: key, among: known).map { "\($0) (is that meant?)" }
+            let near = Suggestion.nearest(to: key, among: known).map { "\($0) (is that meant?)" }
             let hint = near ?? "one of " + known.sorted().joined(separator: ", ")
             problems.add(path(key), expected: hint, found: "the unknown key \(key)")
         }

@@ -7,7 +7,7 @@ public struct JSONObject: Sendable {
     private static let indexedFrom = 16
 
     private var members: [(key: String, value: JSON)]
-    private var index: [ExactKey: Int]?
+    private var index: [ByteExactKey: Int]?
 
     public init() {
         members = []
@@ -40,14 +40,14 @@ public struct JSONObject: Sendable {
     }
 
     private func position(of key: String) -> Int? {
-        if let index { return index[ExactKey(text: key)] }
+        if let index { return index[ByteExactKey(text: key)] }
         return members.firstIndex { $0.key.isSameText(as: key) }
     }
 
     private mutating func append(_ key: String, _ value: JSON) {
         members.append((key, value))
         if index != nil {
-            index?[ExactKey(text: key)] = members.count - 1
+            index?[ByteExactKey(text: key)] = members.count - 1
         } else if members.count > Self.indexedFrom {
             rebuildIndex()
         }
@@ -59,16 +59,16 @@ public struct JSONObject: Sendable {
     }
 
     private mutating func rebuildIndex() {
-        var fresh = [ExactKey: Int](minimumCapacity: members.count * 2)
-        for (position, member) in members.enumerated() { fresh[ExactKey(text: member.key)] = position }
+        var fresh = [ByteExactKey: Int](minimumCapacity: members.count * 2)
+        for (position, member) in members.enumerated() { fresh[ByteExactKey(text: member.key)] = position }
         index = fresh
     }
 
     /// A key compared byte by byte: for Swift's own `String` two spellings of "é" are one.
-    private struct ExactKey: Hashable {
+    private struct ByteExactKey: Hashable {
         let text: String
 
-        static func == (left: ExactKey, right: ExactKey) -> Bool { left.text.isSameText(as: right.text) }
+        static func == (left: ByteExactKey, right: ByteExactKey) -> Bool { left.text.isSameText(as: right.text) }
 
         func hash(into hasher: inout Hasher) {
             let bytes = text.utf8Span.span

@@ -21,7 +21,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
     public var bodyStream: BodyStream?
     /// The client's name for the stream, unique on this connection.
     public var stream: String?
-    public var answer = AnswerMode.whole
+    public var answer = ResponseMode.whole
     public var timeout: Duration?
     public var cache = CacheMode.standard
     /// Whether to try again after a temporary failure, if the request may be repeated.
@@ -35,7 +35,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
         session: SessionName? = nil, method: String, path: String, query: JSONObject = [:],
         headers: [String: String] = [:], body: JSON? = nil, bodyBase64: String? = nil,
         multipart: [MultipartPart]? = nil, bodyStream: BodyStream? = nil, stream: String? = nil,
-        answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
+        answer: ResponseMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard, retry: Bool = true,
         waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session
@@ -106,7 +106,7 @@ public struct APICall: AgentMethod, HoldsSecrets {
     public var body: JSON?
     /// The client's name for the stream, unique on this connection.
     public var stream: String?
-    public var answer = AnswerMode.whole
+    public var answer = ResponseMode.whole
     public var timeout: Duration?
     public var cache = CacheMode.standard
     /// Whether to try again after a temporary failure, if the request may be repeated.
@@ -118,7 +118,7 @@ public struct APICall: AgentMethod, HoldsSecrets {
     public init(blank: Blank) {}
     public init(
         session: SessionName? = nil, endpoint: String, args: JSONObject = [:], body: JSON? = nil,
-        stream: String? = nil, answer: AnswerMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard,
+        stream: String? = nil, answer: ResponseMode = .whole, timeout: Duration? = nil, cache: CacheMode = .standard,
         retry: Bool = true, waitsForConnectivity: Bool? = nil, queue: Bool = false
     ) {
         self.session = session

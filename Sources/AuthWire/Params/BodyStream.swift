@@ -18,7 +18,7 @@ public struct BodyStream: WireObject {
 }
 
 /// Whether the response comes with the result, or piece by piece with `api.read`.
-public enum AnswerMode: String, Sendable, CaseIterable {
+public enum ResponseMode: String, Sendable, CaseIterable {
     case whole
     case stream
 }

@@ -20,7 +20,7 @@ struct CallArguments {
             typed.append((name, String(word[word.index(after: equals)...]), isJSON))
         }
         self.typed = typed
-        secrets = try GivenFields(fields: [], descriptors: secretDescriptors, passwordFromInput: false).unchecked
+        secrets = try FieldArguments(fields: [], descriptors: secretDescriptors, passwordFromInput: false).unchecked
     }
 
     /// - Parameter info: `nil` for an endpoint that is not known here.
@@ -83,7 +83,7 @@ struct CallArguments {
     /// Without the line feed that `echo` and editors add.
     private func fileText(_ name: String, _ typed: String) throws(Failure) -> String {
         do throws(Failure) {
-            var text = try FileText.read(String(typed.dropFirst()), atMost: GivenBody.longest)
+            var text = try FileText.read(String(typed.dropFirst()), atMost: RequestBody.longest)
             if text.utf8.last == UInt8(ascii: "\n") { text.removeLast() }
             return text
         } catch {
@@ -93,7 +93,7 @@ struct CallArguments {
 
     private func content(_ name: String, _ text: String) throws(Failure) -> BodyFile.Content {
         guard text.hasPrefix("@") else { throw .usage("\(name) is a file: write \(name)=@FILE") }
-        return try BodyFile.open(String(text.dropFirst()), wholeUpTo: GivenBody.longest)
+        return try BodyFile.open(String(text.dropFirst()), wholeUpTo: RequestBody.longest)
     }
 
     /// `nil` where nobody can be asked: the agent tells what is missing.

@@ -30,7 +30,7 @@ struct CallCommand {
         }
         guard all else {
             let (response, json) = try agent.call(params, within: options.answerTime)
-            try AnswerOutput(options: options, include: include).show(response, json)
+            try ResponseOutput(options: options, include: include).show(response, json)
             return .done
         }
         for _ in 1...Self.mostPages {

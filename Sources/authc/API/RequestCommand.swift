@@ -6,7 +6,7 @@ struct RequestCommand {
     var path: String
     /// `Name: value`, as typed.
     var headers: [String]
-    var body: GivenBody
+    var body: RequestBody
     var include: Bool
     var calls: CallOptions
 
@@ -28,7 +28,7 @@ struct RequestCommand {
         }
         let (response, json) = try options.connect().call(
             params, within: options.answerTime)
-        try AnswerOutput(options: options, include: include).show(response, json)
+        try ResponseOutput(options: options, include: include).show(response, json)
         return .done
     }
 
@@ -63,9 +63,9 @@ struct CallOptions {
     func transfer(
         _ request: some AgentMethod<APIResponse>, _ file: BodyFile?, _ options: Options, include: Bool
     ) throws(Failure) -> ExitStatus {
-        var transfer = Transfer(request, options, body: file, output: try output.map(AnswerFile.init))
+        var transfer = Transfer(request, options, body: file, output: try output.map(ResponseFile.init))
         let (response, json) = try transfer.run()
-        try AnswerOutput(options: options, include: include).show(response, json)
+        try ResponseOutput(options: options, include: include).show(response, json)
         return .done
     }
 }

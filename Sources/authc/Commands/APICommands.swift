@@ -66,7 +66,7 @@ struct Request: ParsableCommand {
         try common.run { options throws(Failure) in
             try RequestCommand(
                 method: method.uppercased(), path: path, headers: header,
-                body: try GivenBody(data: data, forms: form), include: flags.include, calls: flags.options
+                body: try RequestBody(data: data, forms: form), include: flags.include, calls: flags.options
             ).run(options)
         }
     }
@@ -94,7 +94,7 @@ struct Call: ParsableCommand {
 
     func run() throws {
         try common.run { options throws(Failure) in
-            try GivenFields.checkOpen(secretFd)
+            try FieldArguments.checkOpen(secretFd)
             if !secretFd.isEmpty { try options.prepareForSecrets() }
             return try CallCommand(
                 endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,

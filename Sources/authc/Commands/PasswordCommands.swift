@@ -78,7 +78,7 @@ struct PasswordPlace: ParsableArguments {
     @Option(help: "One of the provider's environments.")
     var environment: String?
 
-    func goal(_ verb: SignInGoal.PasswordVerb) -> SignInGoal {
+    func goal(_ verb: SignInRequestOptions.PasswordVerb) -> SignInRequestOptions {
         .password(verb, provider: provider, environment: environment)
     }
 }

@@ -13,10 +13,10 @@ struct FieldOptions: ParsableArguments {
         help: ArgumentHelp("Read a secret field from an open descriptor.", valueName: "name=fd"))
     var secretFd: [String] = []
 
-    func given(_ options: Options) throws(Failure) -> GivenFields {
-        try GivenFields.checkOpen(secretFd)
+    func given(_ options: Options) throws(Failure) -> FieldArguments {
+        try FieldArguments.checkOpen(secretFd)
         if passwordStdin || !secretFd.isEmpty { try options.prepareForSecrets() }
-        return try GivenFields(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
+        return try FieldArguments(fields: field, descriptors: secretFd, passwordFromInput: passwordStdin)
     }
 }
 

@@ -124,10 +124,10 @@ struct Export: ParsableCommand {
 
     func run() throws {
         let isSealedToSomebody = !recipient.isEmpty || !recipientsFile.isEmpty
-        let seal: ParcelCommands.Seal =
+        let seal: BundleCommands.Seal =
             isSealedToSomebody
             ? .recipients(recipient, files: recipientsFile) : .passphrase(fromInput: passphraseStdin)
-        try common.run { options throws(Failure) in try ParcelCommands.export(options, to: file, sealedBy: seal) }
+        try common.run { options throws(Failure) in try BundleCommands.export(options, to: file, sealedBy: seal) }
     }
 }
 
@@ -155,8 +155,8 @@ struct Import: ParsableCommand {
     }
 
     func run() throws {
-        let seal: ParcelCommands.Seal =
+        let seal: BundleCommands.Seal =
             identity.isEmpty ? .passphrase(fromInput: passphraseStdin) : .identities(identity)
-        try common.run { options throws(Failure) in try ParcelCommands.take(options, from: file, openedBy: seal) }
+        try common.run { options throws(Failure) in try BundleCommands.take(options, from: file, openedBy: seal) }
     }
 }

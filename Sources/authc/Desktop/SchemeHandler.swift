@@ -63,7 +63,7 @@ final class SchemeHandler {
             unsafe unlink(list)
             return
         }
-        let file = try AnswerFile(list)
+        let file = try ResponseFile(list)
         try file.write(Array(applications.text.utf8))
         try file.finish()
     }

@@ -19,23 +19,23 @@ struct DoctorReport {
 
     private mutating func examine(_ options: Options) {
         do throws(Failure) {
-            findings.append(Surroundings.socket(try options.socketPath(), from: options.socketSource))
+            findings.append(DoctorEnvironment.socket(try options.socketPath(), from: options.socketSource))
         } catch {
             findings.append(.problem(.socket, error))
         }
-        defer { findings += [Surroundings.lingering()].compactMap(\.self) }
+        defer { findings += [DoctorEnvironment.lingering()].compactMap(\.self) }
         guard status != .usage, status != .noAgent else { return }
         var subject = Finding.Subject.agent
         do throws(Failure) {
             let agent = try options.connect()
             let info = try agent.call(AgentInfoGet()).value
-            findings += [Examination.agent(info), try settings(agent), Examination.store(info.store)]
+            findings += [DoctorChecks.agent(info), try settings(agent), DoctorChecks.store(info.store)]
             subject = .network
             let network = try agent.call(NetworkStatusGet()).value
-            findings.append(Examination.network(network))
-            findings += Examination.providers(network) + Examination.clock(network)
+            findings.append(DoctorChecks.network(network))
+            findings += DoctorChecks.providers(network) + DoctorChecks.clock(network)
             subject = .sessions
-            findings += Examination.sessions(try agent.call(SessionListGet()).value.sessions)
+            findings += DoctorChecks.sessions(try agent.call(SessionListGet()).value.sessions)
         } catch {
             findings.append(.problem(subject, error))
         }
@@ -45,10 +45,10 @@ struct DoctorReport {
     private func settings(_ agent: Agent) throws(Failure) -> Finding {
         do throws(Failure) {
             let check = AgentReload(check: true)
-            return Examination.settings(try agent.call(check).value)
+            return DoctorChecks.settings(try agent.call(check).value)
         } catch {
             guard let said = error.agentError, said.kind == .validation else { throw error }
-            return Examination.settings(broken: said)
+            return DoctorChecks.settings(broken: said)
         }
     }
 

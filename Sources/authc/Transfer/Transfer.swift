@@ -10,7 +10,7 @@ struct Transfer {
     let options: Options
     let request: any AgentMethod<APIResponse>
     var body: BodyFile?
-    var output: AnswerFile?
+    var output: ResponseFile?
 
     private var progress: TransferProgress
     private var call: Int64 = 0
@@ -19,7 +19,7 @@ struct Transfer {
     private var received = 0
     private var head: (response: APIResponse, json: JSON)?
 
-    init(_ request: some AgentMethod<APIResponse>, _ options: Options, body: BodyFile?, output: AnswerFile?) {
+    init(_ request: some AgentMethod<APIResponse>, _ options: Options, body: BodyFile?, output: ResponseFile?) {
         self.request = request
         self.options = options
         self.body = body

@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// `export` and `import`: sessions in a file that is sealed by a passphrase, or by age to its recipients.
-enum ParcelCommands {
+enum BundleCommands {
     /// Above what one line of the protocol holds.
     private static let mostBytes = Limits.lineBytes
 
@@ -30,7 +30,7 @@ enum ParcelCommands {
             bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: mostBytes)
         }
         // Sealed as it is, it is nobody else's business.
-        let file = try AnswerFile(path, isPrivate: true)
+        let file = try ResponseFile(path, isPrivate: true)
         try file.write(bytes)
         try file.finish()
         if options.json {

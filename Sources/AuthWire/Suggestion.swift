@@ -1,5 +1,5 @@
 /// Finds the word that a mistyped one was to be.
-package enum Likeness {
+package enum Suggestion {
     /// A longer one was not mistyped, and comparing takes time by its length.
     private static let longest = 64
 

@@ -2,7 +2,7 @@ import AuthWire
 import Glibc
 
 /// Shows a provider's answer: its body on stdout, and where it came from on stderr.
-struct AnswerOutput {
+struct ResponseOutput {
     let options: Options
     /// Status and headers before the body, as curl's `-i`.
     var include = false

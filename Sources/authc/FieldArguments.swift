@@ -2,7 +2,7 @@ import AuthWire
 import Glibc
 
 /// What a sign-in's caller gave beforehand, by field name; secrets never by argv, where every process can read them.
-struct GivenFields {
+struct FieldArguments {
     /// Far above any password or token, far below the protocol's line.
     private static let longestSecret = 64 << 10
 

@@ -2,7 +2,7 @@ import AuthClient
 import AuthWire
 
 /// What a conversation with the agent is to lead to.
-enum SignInGoal {
+enum SignInRequestOptions {
     case signIn(provider: String, environment: String?, method: String?, remember: Bool)
     /// Without a provider it is about a session.
     case password(PasswordVerb, provider: String?, environment: String?)

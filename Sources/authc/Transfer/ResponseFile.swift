@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// Where `--output` and `export` put what came: under its final name only when it is whole.
-final class AnswerFile {
+final class ResponseFile {
     private let name: String
     private let file: Descriptor
     /// Of a file in the making; `nil` for stdout, a device or a pipe, which take bytes as they come.

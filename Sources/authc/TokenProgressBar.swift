@@ -1,5 +1,5 @@
 /// How much of a token's life is left, as a bar.
-struct TokenBar {
+struct TokenProgressBar {
     /// From 0 to 1.
     let share: Double
 

@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// What can be seen without the agent.
-enum Surroundings {
+enum DoctorEnvironment {
     /// - Parameter source: what says where the socket is.
     static func socket(_ path: String, from source: String) -> Finding {
         let folder = SocketPath.neighbour("", of: path).dropLast()

@@ -1,7 +1,7 @@
 import AuthWire
 
 /// The body of `authc request`, as `-d` or `-F` gives it.
-struct GivenBody {
+struct RequestBody {
     /// What fits into a line of the protocol as base64, beside the rest of the request.
     static let longest = Limits.lineBytes / 4 * 3 - (16 << 10)
 

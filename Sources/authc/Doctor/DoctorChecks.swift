@@ -1,7 +1,7 @@
 import AuthWire
 
 /// What the agent's own words about itself say of its health. Values in, findings out.
-enum Examination {
+enum DoctorChecks {
     static func agent(_ info: AgentInfo) -> Finding {
         let who = "authd \(info.version), process \(info.pid)"
         let restart = "`systemctl --user restart authd`"

@@ -2,7 +2,7 @@ import AuthClient
 import AuthWire
 
 /// The questions of a step, put to a person at the terminal.
-struct Questions {
+struct Prompter {
     let options: Options
     let signals: Signals
     /// The fields that came with the command line.
