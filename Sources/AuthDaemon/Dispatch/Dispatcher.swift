@@ -21,7 +21,7 @@ package struct Dispatcher: Sendable {
         addStore(store)
     }
 
-    func answer(_ request: RPCRequest) -> Answer { methods.answer(request) }
+    func answer(_ request: RPCRequest) -> RequestHandling { methods.answer(request) }
 
     private mutating func addAgent(_ table: SessionRegistry, _ services: AgentServices) {
         methods.now(AgentPing.self) { _ in services.pong }

@@ -10,7 +10,7 @@ struct MethodTable: Sendable {
         self.wait = wait
     }
 
-    func answer(_ request: RPCRequest) -> Answer {
+    func answer(_ request: RPCRequest) -> RequestHandling {
         do throws(AgentError) {
             guard let handler = handlers[request.method] else { throw .methodNotFound(request.method) }
             return try handler.answer(request.params)
@@ -21,7 +21,7 @@ struct MethodTable: Sendable {
 
     /// Answers in any way.
     mutating func on<Method: AgentMethod>(
-        _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> Answer
+        _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> RequestHandling
     ) {
         handlers[Method.name] = Handler(reply: answer)
     }
@@ -71,13 +71,13 @@ struct MethodTable: Sendable {
 ///
 /// A type, not a closure: Swift 6.3.1 crashes on a closure that reads the params and calls another one.
 private protocol MethodHandler: Sendable {
-    func answer(_ params: JSON?) throws(AgentError) -> Answer
+    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling
 }
 
 private struct Handler<Method: AgentMethod>: MethodHandler {
-    let reply: @Sendable (Method) throws(AgentError) -> Answer
+    let reply: @Sendable (Method) throws(AgentError) -> RequestHandling
 
-    func answer(_ params: JSON?) throws(AgentError) -> Answer {
+    func answer(_ params: JSON?) throws(AgentError) -> RequestHandling {
         let request = try Method(params: params)
         return try reply(request)
     }
@@ -93,18 +93,18 @@ struct RequestWait: Sendable {
     /// - Parameter asked: the caller's own time limit.
     func value(
         within asked: Duration? = nil, _ work: @escaping @Sendable () async throws(AgentError) -> JSON
-    ) -> Answer {
+    ) -> RequestHandling {
         answer(within: asked) { () async throws(AgentError) in .value(try await work()) }
     }
 
     /// The same for a result that may be large, and is JSON text already.
     func text(
         within asked: Duration?, _ work: @escaping @Sendable () async throws(AgentError) -> [UInt8]
-    ) -> Answer {
+    ) -> RequestHandling {
         answer(within: asked) { () async throws(AgentError) in .text(try await work()) }
     }
 
-    private func answer(within asked: Duration?, _ work: @escaping RequestTask.Work) -> Answer {
+    private func answer(within asked: Duration?, _ work: @escaping RequestTask.Work) -> RequestHandling {
         let limit = asked.map { min($0, limits.longestAnswer) } ?? limits.answer
         guard isStarting else { return .later(within: limit, work) }
         return .later(within: limit) { [board] () async throws(AgentError) in

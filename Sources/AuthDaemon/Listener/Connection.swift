@@ -118,7 +118,7 @@ final class Connection: ClientSocketDelegate {
 
     // MARK: Answering
 
-    func give(_ answer: Answer, to place: PendingRequests.Destination) {
+    func give(_ answer: RequestHandling, to place: PendingRequests.Destination) {
         switch answer {
         case .now(let result): deliver(result.map(Payload.value), to: place)
         case .rendered(let json): deliver(.success(.text(json)), to: place)

@@ -2,7 +2,7 @@ import AuthAgent
 import AuthWire
 
 /// How a request is answered.
-enum Answer {
+enum RequestHandling {
     /// From memory, on the loop.
     case now(Result<JSON, AgentError>)
     /// From memory, where the result is kept as JSON text.
@@ -12,7 +12,7 @@ enum Answer {
     /// By a stream that lives until its task ends.
     case open(StreamOpening)
     /// By a stream of this connection.
-    case onStream(String, @Sendable (APIStream) -> Answer)
+    case onStream(String, @Sendable (APIStream) -> RequestHandling)
     case subscribe(SubscribeParams)
     case unsubscribe(SubscribeParams)
 }
