@@ -2,7 +2,7 @@ package import AuthModel
 
 /// Decides what is done, and which caller gets which reply. It never waits, logs or reads a clock.
 ///
-/// Whoever runs it hands over one event at a time, performs the actions in their order, and then sends the replies.
+/// A runner passes it one event at a time, performs the actions in their order, and then sends the replies.
 package protocol Machine: Sendable {
     associatedtype Event: Sendable
     associatedtype Action: Sendable
