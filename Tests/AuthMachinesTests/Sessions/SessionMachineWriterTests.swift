@@ -159,6 +159,39 @@ struct SessionMachineWriterTests {
         #expect(bench.saves.last?.generation == 3)
     }
 
+    enum Way { case compared, saveRefused, reread }
+
+    @Test(
+        "does not return a rejected token again if the other writes it with another refresh token, and renews it with that",
+        arguments: [.compared, .saveRefused, .reread] as [Way])
+    func rejectedThere(way: Way) throws {
+        var bench = MachineBench()
+        bench.advance(.seconds(100))
+        bench.send(.rejected(CallerID(1), Secret("token-1")))
+        bench.tokenWanted(2)
+        let theirs = record("token-1", generation: 2, refresh: "refresh-2")
+        withKnownIssue("The 401 is forgotten") {
+            switch way {
+            case .compared:
+                bench.send(.storeChanged)
+                bench.send(.compared(.success(theirs)))
+            case .saveRefused:
+                bench.send(.defaultChosen)
+                try bench.storeHolds(theirs)
+            case .reread:
+                try bench.provider(fails: .invalidGrant)
+                bench.send(.storeReread(try #require(bench.flights.last), .success(theirs)))
+            }
+            #expect(bench.answer(to: 1) == nil && bench.answer(to: 2) == nil)
+            #expect(bench.snapshot?.token == nil)
+            if bench.flights.count == 1 { try bench.provider(fails: .invalidGrant) }
+            #expect(bench.renewals.last?.tokens.refreshToken == Secret("refresh-2"))
+            try bench.provider(gives: "token-2")
+            try bench.storeTakesIt()
+            #expect(bench.token(for: 2) == "token-2")
+        }
+    }
+
     @Test("gives way to another sign-in that has replaced it there")
     func replaced() throws {
         var bench = MachineBench()
