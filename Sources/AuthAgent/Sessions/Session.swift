@@ -63,9 +63,10 @@ package final class Session: Sendable {
         await performer.trust(origins, of: record, on: runner)
     }
 
-    /// A request with the tokens of this record was not sent because of where it would have gone.
-    package func noteOriginChange(_ error: AgentError, of record: SessionRecord) async {
-        await performer.noteOriginChange(error, of: record, to: runner)
+    /// A request with this record failed. If it was not sent because of where it would have gone, the status says so.
+    func note(_ failure: ProviderFailure, with record: SessionRecord) async {
+        guard failure.error.isOriginChange else { return }
+        await performer.noteOriginChange(failure.error, of: record, to: runner)
     }
 
     // MARK: What callers ask
@@ -93,6 +94,22 @@ package final class Session: Sendable {
     package func liveRecord() async throws(AgentError) -> SessionRecord {
         _ = try await token(minValid: nil)
         return await record
+    }
+
+    /// Sends a request with a valid token; once more with a new one if the provider did not accept the first.
+    /// - Returns: the answer, and the record that it was requested with.
+    func withToken<Answer: Sendable>(
+        _ request: (SessionRecord) async -> Result<Answer, ProviderFailure>
+    ) async throws(AgentError) -> (Answer, SessionRecord) {
+        let record = try await liveRecord()
+        let first = await request(record)
+        guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
+            if case .failure(let failure) = first { await note(failure, with: record) }
+            return (try first.mapError(\.error).get(), record)
+        }
+        try await reject(record.tokens.accessToken)
+        let renewed = try await liveRecord()
+        return (try await request(renewed).mapError(\.error).get(), renewed)
     }
 
     package func renew() async throws(AgentError) {

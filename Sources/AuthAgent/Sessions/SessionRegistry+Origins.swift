@@ -13,11 +13,6 @@ extension SessionRegistry {
         await session(named: first.session)?.handle(.defaultImplied)
     }
 
-    /// A request with this record was not sent because of where it would have gone: the session's status says so.
-    func note(_ failure: ProviderFailure, _ session: Session, _ record: SessionRecord) async {
-        if failure.error.isOriginChange { await session.noteOriginChange(failure.error, of: record) }
-    }
-
     /// Tells where the profile has tokens sent and the session was not signed in, or lets them be sent there.
     ///
     /// - Throws: `conflict` if the user agreed to other places than those that the profile names now.

@@ -120,7 +120,7 @@ extension SessionRegistry {
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
             if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
         case .failure(let failure):
-            await note(failure, session, record)
+            await session.note(failure, with: record)
             throw failure.error
         }
         return try status(session.name)

@@ -145,8 +145,8 @@ extension SessionRegistry {
         }
     }
 
-    /// A person wants to sign in: the store is looked at anew, and may ask them to unlock it.
-    func personIsHere() async {
+    /// A user wants to sign in: the store is read again, and may prompt them to unlock it.
+    func retryPrompts() async {
         guard !isLoaded || board.store.state != .ready else { return }
         await store.personIsHere()
         await load()
@@ -155,7 +155,7 @@ extension SessionRegistry {
 
     /// Has the store looked at anew without waiting for it, as a person is there.
     package func retryStore() {
-        workshop.order { await self.personIsHere() }
+        workshop.order { await self.retryPrompts() }
     }
 }
 

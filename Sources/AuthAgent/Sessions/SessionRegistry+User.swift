@@ -18,7 +18,7 @@ extension SessionRegistry {
     /// Changes the user at the provider. What cannot be changed is told before anything is sent.
     package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await session(params.session)
-        let (changed, record) = try await withToken(of: session) { record in
+        let (changed, record) = try await session.withToken { record in
             await provider.updateUser(record, params.fields)
                 ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
         }
@@ -35,7 +35,7 @@ extension SessionRegistry {
     }
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
-        let (fetched, record) = try await withToken(of: session) { record in
+        let (fetched, record) = try await session.withToken { record in
             await provider.fetchUser(record, sentAt: clock.now())
                 ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
         }
@@ -57,22 +57,6 @@ extension SessionRegistry {
         let age = max(.zero, clock.now().wall - received)
         return UserResult(
             user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
-    }
-
-    /// Asks with a valid token; once more with a new one if the provider did not accept it.
-    /// - Returns: the answer, and the record that it was asked for with.
-    func withToken<Answer: Sendable>(
-        of session: Session, ask: (SessionRecord) async -> Result<Answer, ProviderFailure>
-    ) async throws(AgentError) -> (Answer, SessionRecord) {
-        let record = try await session.liveRecord()
-        let first = await ask(record)
-        guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
-            if case .failure(let failure) = first { await note(failure, session, record) }
-            return (try first.mapError(\.error).get(), record)
-        }
-        try await session.reject(record.tokens.accessToken)
-        let renewed = try await session.liveRecord()
-        return (try await ask(renewed).mapError(\.error).get(), renewed)
     }
 }
 

@@ -29,6 +29,10 @@ package final class SessionRegistry: Sendable {
     private let network: NetworkMonitor
     let tasks: AgentTasks
     var workshop: TaskPool { tasks.pool }
+    package var context: AgentContext {
+        AgentContext(
+            clock: clock, catalog: catalog, providers: provider, board: board, tasks: tasks, transport: transport)
+    }
     let entries: Mutex<Entries>
     let serving = Latch()
     let firstLoad = Latch()

@@ -25,24 +25,24 @@ extension SignInService {
             sentAt = held.sentAt
         } else if let given = login.grant {
             // Its life began when it was asked for, however long the person took.
-            let now = table.clock.now()
+            let now = context.clock.now()
             sentAt = Moment(boot: now.deadline(for: given.issuedAt), wall: given.issuedAt)
             grant = await withUser(given, login)
         } else {
-            sentAt = table.clock.now()
-            let result = await table.provider.signIn(
+            sentAt = context.clock.now()
+            let result = await context.providers.signIn(
                 login.method, at: login.profile, environment: login.environment, fields: login.fields, sentAt: sentAt)
             grant = try result.mapError(\.error).get()
             // Without a user nothing could tell that the account is another one.
-            if grant.user == nil, table.board.status(login.session)?.user != nil {
+            if grant.user == nil, context.board.status(login.session)?.user != nil {
                 grant = await withUser(grant, login)
             }
         }
-        let former = table.board.status(login.session)
+        let former = context.board.status(login.session)
         let change = AccountChange(from: former, to: grant.user, login)
         // As they were for this sign-in: what a server publishes about itself is still fresh.
-        let origins = try? await table.provider.origins(
-            of: login.profile, in: login.environment, at: table.clock.now()
+        let origins = try? await context.providers.origins(
+            of: login.profile, in: login.environment, at: context.clock.now()
         ).get()
         // Cancelled meanwhile: the session is not made, and nobody uses what came for it.
         guard isInProgress(login.id) else {
@@ -54,9 +54,9 @@ extension SignInService {
             return nil
         }
         useHeld(by: login.id)
-        var record = try login.record(from: grant, former: former, now: table.clock.now())
+        var record = try login.record(from: grant, former: former, now: context.clock.now())
         record.origins = origins ?? login.profile.origins(in: login.environment)
-        let status = try await table.signedIn(record, sentAt: sentAt, revokesFormer: change != nil)
+        let status = try await registry.signedIn(record, sentAt: sentAt, revokesFormer: change != nil)
         let words = [grant.message, login.note].compactMap(\.self)
         let message = words.isEmpty ? nil : words.joined(separator: "\n")
         return Step(login: login.id, kind: .done, message: message, status: status)
@@ -64,24 +64,24 @@ extension SignInService {
 
     /// Has the provider revoke tokens that no session will have.
     func discard(_ grant: Grant, of login: SignInMachine) {
-        guard let record = try? login.record(from: grant, former: nil, now: table.clock.now()) else { return }
-        table.workshop.order { [table] in
+        guard let record = try? login.record(from: grant, former: nil, now: context.clock.now()) else { return }
+        context.tasks.pool.order { [context] in
             // Whoever it fails for can do nothing about it: the tokens end by themselves.
-            _ = await table.provider.signOut(record, sentAt: table.clock.now())
+            _ = await context.providers.signOut(record, sentAt: context.clock.now())
         }
     }
 
     private func requestReset(_ login: SignInMachine) async throws(AgentError) -> Step {
-        let result = await table.provider.ask(
+        let result = await context.providers.ask(
             login.method, at: login.profile, environment: login.environment, fields: login.fields,
-            sentAt: table.clock.now())
+            sentAt: context.clock.now())
         return Step(login: login.id, kind: .done, message: try result.mapError(\.error).get())
     }
 
     private func changePassword(_ login: SignInMachine) async throws(AgentError) -> Step {
-        let session = try await table.session(login.session)
-        let (message, record) = try await table.withToken(of: session) { record in
-            await table.provider.perform(login.method, record, fields: login.fields, sentAt: table.clock.now())
+        let session = try await registry.session(login.session)
+        let (message, record) = try await session.withToken { record in
+            await context.providers.perform(login.method, record, fields: login.fields, sentAt: context.clock.now())
         }
         if let field = login.method.newPasswordField, let password = login.fields[field.name] {
             let repeated = ProviderExchange(profile: login.profile).repeatedMethod
@@ -89,23 +89,23 @@ extension SignInService {
             await session.handle(.passwordSet(password, rememberedAs: remembered?.name), learnedWith: record)
             try await session.write()
         }
-        return Step(login: login.id, kind: .done, message: message, status: try table.status(login.session))
+        return Step(login: login.id, kind: .done, message: message, status: try registry.status(login.session))
     }
 
     /// What `password.*` is about: a session, where it needs one; else a provider, and the session named after it.
     func passwordLogin(_ action: PasswordAction, _ params: PasswordParams) throws(AgentError) -> SignInMachine {
         let known: SessionStatus?
         if action.needsSession {
-            known = try table.status(params.session)
+            known = try registry.status(params.session)
         } else if params.provider == nil || params.session != nil {
-            known = table.board.status(params.session)
+            known = context.board.status(params.session)
         } else {
             known = nil
         }
         guard let provider = params.provider ?? known?.provider else {
             throw .invalidParams("params.provider: expected a provider, as there is no such session; found nothing.")
         }
-        guard let profile = table.catalog.profiles[provider] else { throw .unknownProvider(provider) }
+        guard let profile = context.catalog.profiles[provider] else { throw .unknownProvider(provider) }
         guard let method = profile.password[action] else {
             throw AgentError(.unsupported, "\(profile.title) has no way to do that: \(action.words).")
         }
@@ -115,7 +115,7 @@ extension SignInService {
             id: Self.newID(), session: name, profile: profile,
             environment: ProviderExchange(profile: profile).environment(named: environment).name, method: method,
             purpose: .password(action), mayReplaceAccount: params.replaceAccount, fields: params.fields,
-            now: table.clock.now())
+            now: context.clock.now())
     }
 }
 

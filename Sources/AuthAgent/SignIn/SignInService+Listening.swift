@@ -27,7 +27,7 @@ extension SignInService {
     private func identity(
         of redirect: LoopbackRedirect, _ files: TLSIdentityFiles?, _ tools: SignInDependencies
     ) throws(AgentError) -> TLSIdentity {
-        let now = table.clock.now().wall
+        let now = context.clock.now().wall
         guard let files else {
             let end = now + AuthorizationAttempt.patience + Self.grace
             let made = tools.cryptography.makeTLSIdentity(

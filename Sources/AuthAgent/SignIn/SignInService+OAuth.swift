@@ -29,7 +29,7 @@ extension SignInService {
             case .importing: return .success(try await takeOver(login))
             case .device: return .success(try await beginDevice(login))
             case .browser:
-                let endpoints = try await table.provider.server(of: login.authority, at: table.clock.now())
+                let endpoints = try await context.providers.server(of: login.authority, at: context.clock.now())
                     .mapError(\.error).get().endpoints
                 let mayComeBack = login.hasBrowser && endpoints.authorization != nil
                 if !mayComeBack, endpoints.deviceAuthorization != nil { return .success(try await beginDevice(login)) }
@@ -45,7 +45,8 @@ extension SignInService {
     private func keyed(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard login.authority.oauth?.bindsTokens == true, login.proofKey == nil else { return login }
         guard let tools else { throw .noTools(login) }
-        let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
+        let server = try await context.providers.server(of: login.authority, at: context.clock.now()).mapError(\.error)
+            .get()
         if let taken = server.proofAlgorithms, !taken.contains("ES256") {
             throw AgentError(
                 .unsupported,
@@ -57,38 +58,38 @@ extension SignInService {
     }
 
     private func serve(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
-        let answer = await table.provider.token(
-            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
+        let answer = await context.providers.token(
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
         ) { requests throws(AgentError) in try requests.clientCredentials() }
         var login = login
-        login.authorized(try answer.mapError(\.error).get(), at: table.clock.now())
+        login.authorized(try answer.mapError(\.error).get(), at: context.clock.now())
         return login
     }
 
     /// From the answer on the refresh token is ours; one that did not rotate is still what was given.
     private func takeOver(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
         guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
-        let answer = await table.provider.token(
-            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
+        let answer = await context.providers.token(
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
         ) { requests throws(AgentError) in try requests.refresh(given) }
         var grant = try await identified(answer.mapError(\.error), for: login, nonce: nil).get()
         grant.refreshToken = grant.refreshToken ?? given
         grant.message = "Remove the refresh token from where it came from: two that renew by one end the session."
         var login = login
-        login.authorized(grant, at: table.clock.now())
+        login.authorized(grant, at: context.clock.now())
         return login
     }
 
     private func beginDevice(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
-        let sentAt = table.clock.now()
-        let device = try await table.provider.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
+        let sentAt = context.clock.now()
+        let device = try await context.providers.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
             .mapError(\.error).get()
         guard isInProgress(login.id) else { throw .cancelledLogin }
         var login = login
         login.sendAway(.device(device), until: sentAt.boot + device.lifetime, at: sentAt)
         let waiting = login
-        work(for: login.id) { [table] in
-            guard let result = await table.poll(device, at: waiting.authority, waiting.client, from: sentAt) else {
+        work(for: login.id) { [context] in
+            guard let result = await context.poll(device, at: waiting.authority, waiting.client, from: sentAt) else {
                 return
             }
             await self.came(waiting.id, await self.identified(result, for: waiting, nonce: nil))
@@ -110,7 +111,7 @@ extension SignInService {
         do throws(AgentError) {
             let attempt = try await attempt(login, tools, oauth, redirectURI: listener.redirectURI)
             guard isInProgress(login.id) else { throw .cancelledLogin }
-            let now = table.clock.now()
+            let now = context.clock.now()
             let end = now.boot + AuthorizationAttempt.patience
             var trip = SignInMachine.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
             if let mailbox = listener as? SchemeRedirectListener, case .scheme(let redirect) = oauth.redirect {
@@ -163,7 +164,7 @@ extension SignInService {
 
     private func expire(_ id: String, at end: BootInstant) async {
         do {
-            try await table.clock.sleep(until: end)
+            try await context.clock.sleep(until: end)
         } catch {
             return
         }
@@ -175,16 +176,16 @@ extension SignInService {
         var login = login
         guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
             let attempt = try await attempt(login, tools, oauth, redirectURI: oauth.redirect.uri)
-            login.askForAddress(of: attempt, at: table.clock.now())
+            login.askForAddress(of: attempt, at: context.clock.now())
             return login
         }
         switch attempt.read(address: address.reveal()) {
         case .stranger:
             login.askForAddress(
-                of: attempt, message: "This is not the address that this sign-in ends at.", at: table.clock.now())
+                of: attempt, message: "This is not the address that this sign-in ends at.", at: context.clock.now())
         case .refused(let error): throw error
         case .code(let code):
-            login.authorized(try await exchange(code, attempt, login).get(), at: table.clock.now())
+            login.authorized(try await exchange(code, attempt, login).get(), at: context.clock.now())
         }
         return login
     }
@@ -192,13 +193,15 @@ extension SignInService {
     private func attempt(
         _ login: SignInMachine, _ tools: SignInDependencies, _ oauth: OAuthProfile, redirectURI: String
     ) async throws(AgentError) -> AuthorizationAttempt {
-        let server = try await table.provider.server(of: login.authority, at: table.clock.now()).mapError(\.error).get()
+        let server = try await context.providers.server(of: login.authority, at: context.clock.now()).mapError(\.error)
+            .get()
         var attempt = try AuthorizationAttempt(
             profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI, proofKey: login.proofKey,
             cryptography: tools.cryptography)
         let isDemanded = server.wantsPushedRequests || oauth.demandsPushedRequests
         guard isDemanded || server.endpoints.pushedAuthorization != nil else { return attempt }
-        switch await table.provider.push(attempt, at: login.authority, as: login.client, sentAt: table.clock.now()) {
+        switch await context.providers.push(attempt, at: login.authority, as: login.client, sentAt: context.clock.now())
+        {
         case .success(let name): attempt.pushed(as: name)
         case .failure(let failure):
             // Where nothing can be reached, a browser comes no further.
@@ -215,8 +218,8 @@ extension SignInService {
     private func exchange(
         _ code: Secret, _ attempt: AuthorizationAttempt, _ login: SignInMachine
     ) async -> Result<Grant, AgentError> {
-        let answer = await table.provider.token(
-            of: login.authority, as: login.client, purpose: .signIn, sentAt: table.clock.now()
+        let answer = await context.providers.token(
+            of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
         ) { requests throws(AgentError) in try requests.code(code, of: attempt) }
         return await identified(answer.mapError(\.error), for: login, nonce: attempt.nonce)
     }
@@ -227,8 +230,8 @@ extension SignInService {
     ) async -> Result<Grant, AgentError> {
         guard let tools, case .success(let grant) = answer else { return answer }
         guard login.proof == nil || grant.idToken != nil else { return .failure(.noProof(login)) }
-        return await table.provider.identified(
-            grant, at: login.authority, nonce: nonce, cryptography: tools.cryptography, now: table.clock.now()
+        return await context.providers.identified(
+            grant, at: login.authority, nonce: nonce, cryptography: tools.cryptography, now: context.clock.now()
         ).mapError(\.error)
     }
 
@@ -236,8 +239,8 @@ extension SignInService {
     /// asked for later.
     func withUser(_ grant: Grant, _ login: SignInMachine) async -> Grant {
         guard login.method.flow != .service,
-            let record = try? login.record(from: grant, former: nil, now: table.clock.now()),
-            case .success(let user) = await table.provider.fetchUser(record, sentAt: table.clock.now())
+            let record = try? login.record(from: grant, former: nil, now: context.clock.now()),
+            case .success(let user) = await context.providers.fetchUser(record, sentAt: context.clock.now())
         else { return grant }
         // What is said of another person is not about this one (OpenID Connect Core 1.0 §5.3.2).
         let isSame = grant.user == nil || user.raw["sub"]?.stringValue == grant.rawUser?["sub"]?.stringValue
@@ -249,9 +252,9 @@ extension SignInService {
     }
 }
 
-extension SessionRegistry {
-    /// Asks again and again whether the person has given the code.
-    /// - Returns: `nil` when the sign-in was cancelled meanwhile.
+extension AgentContext {
+    /// Asks again and again whether the user has given the code.
+    /// - Returns: `nil` if the sign-in was cancelled meanwhile.
     func poll(
         _ device: DeviceAuthorization, at profile: ProviderProfile, _ client: OAuthClient, from start: Moment
     ) async -> Result<Grant, AgentError>? {
@@ -263,7 +266,7 @@ extension SessionRegistry {
                 return nil
             }
             if let end = poll.end(at: clock.now().boot) { return .failure(end) }
-            let answer = await provider.token(
+            let answer = await providers.token(
                 of: profile, as: client, purpose: .signIn, sentAt: clock.now()
             ) { requests throws(AgentError) in try requests.deviceToken(device) }
             switch poll.take(answer, at: clock.now().boot) {

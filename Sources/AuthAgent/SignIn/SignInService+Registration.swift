@@ -10,8 +10,8 @@ extension SignInService {
         let profile = login.plainAuthority
         guard let oauth = profile.oauth, oauth.registers, fromScratch || login.registration == nil else { return login }
         guard let tools else { throw .noTools(login) }
-        let now = table.clock.now()
-        let server = try await table.provider.server(of: profile, at: now).mapError(\.error).get()
+        let now = context.clock.now()
+        let server = try await context.providers.server(of: profile, at: now).mapError(\.error).get()
         let issuer = server.issuer ?? ""
         // What another sign-in has us registered as meanwhile is good for this one too.
         let refused = fromScratch ? try await kept(profile, tools)?.id : nil
@@ -20,7 +20,7 @@ extension SignInService {
         defer { for waiting in registering.removeValue(forKey: profile.name) ?? [] { waiting.finish() } }
         var login = login
         if let kept = try await kept(profile, tools), kept.id != refused,
-            kept.isGood(at: issuer, for: oauth, now.wall), await table.provider.knows(kept, at: profile)
+            kept.isGood(at: issuer, for: oauth, now.wall), await context.providers.knows(kept, at: profile)
         {
             login.registration = kept
             return login
@@ -41,7 +41,7 @@ extension SignInService {
             bound[login.id] = redirect
             profile.oauth?.redirect = RedirectTarget(redirect.listener.redirectURI) ?? oauth.redirect
         }
-        let client = try await table.provider.register(at: profile, server: server, sentAt: table.clock.now())
+        let client = try await context.providers.register(at: profile, server: server, sentAt: context.clock.now())
             .mapError(\.error).get()
         try await keep(client, profile, tools)
         return client
@@ -68,7 +68,7 @@ extension SignInService {
     /// Drops what a provider has registered us as, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
     package func forgetProvider(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
         // The name is part of the key's: only those that there are.
-        guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         guard let tools, let client = try await kept(profile, tools) else {
             return ProviderForgotten(
                 isForgotten: false, message: "\(profile.title) has registered no client for authd.")
@@ -79,7 +79,7 @@ extension SignInService {
             throw AgentError(error)
         }
         var users: [String] = []
-        for session in table.sessions {
+        for session in registry.sessions {
             if await session.record.client?.id == client.id { users.append(session.name.text) }
         }
         guard users.isEmpty else {
@@ -88,7 +88,7 @@ extension SignInService {
                 message: "The client is still registered at \(profile.title), as it renews these sessions: "
                     + "\(users.sorted().joined(separator: ", ")).")
         }
-        switch await table.provider.unregister(client, at: profile, sentAt: table.clock.now()) {
+        switch await context.providers.unregister(client, at: profile, sentAt: context.clock.now()) {
         case nil:
             return ProviderForgotten(
                 isForgotten: true,

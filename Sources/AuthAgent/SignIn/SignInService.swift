@@ -12,7 +12,8 @@ package actor SignInService {
     /// One that nobody has touched for so long is over: longer than an e-mailed code is usually good for.
     package static let patience = Duration.seconds(900)
 
-    let table: SessionRegistry
+    let context: AgentContext
+    let registry: SessionRegistry
     let tools: SignInDependencies?
     private var logins: [String: SignInMachine] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
@@ -28,17 +29,18 @@ package actor SignInService {
     var schemeListeners: [String: (attempt: AuthorizationAttempt, mailbox: SchemeRedirectListener)] = [:]
 
     /// - Parameter tools: what signing in by a browser needs; without them it is unsupported.
-    package init(table: SessionRegistry, tools: SignInDependencies? = nil) {
-        self.table = table
+    package init(context: AgentContext, registry: SessionRegistry, tools: SignInDependencies? = nil) {
+        self.context = context
+        self.registry = registry
         self.tools = tools
     }
 
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
-        guard let profile = table.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
         let login = try SignInMachine(
-            id: Self.newID(), params: params, profile: profile, catalog: table.catalog.profiles,
-            now: table.clock.now())
+            id: Self.newID(), params: params, profile: profile, catalog: context.catalog.profiles,
+            now: context.clock.now())
         return try await begin(login, replacesOther: params.replacesSignIn)
     }
 
@@ -51,7 +53,7 @@ package actor SignInService {
     package func answer(_ params: LoginAnswer) async throws(AgentError) -> Step {
         guard var login = logins[params.login] else { throw .unknownLogin }
         guard case .asking = login.stage else { throw .asksForNothing }
-        try login.take(params.fields, at: table.clock.now())
+        try login.take(params.fields, at: context.clock.now())
         logins[params.login] = login
         return await advance(params.login)
     }
@@ -59,7 +61,7 @@ package actor SignInService {
     /// The step this sign-in is at; one that works on is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
         guard let login = logins[params.login] else { throw .unknownLogin }
-        if case .asking = login.stage, let step = login.step(at: table.clock.now()) { return step }
+        if case .asking = login.stage, let step = login.step(at: context.clock.now()) { return step }
         let (steps, continuation) = AsyncStream<Step>.makeStream()
         joined[params.login, default: []].append(continuation)
         for await step in steps { return step }
@@ -77,7 +79,7 @@ package actor SignInService {
     package func resend(_ params: LoginParams) async throws(AgentError) -> Step {
         guard var login = logins[params.login] else { throw .unknownLogin }
         guard case .asking = login.stage else { throw .asksForNothing }
-        try login.resend(at: table.clock.now())
+        try login.resend(at: context.clock.now())
         logins[params.login] = login
         return await advance(params.login)
     }
@@ -96,7 +98,7 @@ package actor SignInService {
                 .busy, "A sign-in to session \(login.session) is in progress: wait for it, or cancel it.",
                 cause: "sign_in_in_progress")
         }
-        if let known = table.board.status(login.session), known.provider != login.profile.name {
+        if let known = context.board.status(login.session), known.provider != login.profile.name {
             throw AgentError(
                 .conflict,
                 "Session \(login.session) is at provider \(known.provider): sign out of it first, "
@@ -104,7 +106,7 @@ package actor SignInService {
         }
         if let other { _ = end(other.id, .failed(other.id, .cancelledLogin)) }
         logins[login.id] = login
-        if login.purpose.signsIn { table.board.put(herald: .signingIn(login)) }
+        if login.purpose.signsIn { context.board.put(herald: .signingIn(login)) }
         watch(login.id)
         return await advance(login.id)
     }
@@ -113,25 +115,25 @@ package actor SignInService {
     private func advance(_ id: String) async -> Step {
         while var login = logins[id] {
             if let change = givenAccountChange(login) {
-                login.ask(about: change, at: table.clock.now())
+                login.ask(about: change, at: context.clock.now())
                 logins[id] = login
             }
             switch login.stage {
             case .refused(let error): return end(id, .failed(id, error))
             case .asking:
-                guard let step = login.step(at: table.clock.now()) else { break }
+                guard let step = login.step(at: context.clock.now()) else { break }
                 tell(id, step)
                 return step
             case .challenging(let challenge):
-                let sentAt = table.clock.now()
-                let result = await table.provider.send(
+                let sentAt = context.clock.now()
+                let result = await context.providers.send(
                     challenge, of: login.method, at: login.profile, environment: login.environment,
                     fields: login.fields, sentAt: sentAt)
                 // Cancelled meanwhile: what came is dropped.
                 guard var login = logins[id] else { break }
                 switch result {
                 case .success(let message):
-                    login.challengeSent(challenge, message: message, at: table.clock.now())
+                    login.challengeSent(challenge, message: message, at: context.clock.now())
                     logins[id] = login
                 case .failure(let failure): return end(id, .failed(id, failure.error))
                 }
@@ -143,7 +145,7 @@ package actor SignInService {
                 case .failure(let error): return end(id, .failed(id, error))
                 }
             case .away:
-                guard let step = login.step(at: table.clock.now()) else { break }
+                guard let step = login.step(at: context.clock.now()) else { break }
                 return step
             case .finishing:
                 let result = await finish(login)
@@ -153,7 +155,7 @@ package actor SignInService {
                 case .success(nil): break
                 case .success(let step?): return end(id, step)
                 case .failure(let error):
-                    guard login.mayAnswerAgain(after: error, at: table.clock.now()) else {
+                    guard login.mayAnswerAgain(after: error, at: context.clock.now()) else {
                         return end(id, .failed(id, error))
                     }
                     logins[id] = login
@@ -172,12 +174,12 @@ package actor SignInService {
         case .asking, .away, .refused: return nil
         }
         guard login.purpose.signsIn, !login.mayReplaceAccount, login.grant == nil else { return nil }
-        return AccountChange(from: table.board.status(login.session), given: login)
+        return AccountChange(from: context.board.status(login.session), given: login)
     }
 
     /// Keeps what the provider gave until the user has agreed to the change of account.
     func hold(_ grant: Grant, sentAt: Moment, for id: String, until change: AccountChange) {
-        logins[id]?.ask(about: change, holding: (grant, sentAt), at: table.clock.now())
+        logins[id]?.ask(about: change, holding: (grant, sentAt), at: context.clock.now())
     }
 
     /// What was held for a sign-in becomes its session's.
@@ -190,7 +192,7 @@ package actor SignInService {
         guard var login = logins[id], case .away = login.stage else { return .failed(id, .cancelledLogin) }
         switch result {
         case .success(let grant):
-            login.authorized(grant, at: table.clock.now())
+            login.authorized(grant, at: context.clock.now())
             logins[id] = login
             return await advance(id)
         case .failure(let error):
@@ -204,7 +206,7 @@ package actor SignInService {
         let (over, continuation) = AsyncStream<Never>.makeStream()
         awayTasks.removeValue(forKey: id)?.finish()
         awayTasks[id] = continuation
-        let isAccepted = table.workshop.order {
+        let isAccepted = context.tasks.pool.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
                 group.addTask { await work() }
@@ -220,7 +222,7 @@ package actor SignInService {
 
     private func end(_ id: String, _ step: Step) -> Step {
         if let login = logins.removeValue(forKey: id) {
-            table.board.removePlaceholder(of: login.session, in: .signingIn)
+            context.board.removePlaceholder(of: login.session, in: .signingIn)
             if step.kind != .done, let held = login.held { discard(held.grant, of: login) }
         }
         watches.removeValue(forKey: id)?.finish()
@@ -236,8 +238,8 @@ package actor SignInService {
 
     /// Nothing is sent to a provider for a session that could not be kept.
     private func refuseWithoutStore() async throws(AgentError) {
-        await table.personIsHere()
-        let store = table.board.store
+        await registry.retryPrompts()
+        let store = context.board.store
         guard store.state != .ready else { return }
         throw .storeNotRead(store)
     }
@@ -246,7 +248,7 @@ package actor SignInService {
     private func watch(_ id: String) {
         let (over, continuation) = AsyncStream<Never>.makeStream()
         watches[id] = continuation
-        let isAccepted = table.workshop.order {
+        let isAccepted = context.tasks.pool.order {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { for await _ in over {} }
                 group.addTask { await self.endWhenIdle(id) }
@@ -259,7 +261,7 @@ package actor SignInService {
 
     private func endWhenIdle(_ id: String) async {
         while let login = logins[id] {
-            let now = table.clock.now().boot
+            let now = context.clock.now().boot
             let deadline = login.lastTouched + Self.patience
             if now >= deadline, case .asking = login.stage {
                 _ = end(id, .failed(id, AgentError(.timeout, "The sign-in was left alone for too long.")))
@@ -267,7 +269,7 @@ package actor SignInService {
             }
             do {
                 // One that waits for its provider is looked at again.
-                try await table.clock.sleep(until: now < deadline ? deadline : now + Self.patience)
+                try await context.clock.sleep(until: now < deadline ? deadline : now + Self.patience)
             } catch {
                 return
             }

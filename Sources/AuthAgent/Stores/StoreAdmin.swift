@@ -45,7 +45,7 @@ package struct StoreAdmin: Sendable {
     /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
     package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
-        await table.personIsHere()
+        await table.retryPrompts()
         let info = table.board.store
         guard info.state == .ready else { throw .storeNotRead(info) }
         return info

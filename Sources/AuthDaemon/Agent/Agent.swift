@@ -54,7 +54,8 @@ package struct Agent: Sendable {
                 publish: publisher.publish)
             let storeDesk = StoreAdmin(table: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
-                table: table, desk: SignInService(table: table, tools: ports.tools), api: api, outbox: outboxDesk,
+                table: table, desk: SignInService(context: table.context, registry: table, tools: ports.tools),
+                api: api, outbox: outboxDesk,
                 store: storeDesk,
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,

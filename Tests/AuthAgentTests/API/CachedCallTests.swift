@@ -153,7 +153,7 @@ struct CachedCallTests {
         try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, table in
             _ = try await Self.get(api)
             _ = try await table.logout(SessionLogout())
-            _ = try await SignInService(table: table).start(SessionRegistryTests.start)
+            _ = try await SignInService(context: table.context, registry: table).start(SessionRegistryTests.start)
             let again = try await Self.get(api)
             #expect(again.body == 2 && !again.fromCache)
         }

@@ -155,7 +155,7 @@ struct LateResultTests {
             try await Self.signIn(desk)
             #expect(await !session.trust(found, of: former))
             let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
-            await session.noteOriginChange(error, of: former)
+            await session.note(.refused(error), with: former)
             #expect(try table.status(nil).state == .active)
 
             let present = await session.record

@@ -27,7 +27,7 @@ struct OwnConnectionsTests {
             seed: 1, publish: { _ in })
         let run = Task { await table.run() }
         await table.ready()
-        let desk = SignInService(table: table)
+        let desk = SignInService(context: table.context, registry: table)
         for provider in ["here", "there"] {
             _ = try await desk.start(LoginStart(provider: provider, fields: SessionRegistryTests.fields))
         }

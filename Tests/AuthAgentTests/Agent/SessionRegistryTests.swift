@@ -209,7 +209,7 @@ struct SessionRegistryTests {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await table.run() }
             await table.ready()
-            _ = try await SignInService(table: table).start(Self.start)
+            _ = try await SignInService(context: table.context, registry: table).start(Self.start)
             example.clock.advance(.seconds(2000))
             group.cancelAll()
             open.finish()

@@ -39,7 +39,7 @@ struct ExampleProvider {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await table.run() }
             await table.ready()
-            try await test(table, SignInService(table: table))
+            try await test(table, SignInService(context: table.context, registry: table))
             group.cancelAll()
         }
     }
