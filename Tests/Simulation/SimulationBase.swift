@@ -16,6 +16,8 @@ class SimulationBase {
 
     /// The date of the beginning.
     static let begin = 1_800_000_000.0
+    /// Later than everything that can happen.
+    static let never = Duration.seconds(1 << 40)
 
     // MARK: Time
 

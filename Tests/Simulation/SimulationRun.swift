@@ -126,8 +126,7 @@ final class SimulationRun: SimulationBase {
 
     override func happen(before end: Duration) -> Bool {
         let alarm = nextAlarm()
-        let never = Duration.seconds(1 << 40)
-        let next = min(queue.next ?? never, alarm?.at ?? never, noticeAlarm ?? never)
+        let next = min(queue.next ?? Self.never, alarm?.at ?? Self.never, noticeAlarm ?? Self.never)
         guard comes(next, before: end) else { return false }
         if let alarm, alarm.at == next {
             seats[alarm.session]?.alarm = nil

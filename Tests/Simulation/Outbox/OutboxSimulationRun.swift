@@ -103,8 +103,7 @@ final class OutboxSimulationRun: SimulationBase {
     }
 
     override func happen(before end: Duration) -> Bool {
-        let never = Duration.seconds(1 << 40)
-        let next = min(queue.next ?? never, alarm ?? never)
+        let next = min(queue.next ?? Self.never, alarm ?? Self.never)
         guard comes(next, before: end) else { return false }
         if alarm == next {
             alarm = nil
