@@ -93,7 +93,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
     }
 
     /// Requests under way keep their connections.
-    package func dropConnections() async {
+    package func closeIdleConnections() async {
         await shelf.renew()
         await streams.renew()
     }
@@ -105,7 +105,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         await streams.renew(to: wanted)
     }
 
-    package func abandonConnections() async {
+    package func closeAllConnections() async {
         await shelf.abandon()
         await streams.abandon()
     }

@@ -110,7 +110,7 @@ struct Exchange: Sendable {
             movement.note()
             if isFlowing == true {
                 try await movement.pausing { () async throws(TransportError) in
-                    try await sink.take([UInt8](part.readableBytesView))
+                    try await sink.receive([UInt8](part.readableBytesView))
                 }
                 continue
             }

@@ -15,7 +15,7 @@ extension SecretServiceStore: KeyStore {
         return Secret(bytes: bytes)
     }
 
-    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+    package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         let value = Secret(Base64.encode(key.revealBytes()))
         try await inTurn { store, keyring, deadline throws(StoreError) in
             let collection = try await store.openCollection(deadline)

@@ -62,7 +62,7 @@ package actor SecretServiceStore: SessionStore {
     package nonisolated func changes() -> AsyncStream<SessionName> { changed }
 
     /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
-    package func personIsHere() {
+    package func retryPrompts() {
         link.forgetDismissal()
         link.allowStart()
     }

@@ -51,7 +51,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private func changed() {
         guard !isSettling else { return }
         isSettling = true
-        let wait = broadcast.current?.reach == .nothing ? min(settling, Self.settlingFromNothing) : settling
+        let wait = broadcast.current?.reach == .offline ? min(settling, Self.settlingFromNothing) : settling
         thread.after(wait) { [weak self] in
             self?.isSettling = false
             self?.tell()
@@ -62,7 +62,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
         let word = monitor?.word ?? .online
         guard let new = RouteSocket.picture() else {
             // Without the kernel's word: the monitor's alone.
-            return broadcast.tell(NetworkReading(reach: word == .offline ? .nothing : .everywhere, monitor: word))
+            return broadcast.tell(NetworkReading(reach: word == .offline ? .offline : .internet, monitor: word))
         }
         let old = picture
         picture = new

@@ -10,7 +10,7 @@ import GRDB
 /// sealed; the file is opened when something is asked of it, and goes when it is empty.
 package actor SQLiteOutbox: OutboxStore {
     /// On disk, sealed: a program that queues without end is told long before the person's disk is full.
-    package static let mostBytes = 64 << 20
+    package static let maxBytes = 64 << 20
 
     private struct Opened {
         let database: DatabaseQueue
@@ -19,7 +19,7 @@ package actor SQLiteOutbox: OutboxStore {
 
     private nonisolated let file: OutboxFile?
     private let keys: any KeyStore
-    private let mostBytes: Int
+    private let maxBytes: Int
     /// Opens and closes the file: in turn, so that what is closed later never removes what was opened meanwhile.
     private let disk = BlockingThread()
     private var opened: Opened?
@@ -28,10 +28,10 @@ package actor SQLiteOutbox: OutboxStore {
     ///   - path: `nil` keeps entries in memory, for sessions that are kept there.
     ///   - keys: where the key is, made at the first entry.
     ///   - mostBytes: of all that is sent later, sealed.
-    package init(path: String?, keys: any KeyStore, mostBytes: Int = SQLiteOutbox.mostBytes) {
+    package init(path: String?, keys: any KeyStore, maxBytes: Int = SQLiteOutbox.maxBytes) {
         file = path.map(OutboxFile.init(path:))
         self.keys = keys
-        self.mostBytes = mostBytes
+        self.maxBytes = maxBytes
     }
 
     package nonisolated var mayHoldEntries: Bool { file?.isThere ?? true }
@@ -65,11 +65,11 @@ package actor SQLiteOutbox: OutboxStore {
         let (id, session) = (entry.id, entry.session.text)
         let sealedEntry = try open.seal.close(entry.encoded(), at: Self.place(id, session, "entry"))
         let sealedRequest = try open.seal.close(request.encoded(), at: Self.place(id, session, "request"))
-        let mostBytes = mostBytes
+        let maxBytes = maxBytes
         try await Self.translated { () async throws in
             try await open.database.write { database in
                 let held = try Int.fetchOne(database, sql: "SELECT sum(length(request)) FROM outbox") ?? 0
-                guard held + sealedRequest.count <= mostBytes else { throw OutboxError.full(bytes: mostBytes) }
+                guard held + sealedRequest.count <= maxBytes else { throw OutboxError.full(bytes: maxBytes) }
                 try database.execute(
                     sql: "INSERT INTO outbox (id, session, entry, request) VALUES (?, ?, ?, ?)",
                     arguments: [id, session, sealedEntry, sealedRequest])
@@ -77,14 +77,14 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    package func note(_ verdict: AgentError?, on id: String) async throws(OutboxError) {
+    package func record(_ finalRefusal: AgentError?, for id: String) async throws(OutboxError) {
         let open = try await open()
         try await Self.translated { () async throws in
             try await open.database.write { database in
                 let found = "SELECT session FROM outbox WHERE id = ?"
                 guard let session = try String.fetchOne(database, sql: found, arguments: [id]) else { return }
                 let place = Self.place(id, session, "verdict")
-                let sealed = try verdict.map { try open.seal.close($0.json.serialized(), at: place) }
+                let sealed = try finalRefusal.map { try open.seal.close($0.json.serialized(), at: place) }
                 try database.execute(
                     sql: "UPDATE outbox SET verdict = ? WHERE id = ?", arguments: [sealed, id])
             }
@@ -101,7 +101,7 @@ package actor SQLiteOutbox: OutboxStore {
     }
 
     /// Closing takes up the log and removes it (sqlite.org/wal.html, "Checkpointing").
-    package func rest() async {
+    package func close() async {
         guard let file, let open = opened else { return }
         opened = nil
         await disk.complete {
@@ -140,7 +140,7 @@ package actor SQLiteOutbox: OutboxStore {
         do throws(StoreError) {
             if let key = try await keys.key(for: .outbox), let seal = Seal(key) { return seal }
             let key = Seal.newKey()
-            try await keys.keep(key, for: .outbox)
+            try await keys.save(key, for: .outbox)
             if let seal = Seal(key) { return seal }
         } catch {
             throw .key(error)
@@ -200,8 +200,8 @@ package actor SQLiteOutbox: OutboxStore {
             return .unreadable(
                 id: id, session: session, reason: "the keyring does not have the key that it was sealed with")
         }
-        let verdict = (row["verdict"] as Data?).map { seal.open($0, at: place(id, name, "verdict")) ?? [] }
-        return OutboxEntry(id: id, session: session, encoded: bytes, verdict: verdict)
+        let finalRefusal = (row["verdict"] as Data?).map { seal.open($0, at: place(id, name, "verdict")) ?? [] }
+        return OutboxEntry(id: id, session: session, encoded: bytes, finalRefusal: finalRefusal)
             ?? .unreadable(id: id, session: session, reason: "another authd wrote it")
     }
 

@@ -57,7 +57,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     }
 
     /// Only a client can ask them, by ``unlock(with:)``.
-    package func personIsHere() async {}
+    package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await onDisk { (shelf) throws(StoreError) in try shelf.load(session) }
@@ -94,7 +94,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         try await onDisk { (shelf) throws(StoreError) in try shelf.read(Self.file(of: purpose)) }
     }
 
-    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+    package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         try await onDisk { (shelf) throws(StoreError) in
             try shelf.write(key, to: Self.file(of: purpose), label: purpose.name)
         }

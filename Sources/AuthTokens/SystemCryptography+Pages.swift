@@ -15,7 +15,7 @@ extension SystemCryptography {
             certificates: pem, key: Secret(key.pemRepresentation), fingerprint: Self.fingerprint(certificate))
     }
 
-    package func pageIdentity(
+    package func tlsIdentity(
         certificates: String, key: Secret, for host: String, at now: WallTime
     ) throws(TLSIdentityError) -> TLSIdentity {
         guard let document = try? PEMDocument.parseMultiple(pemString: certificates).first,

@@ -16,34 +16,34 @@ struct DescriptorStoreTests {
         let record = SessionRecord(
             session: try SessionName("work"), provider: "shop", environment: "production", method: "password",
             tokens: TokenSet(accessToken: Secret(token), issuedAt: now), user: nil, rawUser: nil, signedInAt: now)
-        return HandedOverSession(record: record, isKept: true, isUnsaved: false)
+        return HandedOverSession(record: record, isStored: true, isUnsaved: false)
     }
 
     @Test("is the newest, and it is in before the former is out; the former is wiped for all who have it")
     func replaced() throws {
         let store = manager.store()
-        store.keep([try session("first")], of: .secretService)
+        store.save([try session("first")], of: .secretService)
         let first = try #require(manager.shelf.entries.first)
         let copy = dup(first.descriptor)
         defer { close(copy) }
-        store.keep([try session("second")], of: .secretService)
+        store.save([try session("second")], of: .secretService)
         #expect(manager.messages == ["in sessions.1", "in sessions.2", "out sessions.1"])
         #expect(manager.shelf.entries.map(\.name) == ["sessions.2"])
         #expect(manager.shelf.fewest == 1)
         #expect(FakeDescriptorStore.content(of: copy).allSatisfy { $0 == 0 })
 
         let next = manager.store()
-        #expect(next.take(of: .secretService) == [try session("second")])
-        next.keep([try session("second")], of: .secretService)
+        #expect(next.load(of: .secretService) == [try session("second")])
+        next.save([try session("second")], of: .secretService)
         #expect(manager.shelf.entries.map(\.name) == ["sessions.3"])
-        next.keep([], of: .secretService)
+        next.save([], of: .secretService)
         #expect(manager.shelf.entries.isEmpty)
     }
 
     @Test("can be changed by nobody: not written to, not mapped to be written to, not cut off, not unsealed")
     func sealed() throws {
         let store = manager.store()
-        store.keep([try session("token")], of: .secretService)
+        store.save([try session("token")], of: .secretService)
         let memory = try #require(manager.shelf.entries.first).descriptor
         #expect(pwrite(memory, "x", 1, 0) == -1)
         #expect(ftruncate(memory, 0) == -1)
@@ -66,26 +66,26 @@ struct DescriptorStoreTests {
         }
         manager.shelf.put(foreign, as: "somebody's")
         let store = manager.store()
-        #expect(store.take(of: .secretService).isEmpty)
+        #expect(store.load(of: .secretService).isEmpty)
         for reason in ["not sealed", "no memory", "17825792 bytes", "no JSON", "nothing that authd"] {
             #expect(manager.log.contains(reason), "\(reason) is not in \(manager.log)")
         }
         #expect(!manager.log.contains("token"))
-        store.keep([try session("new")], of: .secretService)
+        store.save([try session("new")], of: .secretService)
         #expect(manager.shelf.entries.map(\.name) == ["sessions.5"])
     }
 
     @Test("of a run that was killed in between is the newest there is; what was wiped is passed over without a word")
     func killedInBetween() throws {
-        manager.store().keep([try session("first")], of: .secretService)
+        manager.store().save([try session("first")], of: .secretService)
         let old = try #require(manager.shelf.entries.first)
         manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(count: 100)), as: "sessions.20")
         #expect(old.name == "sessions.1")
         let later = HandedOverSession.encode([try session("second")], of: .secretService).revealBytes()
         manager.shelf.put(FakeDescriptorStore.sealedMemory(holding: Data(later)), as: "sessions.12")
         let store = manager.store()
-        #expect(store.take(of: .secretService) == [try session("second")])
-        store.keep([try session("third")], of: .secretService)
+        #expect(store.load(of: .secretService) == [try session("second")])
+        store.save([try session("third")], of: .secretService)
         #expect(manager.shelf.entries.map(\.name) == ["sessions.21"])
         #expect(!manager.log.contains("not used"))
     }
@@ -93,10 +93,10 @@ struct DescriptorStoreTests {
     @Test("is wiped also where the manager cannot be told: what is too old is worse than nothing")
     func untold() throws {
         let store = manager.store()
-        store.keep([try session("first")], of: .secretService)
+        store.save([try session("first")], of: .secretService)
         let first = try #require(manager.shelf.entries.first)
         manager.isDeaf.withLock { $0 = true }
-        store.keep([try session("second")], of: .secretService)
+        store.save([try session("second")], of: .secretService)
         #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
         #expect(manager.log.contains("could not be told"))
     }

@@ -86,10 +86,10 @@ struct DurableFileTests {
         func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
             throw .offline(reason: "none")
         }
-        func dropConnections() async {}
+        func closeIdleConnections() async {}
     }
 
     private struct Still: NetworkWatch {
-        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) } }
+        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .internet)) } }
     }
 }

@@ -13,7 +13,8 @@ struct PauseFileTests {
         #expect(file.load().isEmpty)
         let from = WallTime(unixSeconds: 1_800_000_000)
         let pauses = [
-            try SessionName("work"): RenewalPause(failures: 2, from: from, until: from + .seconds(4), isWanted: true)
+            try SessionName("work"): RenewalPause(
+                failures: 2, from: from, until: from + .seconds(4), isRequestedByProvider: true)
         ]
         file.keep(pauses)
         #expect(PauseFile(beside: folder.path + "/socket").load() == pauses)

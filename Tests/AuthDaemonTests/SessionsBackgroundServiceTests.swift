@@ -23,7 +23,7 @@ struct SessionsBackgroundServiceTests {
         }
         func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
         func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
-        func personIsHere() async {}
+        func retryPrompts() async {}
         func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
         func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
         func states() -> AsyncStream<StoreState> { kept.states() }
@@ -33,11 +33,11 @@ struct SessionsBackgroundServiceTests {
         func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
             throw .offline(reason: "none")
         }
-        func dropConnections() async {}
+        func closeIdleConnections() async {}
     }
 
     private struct Still: NetworkWatch {
-        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) } }
+        func readings() -> AsyncStream<NetworkReading> { AsyncStream { $0.yield(NetworkReading(reach: .internet)) } }
     }
 
     enum End: CaseIterable { case graceful, cancelled }

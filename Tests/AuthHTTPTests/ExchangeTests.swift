@@ -95,7 +95,7 @@ import Testing
                 _ = try await transport.get(server.url)
                 _ = try await transport.get(server.url)
                 #expect(server.accepted == 1)
-                await transport.dropConnections()
+                await transport.closeIdleConnections()
                 _ = try await transport.get(server.url)
                 #expect(server.accepted == 2)
                 _ = try await transport.get(server.url)
@@ -164,7 +164,7 @@ import Testing
             try await withTransport { transport in
                 async let slow = transport.get(server.url + "/slow")
                 for await _ in arrived { break }
-                await transport.dropConnections()
+                await transport.closeIdleConnections()
                 let quick = try await transport.get(server.url + "/quick")
                 #expect(quick.text == "{}")
                 release.yield()

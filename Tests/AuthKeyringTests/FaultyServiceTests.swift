@@ -26,7 +26,7 @@ struct FaultyServiceTests {
             try await body(store, keyring)
             // Whatever it was: all is there when it is well again, and a write is taken.
             try await keyring.become(.well)
-            await store.personIsHere()
+            await store.retryPrompts()
             #expect(await store.states().reaches(.ready))
             #expect(try await store.loadAll().records.map(\.session.text) == ["work"])
             let next = try record(token: "access-9", revision: 9)

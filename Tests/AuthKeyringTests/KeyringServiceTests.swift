@@ -46,7 +46,7 @@ struct KeyringServiceTests {
             }
             await #expect(throws: StoreError.self) { try await store.save(record()) }
             #expect(await store.process() == nil)
-            await store.personIsHere()
+            await store.retryPrompts()
             let sessions = try await store.loadAll()
             #expect(sessions.isEmpty)
             #expect(await store.process()?.name?.hasPrefix("python3") == true)
@@ -57,7 +57,7 @@ struct KeyringServiceTests {
     @Test("that cannot be started is missing, for the user too")
     func nothingToStart() async throws {
         try await withStore { store, _ in
-            await store.personIsHere()
+            await store.retryPrompts()
             await #expect {
                 try await store.loadAll()
             } throws: { error in
@@ -160,7 +160,7 @@ struct KeyringServiceTests {
             await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
             #expect(await store.states().reaches(.denied))
             try await keyring.become(.waiting)
-            await store.personIsHere()
+            await store.retryPrompts()
             await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
             // It ends before anybody has answered.
             try await restart(keyring, under: store)

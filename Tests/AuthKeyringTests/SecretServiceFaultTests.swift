@@ -78,7 +78,7 @@ struct SecretServiceFaultTests {
             let states = scene.store.states()
             await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
             #expect(await states.reaches(.denied))
-            await scene.store.personIsHere()
+            await scene.store.retryPrompts()
             await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
         }
     }

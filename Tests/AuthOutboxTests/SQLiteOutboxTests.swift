@@ -33,19 +33,19 @@ struct SQLiteOutboxTests {
         #expect(!outbox.mayHoldEntries)
         try await add("a", "b", "c", to: outbox)
         let no = AgentError(.notFound, "No.", httpStatus: 404, providerMessage: "No such decision")
-        try await outbox.note(no, on: "b")
+        try await outbox.record(no, for: "b")
         try await outbox.remove("a")
 
         let next = SQLiteOutbox(path: path, keys: keys)
         #expect(next.mayHoldEntries)
         var (b, request) = try entry("b")
-        b.verdict = no
+        b.finalRefusal = no
         let (c, _) = try entry("c")
         #expect(try await next.all() == [b, c])
         #expect(try await next.request(of: "c") == request)
         #expect(try await next.request(of: "a") == nil)
-        try await next.note(nil, on: "b")
-        #expect(try await next.all().map(\.verdict) == [nil, nil])
+        try await next.record(nil, for: "b")
+        #expect(try await next.all().map(\.finalRefusal) == [nil, nil])
         withExtendedLifetime(outbox) {}
     }
 
@@ -54,7 +54,7 @@ struct SQLiteOutboxTests {
         let folder = try TemporaryFolder()
         let outbox = SQLiteOutbox(path: folder.path + "/state/authd/outbox.sqlite", keys: MemoryStore())
         try await add("a", to: outbox)
-        try await outbox.note(AgentError(.notFound, "", providerMessage: "their-words"), on: "a")
+        try await outbox.record(AgentError(.notFound, "", providerMessage: "their-words"), for: "a")
         let place = folder.path + "/state/authd"
         #expect(try FileManager.default.attributesOfItem(atPath: place)[.posixPermissions] as? Int == 0o700)
         let names = try FileManager.default.contentsOfDirectory(atPath: place)
@@ -78,9 +78,9 @@ struct SQLiteOutboxTests {
         let other = SQLiteOutbox(path: path, keys: MemoryStore())
         let found = try await other.all()
         #expect(found.map(\.id) == ["a"])
-        #expect(found.first?.verdict?.cause == "unreadable")
+        #expect(found.first?.finalRefusal?.cause == "unreadable")
         #expect(try await other.request(of: "a") == nil)
-        #expect(try await first.all().map(\.verdict) == [nil])
+        #expect(try await first.all().map(\.finalRefusal) == [nil])
     }
 
     @Test("an empty outbox leaves no file behind, and begins anew; one that is no database is told, and left alone")
@@ -90,12 +90,12 @@ struct SQLiteOutboxTests {
         let outbox = SQLiteOutbox(path: path, keys: MemoryStore())
         try await add("a", to: outbox)
         try await outbox.remove("a")
-        await outbox.rest()
+        await outbox.close()
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
         try await add("b", to: outbox)
         #expect(try await outbox.all().map(\.id) == ["b"])
         try await outbox.remove("b")
-        await outbox.rest()
+        await outbox.close()
 
         let text = Data(String(repeating: "this is no database\n", count: 100).utf8)
         try text.write(to: URL(filePath: path))
@@ -106,7 +106,7 @@ struct SQLiteOutboxTests {
     @Test("what would be too much is told and not kept, and what waits is as it was")
     func full() async throws {
         let folder = try TemporaryFolder()
-        let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: MemoryStore(), mostBytes: 500)
+        let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: MemoryStore(), maxBytes: 500)
         try await add("a", "b", to: outbox)
         let error = OutboxError.full(bytes: 500)
         await #expect(throws: error) { try await add("c", "d", "e", to: outbox) }
@@ -130,5 +130,5 @@ struct SQLiteOutboxTests {
 
 private struct LockedKeys: KeyStore {
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { throw .locked }
-    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) { throw .locked }
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) { throw .locked }
 }

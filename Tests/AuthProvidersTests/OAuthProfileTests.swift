@@ -73,11 +73,11 @@ struct OAuthProfileTests {
         let oauth = try #require(profile.oauth)
         #expect(oauth.clientAuthentication == .privateKey && oauth.keyID == "k1")
         #expect(oauth.assertionAudience == .tokenEndpoint)
-        #expect(oauth.bindsTokens && oauth.demandsPushedRequests)
+        #expect(oauth.bindsTokens && oauth.requiresPushedRequests)
         #expect(oauth.resource == "https://api.example.org/mcp" && !oauth.givesTargetedTokens)
         #expect(profile.signIn[0].fields.map(\.name) == ["client_key"])
         let usual = try #require(try ProfileReader.read(Self.five, source: "mine.toml").get().oauth)
-        #expect(!usual.bindsTokens && !usual.demandsPushedRequests && usual.assertionAudience == .issuer)
+        #expect(!usual.bindsTokens && !usual.requiresPushedRequests && usual.assertionAudience == .issuer)
     }
 
     @Test("a profile without a client_id may have the provider register us, and asks for no secret then")
@@ -129,14 +129,14 @@ struct OAuthProfileTests {
             try ProfileReader.read(Self.five + "[oauth]\n" + oauth, source: "mine.toml").get().oauth
         }
         let made = try #require(try read(#"redirect = "https://127.0.0.1/callback""#))
-        #expect(made.redirect.isSecurePage && made.pageIdentity == nil)
+        #expect(made.redirect.isSecurePage && made.tlsIdentity == nil)
         let own = try read(
             """
             redirect = "https://localhost:8443/"
             redirect_certificate = "/a.pem"
             redirect_key = "/b.pem"
             """)
-        #expect(own?.pageIdentity == TLSIdentityFiles(certificate: "/a.pem", key: "/b.pem"))
+        #expect(own?.tlsIdentity == TLSIdentityFiles(certificate: "/a.pem", key: "/b.pem"))
         let scheme = try read(#"redirect = "com.example.app:/callback""#)
         #expect(scheme?.redirect.uri == "com.example.app:/callback")
     }

@@ -88,7 +88,7 @@ struct PassphraseTests {
         try await place.start { store in
             try await store.save(sample("work"))
             try await store.save(sample("home"))
-            try await store.keep(Secret("the key of the outbox, 32 bytes."), for: .outbox)
+            try await store.save(Secret("the key of the outbox, 32 bytes."), for: .outbox)
         }
         let names = ["work.session", "home.session", "outbox.key", "index", "key"]
         return try Dictionary(uniqueKeysWithValues: names.map { ($0, try place.bytes($0)) })

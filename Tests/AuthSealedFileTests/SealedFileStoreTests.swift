@@ -120,7 +120,7 @@ struct SealedFileStoreTests {
         let place = try SealedPlace()
         try await place.start { store in
             #expect(try await store.key(for: .outbox) == nil)
-            try await store.keep(Secret("the key of the outbox, 32 bytes."), for: .outbox)
+            try await store.save(Secret("the key of the outbox, 32 bytes."), for: .outbox)
             try await store.save(sample())
             try await store.delete(SessionName("work"))
         }

@@ -10,7 +10,7 @@ struct OAuthGrantTests {
     @Test("a request that was pushed before travels by its name alone (RFC 9126)")
     func pushed() async throws {
         var configuration = OAuthStandIn.Configuration()
-        configuration.demandsPushedRequests = true
+        configuration.requiresPushedRequests = true
         try await OAuthScene.play(configuration) { scene, server in
             let login = try await scene.loginByBrowser()
             #expect(login.status == 0, "\(login.err)")
@@ -42,7 +42,7 @@ struct OAuthGrantTests {
         arguments: [true, false])
     func demandedPush(byServer: Bool) async throws {
         var configuration = OAuthStandIn.Configuration()
-        (configuration.takesPushedRequests, configuration.demandsPushedRequests) = (true, byServer)
+        (configuration.takesPushedRequests, configuration.requiresPushedRequests) = (true, byServer)
         let more = byServer ? "" : "[oauth]\nrequire_pushed_authorization_requests = true"
         try await OAuthScene.play(configuration, profile: more) { scene, server in
             server.misbehave(.refusesPushes)

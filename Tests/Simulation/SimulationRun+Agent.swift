@@ -279,7 +279,7 @@ extension SimulationRun {
         guard let account = provider.account(of: tokens) else { return }
         seats[session] = SimulatedSession(machine: machine, account: account, process: process(of: session))
         adopt(tokens, session)
-        if let pause = pauses[session], pause.isWanted {
+        if let pause = pauses[session], pause.isRequestedByProvider {
             // Under a clock that was set back it begins anew.
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
         }

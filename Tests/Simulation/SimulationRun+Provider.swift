@@ -16,7 +16,7 @@ extension SimulationRun {
         let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
         switch line.enter(urgency: urgency, at: moment.boot) {
         case .held(let wait):
-            requests[number]?.fail(.held(for: wait))
+            requests[number]?.fail(.askedToWait(for: wait))
             queue.add(.answered(number), at: now)
         case .waiting(let ticket, let turn):
             tickets[ticket] = number
@@ -112,7 +112,7 @@ extension SimulationRun {
         heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
         for ticket in line.hold(for: wait, at: moment.boot) {
             guard let number = tickets.removeValue(forKey: ticket) else { continue }
-            requests[number]?.fail(.held(for: wait))
+            requests[number]?.fail(.askedToWait(for: wait))
             queue.add(.answered(number), at: now)
         }
     }

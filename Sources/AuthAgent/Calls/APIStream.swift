@@ -18,7 +18,7 @@ package final class APIStream: HTTPResponseSink {
 
     private struct State {
         var isTold = false
-        var takesPages = false
+        var acceptsHTML = false
     }
 
     /// How long a client may leave the other side waiting: a stopped program, a slow disk, a pipe to a pager.
@@ -76,12 +76,12 @@ package final class APIStream: HTTPResponseSink {
     private var isTold: Bool { state.withLock { $0.isTold } }
 
     /// - Parameter after: what stands after the part of the body that is streamed.
-    func attach(to request: inout HTTPRequest, after: [UInt8]?, takesPages: Bool) {
+    func attach(to request: inout HTTPRequest, after: [UInt8]?, acceptsHTML: Bool) {
         if let after, let upload, let before = request.body {
             request.body = nil
             request.source = FramedBody(before: before, pipe: upload, after: after)
         }
-        state.withLock { $0.takesPages = takesPages }
+        state.withLock { $0.acceptsHTML = acceptsHTML }
         guard download != nil else { return }
         request.sink = self
         // What is handed on byte by byte is not unpacked on the way.
@@ -97,7 +97,7 @@ package final class APIStream: HTTPResponseSink {
         case .success:
             if let download, let reply, !isTold {
                 told(.success(head(reply)))
-                try? await download.take(reply.body)
+                try? await download.receive(reply.body)
             } else {
                 told(result)
             }
@@ -131,7 +131,7 @@ package final class APIStream: HTTPResponseSink {
     // MARK: The sink
 
     package func begin(_ head: HTTPResponse) -> Bool {
-        guard let download, ResponseDecoder.isAllowedResponse(head, asked: state.withLock { $0.takesPages }) else {
+        guard let download, ResponseDecoder.isAllowedResponse(head, asked: state.withLock { $0.acceptsHTML }) else {
             return false
         }
         upload?.finish(.done)
@@ -139,8 +139,8 @@ package final class APIStream: HTTPResponseSink {
         return download.hold(head.body)
     }
 
-    package func take(_ piece: [UInt8]) async throws(TransportError) {
-        try await download?.take(piece)
+    package func receive(_ piece: [UInt8]) async throws(TransportError) {
+        try await download?.receive(piece)
     }
 }
 
@@ -148,7 +148,7 @@ extension PreparedCall {
     func build(_ record: SessionRecord, with stream: APIStream?) throws(AgentError) -> HTTPRequest {
         let built = try build(record)
         var request = built.request
-        stream?.attach(to: &request, after: built.after, takesPages: takesPages)
+        stream?.attach(to: &request, after: built.after, acceptsHTML: acceptsHTML)
         return request
     }
 }

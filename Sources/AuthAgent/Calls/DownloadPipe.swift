@@ -105,7 +105,7 @@ package final class DownloadPipe: Sendable {
 
     /// Returns when there is room for more.
     /// - Throws: ``TransportError/cancelled`` when nobody wants it.
-    func take(_ piece: [UInt8]) async throws(TransportError) {
+    func receive(_ piece: [UInt8]) async throws(TransportError) {
         _ = hold(piece)
         try await room(atMost: Self.maxHeld)
     }

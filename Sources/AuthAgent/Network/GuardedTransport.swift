@@ -35,15 +35,15 @@ package struct GuardedTransport: HTTPTransport {
         }
     }
 
-    package func dropConnections() async {
-        await transport.dropConnections()
+    package func closeIdleConnections() async {
+        await transport.closeIdleConnections()
     }
 
     package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
         await transport.closeIdleConnections(to: origins)
     }
 
-    package func abandonConnections() async {
-        await transport.abandonConnections()
+    package func closeAllConnections() async {
+        await transport.closeAllConnections()
     }
 }

@@ -102,7 +102,7 @@ package final class NetworkMonitor: Sendable {
         case .preparing(let hold):
             await runner.send(.sleeping)
             await prepare(reactions)
-            hold.letGo()
+            hold.end()
         case .resumed: await runner.send(.resumed)
         case .clockSet:
             await runner.send(.clockSet)
@@ -134,9 +134,9 @@ private final class NetworkPerformer: ActionPerformer {
 
     func perform(_ action: NetworkAction, on runner: isolated Runner<NetworkMachine>) {
         switch action {
-        case .dropConnections(let abandoning):
+        case .closeIdleConnections(let abandoning):
             runner.start { [transport] in
-                if abandoning { await transport.abandonConnections() } else { await transport.dropConnections() }
+                if abandoning { await transport.closeAllConnections() } else { await transport.closeIdleConnections() }
                 return nil
             }
         case .probe(let probe, let round):

@@ -99,8 +99,8 @@ package actor Outbox {
         try await openIfPresent()
         let entries = try chosen(params)
         if params.id != nil { allowedInCurrentSignIn.formUnion(entries.map(\.id)) }
-        for entry in entries where params.id != nil && entry.verdict != nil {
-            try await kept { () async throws(OutboxError) in try await store.note(nil, on: entry.id) }
+        for entry in entries where params.id != nil && entry.finalRefusal != nil {
+            try await kept { () async throws(OutboxError) in try await store.record(nil, for: entry.id) }
             handle(.revived(entry.id))
         }
         handle(.flush(entries.map(\.id)))
@@ -155,7 +155,7 @@ package actor Outbox {
         if store.mayHoldEntries {
             let found = try await kept { () async throws(OutboxError) in try await store.all() }
             handle(.loaded(found))
-            if machine.entries.isEmpty { await store.rest() }
+            if machine.entries.isEmpty { await store.close() }
         }
         isLoaded = true
         await look()
@@ -179,7 +179,7 @@ package actor Outbox {
             try await store.add(entry, request)
         } catch {
             // What was made for the first entry of all goes with it.
-            if machine.entries.isEmpty { await store.rest() }
+            if machine.entries.isEmpty { await store.close() }
             throw AgentError(error)
         }
         return entry
@@ -240,7 +240,7 @@ package actor Outbox {
         // It is empty all the same where this is cut off, and is looked at again at the next start.
         guard (try? await turn()) != nil else { return }
         defer { done() }
-        if isLoaded, machine.entries.isEmpty { await store.rest() }
+        if isLoaded, machine.entries.isEmpty { await store.close() }
     }
 
     // MARK: The world
@@ -293,7 +293,7 @@ package actor Outbox {
             case .remove(let id):
                 settle(id) { [store] () async throws(OutboxError) in try await store.remove(id) }
             case .note(let error, let id):
-                settle(id) { [store] () async throws(OutboxError) in try await store.note(error, on: id) }
+                settle(id) { [store] () async throws(OutboxError) in try await store.record(error, for: id) }
             case .answer(let id, let answer): callers.removeValue(forKey: id)?.send(answer)
             case .tell(let name, let item):
                 publish(

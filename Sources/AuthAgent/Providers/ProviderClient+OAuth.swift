@@ -184,9 +184,9 @@ extension ProviderClient {
         var requests = OAuthRequests(
             profile: profile, oauth: oauth, server: server, client: client, cryptography: signer.cryptography,
             now: await signer.time(at: place), namesClientInForm: await servers.requiresClientInForm(place))
-        var spoken = profile
-        spoken.errors = TokenResponse.errors
-        let errors = ErrorDecoder(profile: spoken, purpose: purpose, sentAt: now.wall)
+        var profileForErrors = profile
+        profileForErrors.errors = TokenResponse.errors
+        let errors = ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: now.wall)
         var isSecond = false
         while true {
             let made = requests

@@ -8,11 +8,11 @@ extension ProviderClient {
     func register(
         at profile: ProviderProfile, server: OAuthServer, sentAt: Moment
     ) async -> Result<RegisteredClient, ProviderFailure> {
-        let wanted = OAuthProfile.wantedGrants
+        let wanted = OAuthProfile.requestedGrants
         let first = await register(at: profile, server: server, grants: wanted, sentAt: sentAt)
         guard case .failure(let failure) = first, failure.error.cause == "invalid_client_metadata" else { return first }
         let listed = server.grantTypes ?? wanted
-        let offered = wanted.filter { listed.contains($0) || $0 == OAuthProfile.renewingGrant }
+        let offered = wanted.filter { listed.contains($0) || $0 == OAuthProfile.refreshGrant }
         let less = offered.count < wanted.count ? offered : Array(wanted.dropLast())
         return await register(at: profile, server: server, grants: less, sentAt: sentAt)
     }
@@ -82,8 +82,8 @@ extension ProviderClient {
     }
 
     private func registrationErrors(_ profile: ProviderProfile, _ now: Moment) -> ErrorDecoder {
-        var spoken = profile
-        spoken.errors = TokenResponse.errors
-        return ErrorDecoder(profile: spoken, purpose: .signIn, sentAt: now.wall)
+        var profileForErrors = profile
+        profileForErrors.errors = TokenResponse.errors
+        return ErrorDecoder(profile: profileForErrors, purpose: .signIn, sentAt: now.wall)
     }
 }

@@ -37,7 +37,7 @@ extension ProviderClient {
         return await send { () throws(AgentError) in
             try exchange.challengeRequest(challenge, of: method, environment: environment, fields: fields)
         } read: {
-            exchange.readWords($0, sentAt: sentAt.wall)
+            exchange.readMessage($0, sentAt: sentAt.wall)
         }
     }
 
@@ -51,7 +51,7 @@ extension ProviderClient {
         return await send { () throws(AgentError) in
             try exchange.signInRequest(method: method, environment: environment, fields: fields)
         } read: {
-            exchange.readWords($0, sentAt: sentAt.wall)
+            exchange.readMessage($0, sentAt: sentAt.wall)
         }
     }
 
@@ -63,7 +63,7 @@ extension ProviderClient {
         await call(record) { exchange throws(AgentError) in
             try exchange.accountRequest(method: method, record: record, fields: fields)
         } read: { exchange, reply in
-            exchange.readWords(reply, sentAt: sentAt.wall)
+            exchange.readMessage(reply, sentAt: sentAt.wall)
         }
     }
 

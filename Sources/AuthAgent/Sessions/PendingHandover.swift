@@ -19,10 +19,10 @@ package final class PendingHandover: Sendable {
     }
 
     /// What the run before handed over. From then on the keeper has what is told here.
-    func take(of kind: StoreKind) -> [HandedOverSession] {
+    func load(of kind: StoreKind) -> [HandedOverSession] {
         guard let keeper else { return [] }
         state.withLock { $0.isBehind = true }
-        return keeper.take(of: kind)
+        return keeper.load(of: kind)
     }
 
     /// Has the next ``flush(of:)`` hand this over; `nil`: nothing of that session.
@@ -49,7 +49,7 @@ package final class PendingHandover: Sendable {
             state.isBehind = false
             let sessions = state.sessions.values.sorted { $0.record.session < $1.record.session }
             // Under the lock, so that an older state never replaces a newer one.
-            keeper.keep(kind == .memory ? [] : sessions, of: kind)
+            keeper.save(kind == .memory ? [] : sessions, of: kind)
         }
     }
 }

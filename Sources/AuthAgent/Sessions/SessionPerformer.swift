@@ -193,7 +193,7 @@ extension RenewalTurns.Admission {
     fileprivate var failure: ProviderFailure? {
         switch self {
         case .begin: nil
-        case .held(let wait): .held(for: wait)
+        case .held(let wait): .askedToWait(for: wait)
         case .stopping: .temporary(.stopping, retryAfter: nil)
         }
     }

@@ -167,7 +167,7 @@ extension SessionRegistry {
         do throws(AgentError) {
             try removed.get()
         } catch {
-            throw unmarked.map { error.mayComeBack(because: $0) } ?? error
+            throw unmarked.map { error.withUnrecordedSignOut($0) } ?? error
         }
         // The store holds nothing of it any more: the mark goes.
         _ = await signOuts.keep()

@@ -38,7 +38,7 @@ extension SessionRegistry {
 
     /// Sessions of the run before, served whatever the store does.
     private func takeOver() async {
-        let sessions = handovers.take(of: store.kind).filter { !signOuts.cover($0.record) }
+        let sessions = handovers.load(of: store.kind).filter { !signOuts.cover($0.record) }
         board.freezeDefault()
         for session in sessions { await loadSession(session.record, handedOver: session) }
         await keepFormerDefault(of: sessions.map(\.record))
@@ -148,7 +148,7 @@ extension SessionRegistry {
     /// A user wants to sign in: the store is read again, and may prompt them to unlock it.
     func retryPrompts() async {
         guard !isLoaded || board.store.state != .ready else { return }
-        await store.personIsHere()
+        await store.retryPrompts()
         await load()
         for session in sessions { await session.handle(.storeReady) }
     }

@@ -34,7 +34,7 @@ extension SignInService {
         let parts = params.address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let query = parts.count == 2 ? String(parts[1].prefix { $0 != "#" }) : ""
         let found = schemeListeners.first { _, waiting in
-            parts[0].utf8.elementsEqual(waiting.mailbox.redirectURI.utf8) && waiting.attempt.read(query) != .stranger
+            parts[0].utf8.elementsEqual(waiting.mailbox.redirectURI.utf8) && waiting.attempt.read(query) != .unrelated
         }
         guard let (id, waiting) = found else {
             throw AgentError(.notFound, "This address belongs to no sign-in that is under way here.")

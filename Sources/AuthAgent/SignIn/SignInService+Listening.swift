@@ -16,9 +16,9 @@ extension SignInService {
         case .loopback(let redirect) where !redirect.isSecure:
             return (try await tools.redirects.listen(at: redirect, as: nil), nil)
         case .loopback(let redirect):
-            let identity = try identity(of: redirect, oauth.pageIdentity, tools)
+            let identity = try identity(of: redirect, oauth.tlsIdentity, tools)
             let listener = try await tools.redirects.listen(at: redirect, as: identity)
-            return (listener, oauth.pageIdentity == nil ? identity.fingerprint : nil)
+            return (listener, oauth.tlsIdentity == nil ? identity.fingerprint : nil)
         }
     }
 
@@ -29,7 +29,7 @@ extension SignInService {
     ) throws(AgentError) -> TLSIdentity {
         let now = context.clock.now().wall
         guard let files else {
-            let end = now + AuthorizationAttempt.patience + Self.grace
+            let end = now + AuthorizationAttempt.timeout + Self.grace
             let made = tools.cryptography.makeTLSIdentity(
                 for: redirect.host, from: now + (.zero - Self.grace), until: end)
             guard let made else { throw .internalError("no certificate could be made for \(redirect.uri(port: nil))") }
@@ -37,7 +37,7 @@ extension SignInService {
         }
         do throws(TLSIdentityError) {
             let (certificates, key) = try tools.redirects.read(files)
-            return try tools.cryptography.pageIdentity(
+            return try tools.cryptography.tlsIdentity(
                 certificates: certificates, key: key, for: redirect.host, at: now)
         } catch {
             throw AgentError(

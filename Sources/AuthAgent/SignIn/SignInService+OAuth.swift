@@ -112,7 +112,7 @@ extension SignInService {
             let attempt = try await attempt(login, tools, oauth, redirectURI: listener.redirectURI)
             guard isInProgress(login.id) else { throw .cancelledLogin }
             let now = context.clock.now()
-            let end = now.boot + AuthorizationAttempt.patience
+            let end = now.boot + AuthorizationAttempt.timeout
             var trip = SignInMachine.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
             if let mailbox = listener as? SchemeRedirectListener, case .scheme(let redirect) = oauth.redirect {
                 schemeListeners[login.id] = (attempt, mailbox)
@@ -144,8 +144,8 @@ extension SignInService {
         for await visit in listener.visits {
             let result: Result<Grant, AgentError>
             switch attempt.read(visit.query) {
-            case .stranger:
-                visit.show(.stranger)
+            case .unrelated:
+                visit.show(.unrelated)
                 continue
             case .refused(let error): result = .failure(error)
             case .code(let code):
@@ -180,7 +180,7 @@ extension SignInService {
             return login
         }
         switch attempt.read(address: address.reveal()) {
-        case .stranger:
+        case .unrelated:
             login.askForAddress(
                 of: attempt, message: "This is not the address that this sign-in ends at.", at: context.clock.now())
         case .refused(let error): throw error
@@ -198,7 +198,7 @@ extension SignInService {
         var attempt = try AuthorizationAttempt(
             profile: login.authority, oauth: oauth, server: server, redirectURI: redirectURI, proofKey: login.proofKey,
             cryptography: tools.cryptography)
-        let isDemanded = server.wantsPushedRequests || oauth.demandsPushedRequests
+        let isDemanded = server.requiresPushedRequests || oauth.requiresPushedRequests
         guard isDemanded || server.endpoints.pushedAuthorization != nil else { return attempt }
         switch await context.providers.push(attempt, at: login.authority, as: login.client, sentAt: context.clock.now())
         {

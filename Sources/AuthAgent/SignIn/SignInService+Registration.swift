@@ -20,7 +20,7 @@ extension SignInService {
         defer { for waiting in registering.removeValue(forKey: profile.name) ?? [] { waiting.finish() } }
         var login = login
         if let kept = try await kept(profile, tools), kept.id != refused,
-            kept.isGood(at: issuer, for: oauth, now.wall), await context.providers.knows(kept, at: profile)
+            kept.isUsable(at: issuer, for: oauth, now.wall), await context.providers.knows(kept, at: profile)
         {
             login.registration = kept
             return login
@@ -62,7 +62,7 @@ extension SignInService {
             (try? await kept(login.plainAuthority, tools))?.id == registration.id
         else { return }
         // A registration that cannot be forgotten now is refused again, and then forgotten.
-        try? await tools.keys.keep(Secret(""), for: .client(provider: login.plainAuthority.name))
+        try? await tools.keys.save(Secret(""), for: .client(provider: login.plainAuthority.name))
     }
 
     /// Drops what a provider has registered us as, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
@@ -74,7 +74,7 @@ extension SignInService {
                 isForgotten: false, message: "\(profile.title) has registered no client for authd.")
         }
         do throws(StoreError) {
-            try await tools.keys.keep(Secret(""), for: .client(provider: profile.name))
+            try await tools.keys.save(Secret(""), for: .client(provider: profile.name))
         } catch {
             throw AgentError(error)
         }
@@ -127,7 +127,7 @@ extension SignInService {
         _ client: RegisteredClient, _ profile: ProviderProfile, _ tools: SignInDependencies
     ) async throws(AgentError) {
         do throws(StoreError) {
-            try await tools.keys.keep(
+            try await tools.keys.save(
                 Secret(bytes: client.json.serialized()), for: .client(provider: profile.name))
         } catch {
             throw AgentError(error)

@@ -27,7 +27,7 @@ package final class MemoryStore: SessionStore, KeyStore {
     }
 
     /// Nobody has to be asked.
-    package func personIsHere() async {}
+    package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         records.withLock { $0[session] }
@@ -57,7 +57,7 @@ package final class MemoryStore: SessionStore, KeyStore {
         keys.withLock { $0[purpose] }
     }
 
-    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+    package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
         keys.withLock { $0[purpose] = key }
     }
 

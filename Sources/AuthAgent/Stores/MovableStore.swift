@@ -74,7 +74,7 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.names() }
     }
 
-    package func personIsHere() async { await present.personIsHere() }
+    package func retryPrompts() async { await present.retryPrompts() }
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
         try await pass { store throws(StoreError) in try await store.load(session) }
@@ -104,8 +104,8 @@ package final class MovableStore: SessionStore, KeyStore {
         try await pass { store throws(StoreError) in try await store.key(for: purpose) }
     }
 
-    package func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
-        try await pass { store throws(StoreError) in try await store.keep(key, for: purpose) }
+    package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
+        try await pass { store throws(StoreError) in try await store.save(key, for: purpose) }
     }
 
     // MARK: Turns

@@ -141,10 +141,10 @@ package struct StoreAdmin: Sendable {
             unfinished.copies = moved.map(UnfinishedMove.Copy.init)
             count = moved.count
             do throws(StoreError) {
-                try await surroundings.moves.keep(unfinished)
+                try await surroundings.moves.save(unfinished)
                 try await surroundings.choose(kind)
             } catch {
-                try? await surroundings.moves.keep(nil)
+                try? await surroundings.moves.save(nil)
                 throw AgentError(error)
             }
             unfinished.copies = await finish(unfinished, in: source, new: target)
@@ -160,7 +160,7 @@ package struct StoreAdmin: Sendable {
     package func finishMove() async {
         guard let move = await surroundings.moves.load() else { return }
         // Sessions are where they were before, by somebody's will: nothing there is a copy.
-        if move.from == store.kind { try? await surroundings.moves.keep(nil) }
+        if move.from == store.kind { try? await surroundings.moves.save(nil) }
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }
         guard !Task.isCancelled, let old = try? await surroundings.open(move.from) else { return }
@@ -183,7 +183,7 @@ package struct StoreAdmin: Sendable {
         var rest = move
         rest.copies = await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new ?? store)
         // What cannot be written down is done again by the next start: there is nothing left for it to do.
-        try? await surroundings.moves.keep(rest.copies.isEmpty ? nil : rest)
+        try? await surroundings.moves.save(rest.copies.isEmpty ? nil : rest)
         return rest.copies
     }
 }

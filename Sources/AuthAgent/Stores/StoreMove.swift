@@ -58,7 +58,7 @@ struct StoreMove {
             for record in records { try await target.save(record) }
             let clients = Set(records.filter { $0.client != nil }.map(\.provider))
             for purpose in [.outbox] + clients.sorted().map(KeyPurpose.client) {
-                if let key = try await source.key(for: purpose) { try await target.keep(key, for: purpose) }
+                if let key = try await source.key(for: purpose) { try await target.save(key, for: purpose) }
             }
         } catch {
             throw AgentError(error)

@@ -18,7 +18,7 @@ struct UnfinishedMoveFile: UnfinishedMoveStore {
 
     func load() async -> UnfinishedMove? { await disk.run { read() } ?? nil }
 
-    func keep(_ move: UnfinishedMove?) async throws(StoreError) {
+    func save(_ move: UnfinishedMove?) async throws(StoreError) {
         try await disk.complete { Result { () throws(StoreError) in try write(move) } }.get()
     }
 

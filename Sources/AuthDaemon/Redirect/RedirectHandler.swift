@@ -41,13 +41,13 @@ final class RedirectHandler: ChannelInboundHandler {
         let isOurs = Self.hosts.contains { host == $0 || host.hasPrefix($0 + ":") }
         guard isOurs, head.method == .GET, parts[0] == path else {
             return Self.send(
-                .stranger, status: head.method == .GET ? .notFound : .methodNotAllowed, to: context.channel)
+                .unrelated, status: head.method == .GET ? .notFound : .methodNotAllowed, to: context.channel)
         }
         let channel = context.channel
         let visit = RedirectVisit(query: parts.count == 2 ? String(parts[1]) : "") { page in
-            Self.send(page, status: page.isGood ? .ok : .badRequest, to: channel)
+            Self.send(page, status: page.isSuccess ? .ok : .badRequest, to: channel)
         }
-        if case .terminated = arrivals.yield(visit) { visit.show(.stranger) }
+        if case .terminated = arrivals.yield(visit) { visit.show(.unrelated) }
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {

@@ -52,7 +52,7 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: From the run before
 
-    package func take(of kind: StoreKind) -> [HandedOverSession] {
+    package func load(of kind: StoreKind) -> [HandedOverSession] {
         state.withLock { state in
             let inherited = state.inherited.sorted { number($0) ?? 0 > number($1) ?? 0 }
             state.inherited = []
@@ -118,7 +118,7 @@ package final class DescriptorStore: HandoverStore {
 
     // MARK: For the next run
 
-    package func keep(_ sessions: [HandedOverSession], of kind: StoreKind) {
+    package func save(_ sessions: [HandedOverSession], of kind: StoreKind) {
         state.withLock { state in
             let former = state.former
             let memory = state.current

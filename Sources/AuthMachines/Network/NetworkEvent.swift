@@ -27,7 +27,7 @@ package enum NetworkEvent: Sendable {
 
 package enum NetworkAction: Sendable, Equatable {
     /// Later requests begin on new connections; abandoned, those under way end now.
-    case dropConnections(abandoning: Bool)
+    case closeIdleConnections(abandoning: Bool)
     case probe(Probe, round: Int)
     /// What others see has changed.
     ///

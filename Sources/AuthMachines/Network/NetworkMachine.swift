@@ -20,7 +20,7 @@ package struct NetworkMachine: Machine {
         var nextProbe: BootInstant?
     }
 
-    package private(set) var reading = NetworkReading(reach: .everywhere, generation: -1)
+    package private(set) var reading = NetworkReading(reach: .internet, generation: -1)
     private(set) var origins: [ProviderOrigin: ProbedOrigin] = [:]
     /// Grows with each change after which nothing is known.
     private var round = 0
@@ -71,7 +71,7 @@ package struct NetworkMachine: Machine {
         case .resumed:
             isGoingToSleep = false
             wakingUntil = turn.now.boot + ProbePolicy.wakingTime
-            turn.act(.dropConnections(abandoning: false))
+            turn.act(.closeIdleConnections(abandoning: false))
             beginRound()
         case .clockSet, .wake: break
         }
@@ -84,7 +84,7 @@ package struct NetworkMachine: Machine {
     /// renewals back that nobody waits for.
     package func state(of origin: ProviderOrigin) -> NetworkState {
         if origin.isLoopback { return isGoingToSleep ? .limited : .online }
-        guard reading.reach != .nothing else { return .offline }
+        guard reading.reach != .offline else { return .offline }
         let known = origins[origin]
         if isGoingToSleep { return .limited }
         switch known?.word {
@@ -106,7 +106,7 @@ package struct NetworkMachine: Machine {
     /// `nil`: nothing is known of that place yet.
     package func clearance(for origin: ProviderOrigin) -> Clearance? {
         if origin.isLoopback { return .go(round: round) }
-        guard reading.reach != .nothing else { return .blocked(.offline) }
+        guard reading.reach != .offline else { return .blocked(.offline) }
         guard let known = origins[origin], known.word != nil else { return nil }
         return state(of: origin) == .portal ? .blocked(.portal) : .go(round: round)
     }
@@ -120,9 +120,9 @@ package struct NetworkMachine: Machine {
 
     private var state: NetworkState {
         switch reading.reach {
-        case .nothing: return .offline
-        case .neighbourhood: return isIntercepted ? .portal : .limited
-        case .everywhere: break
+        case .offline: return .offline
+        case .linkLocal: return isIntercepted ? .portal : .limited
+        case .internet: break
         }
         let words = outside
         if isIntercepted || (reading.monitor == .portal && !words.contains(.reached(isProven: true))) { return .portal }
@@ -130,7 +130,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// All of the Internet is there, as far as the kernel and the monitor say.
-    private var isWhole: Bool { reading.reach == .everywhere && reading.monitor == .online }
+    private var isWhole: Bool { reading.reach == .internet && reading.monitor == .online }
 
     /// Somebody answers for the providers, and none of them does: one alone would be set up wrongly.
     private var isIntercepted: Bool {
@@ -159,7 +159,7 @@ package struct NetworkMachine: Machine {
         guard new != old else { return }
         reading = new
         if old.generation >= 0, new.generation != old.generation {
-            turn.act(.dropConnections(abandoning: new.move != old.move))
+            turn.act(.closeIdleConnections(abandoning: new.move != old.move))
         }
         beginRound()
     }
@@ -230,7 +230,7 @@ package struct NetworkMachine: Machine {
     }
 
     private func mayProbe(_ origin: ProviderOrigin) -> Bool {
-        reading.reach != .nothing && !isGoingToSleep && origins[origin]?.isProbing == false
+        reading.reach != .offline && !isGoingToSleep && origins[origin]?.isProbing == false
     }
 
     private var isAllReached: Bool {
@@ -303,7 +303,7 @@ package struct NetworkMachine: Machine {
     }
 
     private var nextWake: BootInstant? {
-        guard reading.reach != .nothing, !isGoingToSleep else { return nil }
+        guard reading.reach != .offline, !isGoingToSleep else { return nil }
         let probes = origins.values.filter { !$0.isProbing }.compactMap(\.nextProbe)
         return (probes + (wakingUntil.map { [$0] } ?? [])).min()
     }

@@ -72,13 +72,14 @@ package struct OutboxMachine: Sendable {
         let lane = lanes[entry.session]
         let isNext = next(of: entry.session)?.id == entry.id
         let state: OutboxItem.State =
-            entry.verdict != nil ? .givenUp : lane?.work.id == entry.id && lane?.isIdle == false ? .sending : .waiting
+            entry.finalRefusal != nil
+            ? .givenUp : lane?.work.id == entry.id && lane?.isIdle == false ? .sending : .waiting
         return OutboxItem(
             id: entry.id, session: entry.session, state: state, request: entry.title,
             idempotencyKey: entry.idempotencyKey, queuedAt: entry.queuedAt.unixSeconds,
             tries: troubles[entry.id]?.tries ?? 0,
             retryAt: isNext && state == .waiting ? lane?.notBefore.map { now.date(of: $0).unixSeconds } : nil,
-            error: entry.verdict ?? troubles[entry.id]?.error)
+            error: entry.finalRefusal ?? troubles[entry.id]?.error)
     }
 
     package mutating func handle(_ event: OutboxEvent, at now: Moment) -> [OutboxAction] {
@@ -103,7 +104,7 @@ package struct OutboxMachine: Sendable {
             }
         case .revived(let id):
             guard let index = entries.firstIndex(where: { $0.id == id }) else { break }
-            entries[index].verdict = nil
+            entries[index].finalRefusal = nil
             troubles[id] = nil
         case .dropped(let ids): actions = dropped(ids, at: now)
         }
@@ -113,7 +114,7 @@ package struct OutboxMachine: Sendable {
     // MARK: Sending
 
     private func next(of session: SessionName) -> OutboxEntry? {
-        entries.first { $0.session == session && $0.verdict == nil }
+        entries.first { $0.session == session && $0.finalRefusal == nil }
     }
 
     private mutating func advanceAll(at now: Moment) -> [OutboxAction] {
@@ -219,11 +220,11 @@ package struct OutboxMachine: Sendable {
             actions.append(.tell("sent", item(entry, at: now)))
             if isAwaited { actions.append(.answer(id, .sent(response))) }
         case .toldNo(let error):
-            entry.verdict = error
+            entry.finalRefusal = error
             actions.append(.tell("given_up", item(entry, at: now)))
             if isAwaited { actions.append(.answer(id, .refused(error))) }
         case .givenUp(let error):
-            entry.verdict = error
+            entry.finalRefusal = error
             actions.append(.tell("given_up", item(entry, at: now)))
         }
         if case .givenUp = end { entries[index] = entry } else { forget(id) }

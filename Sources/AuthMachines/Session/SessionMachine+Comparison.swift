@@ -122,7 +122,8 @@ extension SessionMachine {
         }
         wasStored = true
         // Changed here and there at once: neither is the newer one, and the last write wins.
-        if stored.revision == latest.revision, !stored.hasSameRest(as: latest), writer.lacksRevision(of: latestVersion)
+        if stored.revision == latest.revision, !stored.hasSameUserData(as: latest),
+            writer.lacksRevision(of: latestVersion)
         {
             changeAll { $0.revision = stored.revision + 1 }
         }

@@ -178,7 +178,8 @@ extension SessionMachine {
         failedAt = turn.now.boot
         heldUntil = retryAfter.map { turn.now.boot + min($0, Backoff.longestHold) }
         pause = RenewalPause(
-            failures: backoff.failures, from: turn.now.wall, until: turn.now.wall + wait, isWanted: retryAfter != nil)
+            failures: backoff.failures, from: turn.now.wall, until: turn.now.wall + wait,
+            isRequestedByProvider: retryAfter != nil)
         answerUnrenewed(error, &turn)
     }
 
@@ -187,11 +188,11 @@ extension SessionMachine {
         backoff = Backoff(failures: pause.failures)
         self.pause = pause
         let left = pause.left(at: now.wall)
-        let plan = RenewalPlan(at: now.boot + (pause.isWanted ? left : beforeEnd(left, now)), now: now)
+        let plan = RenewalPlan(at: now.boot + (pause.isRequestedByProvider ? left : beforeEnd(left, now)), now: now)
         self.plan = plan
         failedAt = now.boot - max(.zero, now.wall - pause.from)
         // How much of the wait the provider asked for is not known any more.
-        heldUntil = pause.isWanted ? plan.at : nil
+        heldUntil = pause.isRequestedByProvider ? plan.at : nil
     }
 
     /// A shorter wait if the token itself has to authorize the renewal, and ends soon.

@@ -143,9 +143,9 @@ package struct SessionMachine: Machine {
     ) {
         let record = handedOver.record
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
-        wasStored = handedOver.isKept
+        wasStored = handedOver.isStored
         mayBeStored = handedOver.mayBeStored
-        if handedOver.isKept, !handedOver.isUnsaved { writer.saved(record.version) }
+        if handedOver.isStored, !handedOver.isUnsaved { writer.saved(record.version) }
         comparison = .wanted
         if let pause { resume(pause, now) }
     }
@@ -324,7 +324,7 @@ package struct SessionMachine: Machine {
             // Before the write: the agent may end during it.
             let mayBeStored = !wasStored && (mayBeStored || writer.isSaving)
             handOver(
-                HandedOverSession(record: latest, isKept: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved),
+                HandedOverSession(record: latest, isStored: wasStored, mayBeStored: mayBeStored, isUnsaved: isUnsaved),
                 &turn)
             if let storeCall { turn.act(storeCall) }
         }

@@ -162,7 +162,7 @@ extension AgentError {
 
 extension AgentError {
     /// The sign-out could not be noted for the next start either.
-    package func mayComeBack(because error: StoreError) -> AgentError {
+    package func withUnrecordedSignOut(_ error: StoreError) -> AgentError {
         var told = self
         told.message +=
             " The sign-out could not be noted on the disk: if authd is started again before that, the session "
@@ -173,7 +173,7 @@ extension AgentError {
 
 extension ProviderFailure {
     /// The provider has told another session when it wants to be asked again.
-    package static func held(for wait: Duration) -> ProviderFailure {
+    package static func askedToWait(for wait: Duration) -> ProviderFailure {
         .temporary(
             AgentError(
                 .rateLimited, "The provider wants to be left alone for now; the next try comes by itself.",

@@ -9,11 +9,11 @@ package struct CacheControl: Sendable, Equatable {
 
     package init(_ reply: HTTPResponse) {
         for field in reply.headers where field.name.lowercased() == "cache-control" {
-            for directive in Self.directives(field.value) { take(directive.name, directive.value) }
+            for directive in Self.directives(field.value) { apply(directive.name, directive.value) }
         }
     }
 
-    private mutating func take(_ name: String, _ value: String?) {
+    private mutating func apply(_ name: String, _ value: String?) {
         switch name {
         case "no-store": noStore = true
         // With field names it says less (§5.2.2.4); taking it for the whole is the safe side.

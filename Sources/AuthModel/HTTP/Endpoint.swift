@@ -99,7 +99,7 @@ package struct PageRule: Sendable, Equatable {
         /// A truth in the answer says that there is more: the argument grows by one, from `first` when it was not given.
         case counted(argument: String, first: Int64, more: JSONPointer)
         /// The answer holds what the argument is to be next, until it holds none.
-        case told(argument: String, at: JSONPointer)
+        case cursor(argument: String, at: JSONPointer)
     }
 
     /// A list in the answer.
@@ -124,7 +124,7 @@ package struct PageRule: Sendable, Equatable {
             let number = given?.integerValue ?? given?.stringValue.flatMap { Int64($0) } ?? first
             let (sum, overflow) = number.addingReportingOverflow(1)
             return overflow ? nil : [argument: .integer(sum)]
-        case .told(let argument, let pointer):
+        case .cursor(let argument, let pointer):
             guard let value = pointer.find(in: body), !value.isNull, value != "" else { return nil }
             return [argument: value]
         }

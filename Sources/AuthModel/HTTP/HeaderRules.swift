@@ -3,16 +3,17 @@ import AuthWire
 /// What a caller's own header fields may be.
 enum HeaderRules {
     /// Ours: the session's token with its proof, and what the connection itself decides (RFC 9110 §7.6.1, §7.2, §8.6).
-    private static let ours: Set<String> = [
+    private static let reservedHeaders: Set<String> = [
         "authorization", "connection", "content-length", "dpop", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
     /// Servers take 8 KiB of them or a little more.
-    private static let most = 64
+    private static let maxHeaders = 64
 
     static func check(_ headers: [String: String]) throws(AgentError) {
-        guard headers.count <= most else {
-            throw AgentError(.validation, "A request has at most \(most) headers. Nothing was sent.", cause: "headers")
+        guard headers.count <= maxHeaders else {
+            throw AgentError(
+                .validation, "A request has at most \(maxHeaders) headers. Nothing was sent.", cause: "headers")
         }
         for (name, value) in headers {
             guard isName(name) else {
@@ -20,7 +21,7 @@ enum HeaderRules {
                     .validation, "A header's name is letters, digits and some marks (RFC 9110 §5.6.2).",
                     cause: "headers")
             }
-            guard !ours.contains(name.lowercased()) else {
+            guard !reservedHeaders.contains(name.lowercased()) else {
                 throw AgentError(
                     .validation, "The header \(name) is the agent's own to send. Nothing was sent.", cause: "headers")
             }

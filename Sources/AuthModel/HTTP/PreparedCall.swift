@@ -38,9 +38,9 @@ package struct PreparedCall: Sendable {
         var values = TemplateValues(record)
         for argument in endpoint?.arguments ?? [] {
             if let value = given[argument.name] {
-                values.put(argument.name, value, isPath: argument.type == .path)
+                values.assign(argument.name, value, isPath: argument.type == .path)
             } else if let text = argument.fallback?.fill(TemplateValues(record)) {
-                values.put(argument.name, .string(text), isPath: argument.type == .path)
+                values.assign(argument.name, .string(text), isPath: argument.type == .path)
             }
         }
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
@@ -67,12 +67,12 @@ package struct PreparedCall: Sendable {
     /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
     package func reader(sentAt: WallTime?) -> ResponseDecoder {
         ResponseDecoder(
-            profile: profile, sentAt: sentAt, takesPages: takesPages, sentToken: bearer,
+            profile: profile, sentAt: sentAt, acceptsHTML: acceptsHTML, sentToken: bearer,
             needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }
 
     /// Whether a page for people is what was asked for.
-    package var takesPages: Bool {
+    package var acceptsHTML: Bool {
         template.headers.contains { header in
             header.name.lowercased() == "accept" && header.value.literals.contains { $0.contains("html") }
         }

@@ -7,7 +7,7 @@ struct RequestTarget: Equatable {
     let url: String
 
     /// Of a query's part: lists longer than this are no query.
-    private static let mostValues = 256
+    private static let maxValues = 256
 
     /// - Parameters:
     ///   - path: begins with `/`, or is a whole URL, or is empty for the base URL itself; a query may follow.
@@ -56,15 +56,15 @@ struct RequestTarget: Equatable {
     }
 
     private static func texts(_ value: JSON, of name: String) throws(AgentError) -> [String] {
-        if let elements = value.arrayValue, elements.count <= mostValues {
+        if let elements = value.arrayValue, elements.count <= maxValues {
             var texts: [String] = []
             for element in elements {
-                guard let text = text(element) else { throw noValue(name) }
+                guard let text = text(element) else { throw unsupportedValue(name) }
                 texts.append(text)
             }
             return texts
         }
-        guard let text = text(value) else { throw noValue(name) }
+        guard let text = text(value) else { throw unsupportedValue(name) }
         return [text]
     }
 
@@ -76,7 +76,7 @@ struct RequestTarget: Equatable {
         }
     }
 
-    private static func noValue(_ name: String) -> AgentError {
+    private static func unsupportedValue(_ name: String) -> AgentError {
         refused("The query's \(String(name.prefix(64))) is no text, number or truth, nor a list of such.")
     }
 

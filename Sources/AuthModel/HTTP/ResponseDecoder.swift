@@ -5,7 +5,7 @@ package struct ResponseDecoder: Sendable {
     let profile: ProviderProfile
     let sentAt: WallTime?
     /// Whether the caller asked for a page for people.
-    let takesPages: Bool
+    let acceptsHTML: Bool
     /// Whether the call had the session's access token.
     var sentToken = true
     /// Whether anybody here looks into the answer. If not, its JSON is checked and passed on as text: as values it would take
@@ -33,7 +33,7 @@ package struct ResponseDecoder: Sendable {
         case .json(let json): response.body = json
         case .text(let text): response.body = .string(text)
         case .page:
-            guard takesPages else {
+            guard acceptsHTML else {
                 let reason = "it is a page for a browser (HTTP \(reply.status))"
                 return .failure(errors.badReply(reason, cause: "html", status: reply.status))
             }

@@ -8,11 +8,11 @@ package struct AuthorizationAttempt: Sendable {
         /// The server's no, or an answer that cannot be its own.
         case refused(AgentError)
         /// Not of this sign-in: anybody on this machine can call a loopback address.
-        case stranger
+        case unrelated
     }
 
     /// A person at a login page; the listener is closed then.
-    package static let patience = Duration.seconds(300)
+    package static let timeout = Duration.seconds(300)
 
     package let redirectURI: String
     /// RFC 7636 §4.1.
@@ -28,7 +28,7 @@ package struct AuthorizationAttempt: Sendable {
     private let state: String
     private let title: String
     private let issuer: String?
-    private let namesItself: Bool
+    private let identifiesIssuer: Bool
 
     /// - Parameter proofKey: what the tokens that come of it will be bound to; then the code is too (RFC 9449 §10).
     /// - Throws: `unsupported` where the server has no such endpoint, or takes no S256 challenges.
@@ -48,7 +48,7 @@ package struct AuthorizationAttempt: Sendable {
         self.redirectURI = redirectURI
         title = profile.title
         issuer = server.issuer
-        namesItself = server.namesItself
+        identifiesIssuer = server.identifiesIssuer
         var fields = [
             FormField("response_type", "code"), FormField("client_id", oauth.clientID),
             FormField("redirect_uri", redirectURI), FormField("state", state),
@@ -85,7 +85,7 @@ package struct AuthorizationAttempt: Sendable {
     package func read(_ query: String) -> Answer {
         guard let fields = Form.decode(query),
             fields.contains(where: { $0.name == "state" && Secret($0.value) == Secret(state) })
-        else { return .stranger }
+        else { return .unrelated }
         // Each comes once at most (RFC 6749 §3.1). Of two, the one that is checked may not be the one that is used.
         if let name = ["state", "iss", "code", "error"].first(where: { name in
             fields.count(where: { $0.name == name }) > 1
@@ -97,7 +97,7 @@ package struct AuthorizationAttempt: Sendable {
         }
         // A mix-up: the answer is some other server's (RFC 9207 §2.4).
         let named = fields["iss"]
-        if let issuer, named != nil || namesItself, named.map({ !$0.utf8.elementsEqual(issuer.utf8) }) ?? true {
+        if let issuer, named != nil || identifiesIssuer, named.map({ !$0.utf8.elementsEqual(issuer.utf8) }) ?? true {
             return .refused(
                 AgentError(
                     .badReply,

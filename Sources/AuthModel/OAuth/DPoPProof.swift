@@ -14,7 +14,7 @@ package struct ProofRequest: Sendable {
 
 /// One proof, for one request (RFC 9449 §4.2).
 package struct DPoPProof: Sendable {
-    package let demand: ProofRequest
+    package let request: ProofRequest
     package let method: String
     /// Without query and fragment.
     package let url: String
@@ -28,10 +28,10 @@ package struct DPoPProof: Sendable {
     package static let header = "DPoP"
 
     package init(
-        _ demand: ProofRequest, method: String, url: String, issuedAt: WallTime, nonce: String?,
+        _ request: ProofRequest, method: String, url: String, issuedAt: WallTime, nonce: String?,
         id: String = Base64URL.random()
     ) {
-        self.demand = demand
+        self.request = request
         self.method = method
         self.url = String(url.prefix { $0 != "?" && $0 != "#" })
         self.issuedAt = issuedAt
@@ -43,7 +43,7 @@ package struct DPoPProof: Sendable {
         var claims: JSONObject = [
             "jti": .string(id), "htm": .string(method), "htu": .string(url), "iat": SignedToken.date(issuedAt),
         ]
-        claims["ath"] = demand.accessToken.map { .string(Self.hash(of: $0, cryptography)) }
+        claims["ath"] = request.accessToken.map { .string(Self.hash(of: $0, cryptography)) }
         claims["nonce"] = nonce.map(JSON.string)
         return claims
     }
@@ -51,7 +51,7 @@ package struct DPoPProof: Sendable {
     /// - Throws: `validation` where the key is none.
     package func text(_ cryptography: any Cryptography) throws(AgentError) -> Secret {
         try SignedToken.make(
-            claims(cryptography), type: "dpop+jwt", showsKey: true, by: demand.key, cryptography)
+            claims(cryptography), type: "dpop+jwt", showsKey: true, by: request.key, cryptography)
     }
 
     /// `ath`: the proof goes with this token alone.

@@ -11,7 +11,7 @@ package struct OAuthProfile: Sendable, Equatable {
     package var clientAuthentication: ClientAuthentication
     package var redirect: RedirectTarget
     /// By what its page is known, where it is reached by TLS; `nil`: by what the agent makes for each sign-in.
-    package var pageIdentity: TLSIdentityFiles?
+    package var tlsIdentity: TLSIdentityFiles?
     /// What the profile says of them goes before what is discovered.
     package var endpoints: OAuthEndpoints
     /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
@@ -29,17 +29,17 @@ package struct OAuthProfile: Sendable, Equatable {
     /// The server's name for that key, where it knows several (RFC 7515 §4.1.4).
     package var keyID: String?
     /// No request for authorization goes by the browser that was not pushed before (RFC 9126), whatever the server says.
-    package var demandsPushedRequests: Bool
+    package var requiresPushedRequests: Bool
 
     package init(
         issuer: String?, clientID: String, registers: Bool = false, scopes: [String] = [],
         clientAuthentication: ClientAuthentication = .none, redirect: RedirectTarget = .loopback(.usual),
-        pageIdentity: TLSIdentityFiles? = nil,
+        tlsIdentity: TLSIdentityFiles? = nil,
         endpoints: OAuthEndpoints = OAuthEndpoints(),
         parameters: [FormField] = [], audienceBy: AudienceParameter = .resource, resource: String? = nil,
         givesTargetedTokens: Bool = true, bindsTokens: Bool = false,
         assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
-        demandsPushedRequests: Bool = false
+        requiresPushedRequests: Bool = false
     ) {
         self.issuer = issuer
         self.clientID = clientID
@@ -47,7 +47,7 @@ package struct OAuthProfile: Sendable, Equatable {
         self.scopes = scopes
         self.clientAuthentication = clientAuthentication
         self.redirect = redirect
-        self.pageIdentity = pageIdentity
+        self.tlsIdentity = tlsIdentity
         self.endpoints = endpoints
         self.parameters = parameters
         self.audienceBy = audienceBy
@@ -56,7 +56,7 @@ package struct OAuthProfile: Sendable, Equatable {
         self.bindsTokens = bindsTokens
         self.assertionAudience = assertionAudience
         self.keyID = keyID
-        self.demandsPushedRequests = demandsPushedRequests
+        self.requiresPushedRequests = requiresPushedRequests
     }
 }
 

@@ -57,27 +57,27 @@ package struct OAuthRequests {
     /// RFC 6749 §6. Without `scope`: what was granted stays.
     /// - Parameter scopes: requested back for the session itself, where an earlier refresh asked for fewer.
     package func refresh(
-        _ refreshToken: Secret, for aim: TokenTarget? = nil, scopes: [String] = []
+        _ refreshToken: Secret, for target: TokenTarget? = nil, scopes: [String] = []
     ) throws(AgentError) -> HTTPRequest {
-        let back = aim == nil && !scopes.isEmpty ? [FormField("scope", scopes.joined(separator: " "))] : []
-        return try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + back + aimed(aim))
+        let back = target == nil && !scopes.isEmpty ? [FormField("scope", scopes.joined(separator: " "))] : []
+        return try token("refresh_token", [FormField("refresh_token", refreshToken.reveal())] + back + targeted(target))
     }
 
     /// RFC 6749 §4.4.
-    package func clientCredentials(for aim: TokenTarget? = nil) throws(AgentError) -> HTTPRequest {
-        let fields = try aimed(aim)
+    package func clientCredentials(for target: TokenTarget? = nil) throws(AgentError) -> HTTPRequest {
+        let fields = try targeted(target)
         return try token("client_credentials", fields.contains { $0.name == "scope" } ? fields : scoped(fields))
     }
 
     /// RFC 8693 §2.1.
-    package func exchange(_ accessToken: Secret, for aim: TokenTarget) throws(AgentError) -> HTTPRequest {
+    package func exchange(_ accessToken: Secret, for target: TokenTarget) throws(AgentError) -> HTTPRequest {
         let kind = "urn:ietf:params:oauth:token-type:access_token"
         return try token(
             "urn:ietf:params:oauth:grant-type:token-exchange",
             [
                 FormField("subject_token", accessToken.reveal()), FormField("subject_token_type", kind),
                 FormField("requested_token_type", kind),
-            ] + aimed(aim))
+            ] + targeted(target))
     }
 
     /// RFC 7009 §2.1.
@@ -99,7 +99,7 @@ package struct OAuthRequests {
 
     /// OpenID Connect Core 1.0 §5.3.
     package func userInfo(_ accessToken: Secret) throws(AgentError) -> HTTPRequest {
-        guard let url = server.endpoints.userInfo else { throw offers("user info") }
+        guard let url = server.endpoints.userInfo else { throw notOffered("user info") }
         var request = HTTPRequest(
             method: "GET", url: url,
             headers: [
@@ -115,10 +115,10 @@ package struct OAuthRequests {
         return request
     }
 
-    private func aimed(_ aim: TokenTarget?) throws(AgentError) -> [FormField] {
-        guard let aim else { return resource }
-        let scopes = aim.scopes.isEmpty ? [] : [FormField("scope", aim.scopes.joined(separator: " "))]
-        guard let audience = aim.audience else { return scopes + resource }
+    private func targeted(_ target: TokenTarget?) throws(AgentError) -> [FormField] {
+        guard let target else { return resource }
+        let scopes = target.scopes.isEmpty ? [] : [FormField("scope", target.scopes.joined(separator: " "))]
+        guard let audience = target.audience else { return scopes + resource }
         if oauth.audienceBy == .resource {
             // RFC 8707 §2.
             guard Self.isResource(audience) else {
@@ -145,7 +145,7 @@ package struct OAuthRequests {
     }
 
     private func post(_ url: String?, _ what: String, _ fields: [FormField]) throws(AgentError) -> HTTPRequest {
-        guard let url else { throw offers(what) }
+        guard let url else { throw notOffered(what) }
         var fields = fields
         var request = HTTPRequest(
             method: "POST", url: url,
@@ -179,12 +179,12 @@ package struct OAuthRequests {
     private func assertion(by key: Secret) throws(AgentError) -> [FormField] {
         guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
         let own = oauth.assertionAudience == .issuer ? server.issuer : nil
-        guard let audience = own ?? server.endpoints.token else { throw offers("tokens") }
+        guard let audience = own ?? server.endpoints.token else { throw notOffered("tokens") }
         return try ClientAssertion(clientID: oauth.clientID, audience: audience, issuedAt: now, keyID: oauth.keyID)
             .fields(by: key, cryptography)
     }
 
-    private func offers(_ what: String) -> AgentError {
+    private func notOffered(_ what: String) -> AgentError {
         AgentError(.unsupported, "\(profile.title) does not offer \(what).")
     }
 }

@@ -5,26 +5,26 @@ package struct OAuthServer: Sendable, Equatable {
     package var issuer: String?
     package var endpoints: OAuthEndpoints
     /// Its authorization answers name it (RFC 9207 §3).
-    package var namesItself: Bool
+    package var identifiesIssuer: Bool
     /// The ways it takes challenges for codes (RFC 7636); `nil`: it does not say.
     package var challengeMethods: [String]?
     /// By what it takes proofs to be signed (RFC 9449 §5.1); `nil`: it does not say.
     package var proofAlgorithms: [String]?
     /// It takes no request for authorization that was not pushed before (RFC 9126 §5).
-    package var wantsPushedRequests: Bool
+    package var requiresPushedRequests: Bool
     /// What it gives tokens for (RFC 8414 §2); `nil`: it does not say.
     package var grantTypes: [String]?
 
     package init(
-        issuer: String?, endpoints: OAuthEndpoints, namesItself: Bool = false, challengeMethods: [String]? = nil,
-        proofAlgorithms: [String]? = nil, wantsPushedRequests: Bool = false, grantTypes: [String]? = nil
+        issuer: String?, endpoints: OAuthEndpoints, identifiesIssuer: Bool = false, challengeMethods: [String]? = nil,
+        proofAlgorithms: [String]? = nil, requiresPushedRequests: Bool = false, grantTypes: [String]? = nil
     ) {
         self.issuer = issuer
         self.endpoints = endpoints
-        self.namesItself = namesItself
+        self.identifiesIssuer = identifiesIssuer
         self.challengeMethods = challengeMethods
         self.proofAlgorithms = proofAlgorithms
-        self.wantsPushedRequests = wantsPushedRequests
+        self.requiresPushedRequests = requiresPushedRequests
         self.grantTypes = grantTypes
     }
 
@@ -48,10 +48,10 @@ package struct OAuthServer: Sendable, Equatable {
         }
         self.init(
             issuer: issuer, endpoints: profile.endpoints.completed(by: found),
-            namesItself: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
+            identifiesIssuer: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
             challengeMethods: Self.texts(metadata["code_challenge_methods_supported"]),
             proofAlgorithms: Self.texts(metadata["dpop_signing_alg_values_supported"]),
-            wantsPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false,
+            requiresPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false,
             grantTypes: Self.texts(metadata["grant_types_supported"]))
     }
 

@@ -66,13 +66,13 @@ package struct RegisteredClient: Sendable, Equatable {
     }
 
     /// Whether it is good at this server, for what the profile says, and for a while: the user is about to sign in with it.
-    package func isGood(at issuer: String, for oauth: OAuthProfile, _ now: WallTime) -> Bool {
+    package func isUsable(at issuer: String, for oauth: OAuthProfile, _ now: WallTime) -> Bool {
         guard let request, let redirect = RedirectTarget(request.redirectURI), redirect.isOne(of: oauth.redirect),
             Set(request.scopes) == Set(oauth.scopes), request.authentication == oauth.clientAuthentication,
             request.bindsTokens == oauth.bindsTokens
         else { return false }
         return self.issuer.utf8.elementsEqual(issuer.utf8)
-            && (secretEndsAt.map { now + AuthorizationAttempt.patience < $0 } ?? true)
+            && (secretEndsAt.map { now + AuthorizationAttempt.timeout < $0 } ?? true)
     }
 }
 
@@ -128,15 +128,15 @@ extension RegisteredClient.Request {
 
 extension OAuthProfile {
     /// Without it no session could be renewed; servers that give it often do not list it.
-    package static let renewingGrant = "refresh_token"
+    package static let refreshGrant = "refresh_token"
     /// All that a session may be had and renewed by.
-    package static let wantedGrants = [
-        "authorization_code", renewingGrant, "urn:ietf:params:oauth:grant-type:device_code",
+    package static let requestedGrants = [
+        "authorization_code", refreshGrant, "urn:ietf:params:oauth:grant-type:device_code",
     ]
 
     /// What we say of ourselves, to be registered (RFC 7591 §2).
     /// - Parameter grants: what we want to have tokens for.
-    package func registrationRequest(grants: [String] = Self.wantedGrants) -> JSON {
+    package func registrationRequest(grants: [String] = Self.requestedGrants) -> JSON {
         let authentication =
             switch clientAuthentication {
             case .none, .privateKey: "none"

@@ -19,7 +19,7 @@ package struct SchemeRedirect: Sendable, Equatable {
         let scheme = String(text[..<colon])
         let path = String(text[text.index(after: colon)...])
         // A browser may write `.` and `..` in a path away, and has to give back what was registered.
-        guard Self.isDomainTurnedRound(scheme), !Self.others.contains(scheme), path.hasPrefix("/"),
+        guard Self.isReversedDomain(scheme), !Self.others.contains(scheme), path.hasPrefix("/"),
             PercentEncoding.isPath(path)
         else { return nil }
         self.scheme = scheme
@@ -28,7 +28,7 @@ package struct SchemeRedirect: Sendable, Equatable {
 
     /// In small letters, as browsers write schemes (RFC 3986 §3.1), and of at least two labels, the first of which is a
     /// top-level domain.
-    private static func isDomainTurnedRound(_ scheme: String) -> Bool {
+    private static func isReversedDomain(_ scheme: String) -> Bool {
         let labels = scheme.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard labels.count >= 2, scheme.utf8.count <= longestScheme, labels[0].count >= 2,
             labels[0].allSatisfy(\.isLowercase)

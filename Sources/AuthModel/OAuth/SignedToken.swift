@@ -11,14 +11,14 @@ package enum SignedToken {
         _ claims: JSONObject, type: String? = nil, keyID: String? = nil, showsKey: Bool = false, by key: Secret,
         _ cryptography: any Cryptography
     ) throws(AgentError) -> Secret {
-        guard let known = cryptography.publicKey(of: key) else { throw .noKey }
+        guard let known = cryptography.publicKey(of: key) else { throw .unusableKey }
         var header: JSONObject = [:]
         header["typ"] = type.map(JSON.string)
         header["alg"] = .string(known.algorithm)
         header["kid"] = keyID.map(JSON.string)
         if showsKey { header["jwk"] = .object(known.jwk) }
         let text = [header, claims].map { Base64URL.encode(JSON.object($0).serialized()) }.joined(separator: ".")
-        guard let signature = cryptography.signature(of: Array(text.utf8), by: key) else { throw .noKey }
+        guard let signature = cryptography.signature(of: Array(text.utf8), by: key) else { throw .unusableKey }
         return Secret(text + "." + Base64URL.encode(signature))
     }
 
@@ -27,7 +27,7 @@ package enum SignedToken {
 }
 
 extension AgentError {
-    package static let noKey = AgentError(
+    package static let unusableKey = AgentError(
         .validation,
         "The key is none that we can sign by: it has to be a private key in PEM, of the curve P-256 or RSA of 2048 bits or "
             + "more, without a passphrase.", cause: "key")

@@ -28,7 +28,8 @@ package struct TokenResponse: Sendable {
     ///   word for what went wrong is the error's `cause`.
     package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: spoken, purpose: purpose, sentAt: sentAt), sentAt: sentAt, map: Self.map,
+            errors: ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt), sentAt: sentAt,
+            map: Self.map,
             needsToken: true)
         let plain = plain(reply)
         return reader.read(plain).flatMap { grant in
@@ -62,7 +63,7 @@ package struct TokenResponse: Sendable {
     }
 
     /// The profile, as far as it concerns errors of the token endpoint.
-    private var spoken: ProviderProfile {
+    private var profileForErrors: ProviderProfile {
         var profile = profile
         profile.errors = Self.errors
         profile.renewal = Renewal(kind: .refresh, finalStatuses: [], finalCodes: [Self.finalCode])

@@ -24,7 +24,7 @@ package protocol Cryptography: Sendable {
     func makeTLSIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity?
 
     /// A person's own, if the key is the certificate's, and that is good now and for that host.
-    func pageIdentity(
+    func tlsIdentity(
         certificates: String, key: Secret, for host: String, at now: WallTime
     ) throws(TLSIdentityError) -> TLSIdentity
 }

@@ -23,7 +23,7 @@ package protocol HTTPResponseSink: Sendable {
 
     /// Returns when there is room for more.
     /// - Throws: when no more is wanted. The request ends with it.
-    func take(_ piece: [UInt8]) async throws(TransportError)
+    func receive(_ piece: [UInt8]) async throws(TransportError)
 }
 
 /// What both sides take in one go.

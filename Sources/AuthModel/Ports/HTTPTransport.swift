@@ -4,22 +4,22 @@ package protocol HTTPTransport: Sendable {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
     /// Closes every idle connection so that the next request begins on a new one (network change, resume).
-    func dropConnections() async
+    func closeIdleConnections() async
 
     /// The same for connections to these origins alone: one of them may be dead, or keeps an answer with a secret in it.
     func closeIdleConnections(to origins: Set<ProviderOrigin>) async
 
     /// The same, and requests under way end too: no address is left that their answers could come to.
-    func abandonConnections() async
+    func closeAllConnections() async
 }
 
 extension HTTPTransport {
-    package func abandonConnections() async {
-        await dropConnections()
+    package func closeAllConnections() async {
+        await closeIdleConnections()
     }
 
     /// Of a transport that does not tell its connections apart.
     package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
-        await dropConnections()
+        await closeIdleConnections()
     }
 }

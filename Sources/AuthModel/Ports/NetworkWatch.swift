@@ -11,11 +11,11 @@ package struct NetworkReading: Sendable, Equatable {
     /// Where packets can go, as the kernel stands now.
     package enum Reach: Sendable, Equatable {
         /// No link that works leads out of this machine.
-        case nothing
+        case offline
         /// A link works and has an address, but none carries a default route.
-        case neighbourhood
+        case linkLocal
         /// A default route leads over a link that works.
-        case everywhere
+        case internet
     }
 
     package var reach: Reach

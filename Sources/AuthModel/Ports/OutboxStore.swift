@@ -14,13 +14,13 @@ package protocol OutboxStore: Sendable {
     func add(_ entry: OutboxEntry, _ request: OutboxRequest) async throws(OutboxError)
 
     /// - Parameter verdict: `nil` has it wait again.
-    func note(_ verdict: AgentError?, on id: String) async throws(OutboxError)
+    func record(_ finalRefusal: AgentError?, for id: String) async throws(OutboxError)
 
     /// Removing what is not there is success.
     func remove(_ id: String) async throws(OutboxError)
 
     /// Nothing is in it any more, so that nothing need be held open.
-    func rest() async
+    func close() async
 }
 
 package enum OutboxError: Error, Sendable, Equatable {
@@ -35,7 +35,7 @@ package enum OutboxError: Error, Sendable, Equatable {
 package protocol KeyStore: Sendable {
     /// `nil` only when the store is open and holds no such key.
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret?
-    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
 }
 
 package enum KeyPurpose: Sendable, Hashable {

@@ -40,20 +40,20 @@ package struct RedirectVisit: Sendable {
 
 /// What a person reads at the end: no script, nothing from elsewhere, no code in it.
 package struct RedirectPage: Sendable, Equatable {
-    package let isGood: Bool
+    package let isSuccess: Bool
     package let title: String
     package let text: String
 
     package static func done(_ provider: String) -> RedirectPage {
-        RedirectPage(isGood: true, title: "Signed in to \(provider)", text: "You can close this window.")
+        RedirectPage(isSuccess: true, title: "Signed in to \(provider)", text: "You can close this window.")
     }
 
     package static func failed(_ reason: String) -> RedirectPage {
         RedirectPage(
-            isGood: false, title: "Not signed in", text: "\(reason) You can close this window and try again.")
+            isSuccess: false, title: "Not signed in", text: "\(reason) You can close this window and try again.")
     }
 
-    package static let stranger = RedirectPage(
-        isGood: false, title: "Not from this sign-in",
+    package static let unrelated = RedirectPage(
+        isSuccess: false, title: "Not from this sign-in",
         text: "This address belongs to no sign-in that is under way here. You can close this window.")
 }

@@ -42,5 +42,5 @@ package enum SealRefusal: Error, Sendable, Equatable {
 /// Seals what leaves the machine by a passphrase.
 package protocol BundleSealing: Sendable {
     func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8]
-    func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret
+    func open(_ bundle: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret
 }

@@ -34,7 +34,7 @@ package final class SecretPages: Sendable {
 
     /// A slot of zeros of at least that many bytes; `nil` for more than the largest slot has, and where the kernel
     /// gives no pages.
-    func take(_ count: Int) -> UnsafeMutableRawPointer? {
+    func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
         guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return nil }
         let slot = state.withLock { state in
             if state.free[size].isEmpty { Self.map(slotsOf: size, &state) }
@@ -43,8 +43,8 @@ package final class SecretPages: Sendable {
         return unsafe slot.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
     }
 
-    /// Takes back the slot that ``take(_:)`` gave for that many bytes, and overwrites them.
-    func giveBack(_ slot: UnsafeMutableRawPointer, _ count: Int) {
+    /// Takes back the slot that ``allocate(_:)`` gave for that many bytes, and overwrites them.
+    func deallocate(_ slot: UnsafeMutableRawPointer, _ count: Int) {
         guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return }
         unsafe explicit_bzero(slot, count)
         let address = UInt(bitPattern: slot)

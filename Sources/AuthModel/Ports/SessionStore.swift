@@ -13,7 +13,7 @@ package protocol SessionStore: Sendable {
     func names() async throws(StoreError) -> [StoredName]
 
     /// A person is there who wants something: they may be asked to unlock it, also where they said no before.
-    func personIsHere() async
+    func retryPrompts() async
 
     /// `nil` only when the store is open and holds no such record.
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?

@@ -20,7 +20,7 @@ package final class SleepHold: Sendable {
         self.release = release
     }
 
-    package func letGo() {
+    package func end() {
         release()
     }
 

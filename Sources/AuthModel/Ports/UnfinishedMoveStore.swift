@@ -2,7 +2,7 @@
 package protocol UnfinishedMoveStore: Sendable {
     func load() async -> UnfinishedMove?
     /// It is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
-    func keep(_ move: UnfinishedMove?) async throws(StoreError)
+    func save(_ move: UnfinishedMove?) async throws(StoreError)
 }
 
 /// Where there is no place for one: no session was ever moved.
@@ -10,5 +10,5 @@ package struct NoUnfinishedMoveStore: UnfinishedMoveStore {
     package init() {}
 
     package func load() -> UnfinishedMove? { nil }
-    package func keep(_ move: UnfinishedMove?) {}
+    package func save(_ move: UnfinishedMove?) {}
 }

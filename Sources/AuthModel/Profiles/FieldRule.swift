@@ -13,7 +13,7 @@ package enum FieldRule: Sendable, Equatable {
     /// A JSON Web Token with a subject, of one of these issuers where some are named (OpenID Connect Core §2).
     case idToken(issuers: [String])
 
-    package func isMet(by text: String) -> Bool {
+    package func isSatisfied(by text: String) -> Bool {
         switch self {
         case .minimumLength(let length): text.count >= length
         case .lowercaseLetter: text.contains(where: \.isLowercase)
@@ -27,7 +27,7 @@ package enum FieldRule: Sendable, Equatable {
     }
 
     /// For a person who is about to answer.
-    package var words: String {
+    package var requirement: String {
         switch self {
         case .minimumLength(let length): length == 1 ? "at least 1 character" : "at least \(length) characters"
         case .lowercaseLetter: "a lower-case letter"

@@ -25,14 +25,14 @@ package struct TemplateValues: Sendable {
 
     /// At sign-in: what a person gave.
     package init(environment: String, fields: [String: Secret], method: SignInMethod) {
-        take(fields, method)
+        addFields(fields, method)
         set(Name.environment, Secret(environment))
     }
 
     /// With a session: what a person gave, and what the session knows.
     package init(_ record: SessionRecord, fields: [String: Secret], method: SignInMethod) {
         self.init(record)
-        take(fields, method)
+        addFields(fields, method)
     }
 
     /// Later: what the session knows.
@@ -53,7 +53,7 @@ package struct TemplateValues: Sendable {
     }
 
     /// An empty answer is none: then what the field begins with. An ID token gives its claims too, as `{field.claim}`.
-    private mutating func take(_ fields: [String: Secret], _ method: SignInMethod) {
+    private mutating func addFields(_ fields: [String: Secret], _ method: SignInMethod) {
         for field in method.fields {
             let given = fields[field.name].flatMap { $0.isEmpty ? nil : $0 }
             guard let answer = given ?? field.value.map({ Secret($0) }) else { continue }
@@ -64,7 +64,7 @@ package struct TemplateValues: Sendable {
     }
 
     /// What a caller gives: JSON of its own kind in a body, its text everywhere else.
-    package mutating func put(_ name: String, _ value: JSON, isPath: Bool = false) {
+    package mutating func assign(_ name: String, _ value: JSON, isPath: Bool = false) {
         typed[name] = value
         if isPath { withSlashes.insert(name) }
         set(name, Secret(value.stringValue ?? value.text()))

@@ -16,7 +16,7 @@ extension HandedOverSession {
 
     fileprivate var line: Secret {
         // An authd from before `m` reads it as `-`.
-        let marks = (isKept ? "k" : mayBeStored ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
+        let marks = (isStored ? "k" : mayBeStored ? "m" : "-") + (isUnsaved ? "u" : "-") + " "
         return Secret(bytes: Array(marks.utf8) + record.encoded().revealBytes() + [UInt8(ascii: "\n")])
     }
 
@@ -44,7 +44,7 @@ extension HandedOverSession {
         guard marks.count == 3, marks[2] == UInt8(ascii: " ") else { throw DamagedRecord(reason: "it is not whole") }
         self.init(
             record: try SessionRecord(decoding: Secret(bytes: line.dropFirst(3))),
-            isKept: marks[0] == UInt8(ascii: "k"), mayBeStored: marks[0] == UInt8(ascii: "m"),
+            isStored: marks[0] == UInt8(ascii: "k"), mayBeStored: marks[0] == UInt8(ascii: "m"),
             isUnsaved: marks[1] == UInt8(ascii: "u"))
     }
 }

@@ -15,7 +15,7 @@ extension OutboxEntry {
     }
 
     /// `nil` for what is no entry.
-    package init?(id: String, session: SessionName, encoded: [UInt8], verdict: [UInt8]?) {
+    package init?(id: String, session: SessionName, encoded: [UInt8], finalRefusal: [UInt8]?) {
         guard let json = try? JSON(parsing: encoded), let provider = json["provider"]?.stringValue,
             let environment = json["environment"]?.stringValue, let title = json["title"]?.stringValue,
             let key = json["key"]?.stringValue, let queuedAt = json["queued_at"]?.doubleValue
@@ -27,7 +27,7 @@ extension OutboxEntry {
             title: title, idempotencyKey: key, boundary: json["boundary"]?.stringValue,
             queuedAt: WallTime(unixSeconds: queuedAt),
             // One that cannot be read is a no all the same: without it this would be sent again.
-            verdict: verdict.map { AgentError(json: (try? JSON(parsing: $0)) ?? .null) })
+            finalRefusal: finalRefusal.map { AgentError(json: (try? JSON(parsing: $0)) ?? .null) })
     }
 
     /// In place of an entry that nobody can read any more.
@@ -35,7 +35,7 @@ extension OutboxEntry {
         OutboxEntry(
             id: id, session: session, owner: Owner(provider: "", environment: ""), title: "?", idempotencyKey: "",
             queuedAt: WallTime(unixSeconds: 0),
-            verdict: AgentError(
+            finalRefusal: AgentError(
                 .internal_, "This entry cannot be read: \(reason). `authc outbox drop \(id)` removes it.",
                 cause: "unreadable"))
     }

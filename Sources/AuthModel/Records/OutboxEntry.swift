@@ -32,11 +32,11 @@ package struct OutboxEntry: Sendable, Equatable {
     package let boundary: String?
     package let queuedAt: WallTime
     /// The provider's final no.
-    package var verdict: AgentError?
+    package var finalRefusal: AgentError?
 
     package init(
         id: String, session: SessionName, owner: Owner, signIn: SignInID? = nil, title: String, idempotencyKey: String,
-        boundary: String? = nil, queuedAt: WallTime, verdict: AgentError? = nil
+        boundary: String? = nil, queuedAt: WallTime, finalRefusal: AgentError? = nil
     ) {
         self.id = id
         self.session = session
@@ -46,7 +46,7 @@ package struct OutboxEntry: Sendable, Equatable {
         self.idempotencyKey = idempotencyKey
         self.boundary = boundary
         self.queuedAt = queuedAt
-        self.verdict = verdict
+        self.finalRefusal = finalRefusal
     }
 }
 

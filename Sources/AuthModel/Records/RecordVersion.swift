@@ -46,7 +46,7 @@ extension SessionRecord {
         guard stored.signIn == signIn else { return replacesOther }
         return stored == self
             || (hasNewerTokens(than: stored) || hasSameTokenPart(as: stored))
-                && (revision > stored.revision || hasSameRest(as: stored))
+                && (revision > stored.revision || hasSameUserData(as: stored))
     }
 
     /// Of two records of one sign-in, whether this one has the newer tokens.
@@ -94,7 +94,7 @@ extension SessionRecord {
         return mine == self
     }
 
-    package func hasSameRest(as other: SessionRecord) -> Bool {
+    package func hasSameUserData(as other: SessionRecord) -> Bool {
         var mine = self
         mine.adoptUserData(from: other)
         return mine == self

@@ -7,7 +7,7 @@ extension RenewalPause {
         for (session, pause) in pauses.sorted(by: { $0.key < $1.key }) {
             object[session.text] = [
                 "failures": .integer(Int64(pause.failures)), "from": .number(pause.from.unixSeconds),
-                "until": .number(pause.until.unixSeconds), "wanted": .bool(pause.isWanted),
+                "until": .number(pause.until.unixSeconds), "wanted": .bool(pause.isRequestedByProvider),
             ]
         }
         return JSON.object(object).serialized()
@@ -24,7 +24,7 @@ extension RenewalPause {
             else { continue }
             pauses[session] = RenewalPause(
                 failures: Int(failures), from: WallTime(unixSeconds: from), until: WallTime(unixSeconds: until),
-                isWanted: value["wanted"]?.boolValue ?? false)
+                isRequestedByProvider: value["wanted"]?.boolValue ?? false)
         }
         return pauses
     }

@@ -11,13 +11,13 @@ package struct RenewalPause: Sendable, Equatable {
     package let from: WallTime
     package let until: WallTime
     /// The provider itself asked for it: then a change of network does not end it.
-    package let isWanted: Bool
+    package let isRequestedByProvider: Bool
 
-    package init(failures: Int, from: WallTime, until: WallTime, isWanted: Bool) {
+    package init(failures: Int, from: WallTime, until: WallTime, isRequestedByProvider: Bool) {
         self.failures = failures
         self.from = from
         self.until = until
-        self.isWanted = isWanted
+        self.isRequestedByProvider = isRequestedByProvider
     }
 
     /// What is left of it: whatever the clock was set to meanwhile, no more than there was.

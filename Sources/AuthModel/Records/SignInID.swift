@@ -3,12 +3,12 @@ package struct SignInID: Sendable, Hashable, CustomStringConvertible {
     package let text: String
 
     /// Far above what is generated here.
-    private static let mostBytes = 64
+    private static let maxBytes = 64
 
     /// - Returns: `nil` if it is not a letter followed by letters, digits and hyphens, 64 bytes at most.
     package init?(_ text: String) {
         guard let first = text.utf8.first, (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(first),
-            text.utf8.count <= Self.mostBytes, text.utf8.allSatisfy(Self.isAllowed)
+            text.utf8.count <= Self.maxBytes, text.utf8.allSatisfy(Self.isAllowed)
         else { return nil }
         self.text = text
     }

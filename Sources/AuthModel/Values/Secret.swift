@@ -37,7 +37,7 @@ package struct Secret: Sendable {
 
         init(_ source: some Collection<UInt8>) {
             let count = source.count
-            let slot = unsafe SecretPages.shared.take(count)
+            let slot = unsafe SecretPages.shared.allocate(count)
             isOnHeap = unsafe slot == nil
             unsafe bytes =
                 if let slot = unsafe slot {
@@ -50,7 +50,7 @@ package struct Secret: Sendable {
 
         deinit {
             guard let base = unsafe bytes.baseAddress else { return }
-            guard isOnHeap else { return unsafe SecretPages.shared.giveBack(base, bytes.count) }
+            guard isOnHeap else { return unsafe SecretPages.shared.deallocate(base, bytes.count) }
             unsafe explicit_bzero(base, bytes.count)
             unsafe bytes.deallocate()
         }

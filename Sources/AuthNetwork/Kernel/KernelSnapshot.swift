@@ -107,8 +107,8 @@ package struct KernelSnapshot: Equatable {
     // MARK: What it comes to
 
     package var reach: NetworkReading.Reach {
-        if !waysOut.isEmpty { return .everywhere }
-        return ownAddresses.isEmpty ? .nothing : .neighbourhood
+        if !waysOut.isEmpty { return .internet }
+        return ownAddresses.isEmpty ? .offline : .linkLocal
     }
 
     /// Default routes over links that work: a link that is down or without carrier leaves its route behind.

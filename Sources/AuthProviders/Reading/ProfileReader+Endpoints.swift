@@ -180,7 +180,7 @@ extension ProfileReader {
                 section.problems.add(section.path, expected: "next (a JSON Pointer) and cursor (an argument) together")
                 return nil
             }
-            return PageRule(items: items, next: .told(argument: cursor, at: next))
+            return PageRule(items: items, next: .cursor(argument: cursor, at: next))
         }
         guard let more = pointer(section, "more"), let number = argument(section, "number", arguments) else {
             section.problems.add(

@@ -73,13 +73,13 @@ extension ProfileReader {
         return OAuthProfile(
             issuer: issuer, clientID: clientID, registers: registers, scopes: scopes,
             clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
-            redirect: redirect, pageIdentity: section.flatMap { pageIdentity($0, redirect) }, endpoints: endpoints,
+            redirect: redirect, tlsIdentity: section.flatMap { tlsIdentity($0, redirect) }, endpoints: endpoints,
             parameters: section.map(parameters) ?? [],
             audienceBy: audienceBy.flatMap(AudienceParameter.init) ?? .resource, resource: section.flatMap(resource),
             givesTargetedTokens: section?.bool("targeted_tokens") ?? true, bindsTokens: section?.bool("dpop") ?? false,
             assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
             keyID: section?.string("client_key_id"),
-            demandsPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
+            requiresPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
     }
 
     private static func redirect(_ section: TOMLSection) -> RedirectTarget? {
@@ -100,7 +100,7 @@ extension ProfileReader {
     }
 
     /// By what the page is known, where it is reached by TLS: both files, or what the agent makes itself.
-    private static func pageIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> TLSIdentityFiles? {
+    private static func tlsIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> TLSIdentityFiles? {
         let keys = ["redirect_certificate", "redirect_key"]
         let paths = keys.map { key -> String? in
             guard let path = section.string(key) else { return nil }

@@ -124,7 +124,8 @@ extension ProfileReader {
         }
         let step = StepField(
             name: name, label: section.string("label") ?? name, secret: isSecret,
-            optional: section.bool("optional") ?? false, kind: kind, rules: rules.isEmpty ? nil : rules.map(\.words),
+            optional: section.bool("optional") ?? false, kind: kind,
+            rules: rules.isEmpty ? nil : rules.map(\.requirement),
             value: isSecret ? nil : section.string("default"))
         return (step, rules)
     }

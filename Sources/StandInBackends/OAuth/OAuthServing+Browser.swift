@@ -52,7 +52,7 @@ extension OAuthServing {
             else { throw .oauth("invalid_request_uri") }
             return pushed
         }
-        guard !book.configuration.demandsPushedRequests else {
+        guard !book.configuration.requiresPushedRequests else {
             throw .oauth("invalid_request", "the request has to be pushed")
         }
         return try checked(fields)

@@ -60,9 +60,9 @@ struct OAuthServing: Shape {
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
         ]
-        if book.configuration.demandsPushedRequests || book.configuration.takesPushedRequests {
+        if book.configuration.requiresPushedRequests || book.configuration.takesPushedRequests {
             members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
-            members["require_pushed_authorization_requests"] = .bool(book.configuration.demandsPushedRequests)
+            members["require_pushed_authorization_requests"] = .bool(book.configuration.requiresPushedRequests)
         }
         if book.configuration.registersClients { members["registration_endpoint"] = .string(issuer + "/register") }
         if let grants = book.configuration.grantTypes {

@@ -19,7 +19,7 @@ package final class OAuthStandIn: Sendable {
         /// Requests for authorization may be pushed (RFC 9126).
         package var takesPushedRequests = false
         /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
-        package var demandsPushedRequests = false
+        package var requiresPushedRequests = false
         /// How far its clock is ahead.
         package var clockAhead = Duration.zero
         package var tokenLifetime = Duration.seconds(3600)

@@ -70,7 +70,7 @@ struct StreamPipeTests {
         read.cancel()
         await #expect(throws: AgentError.callerGone) { _ = try await read.value }
         #expect(down.hold([UInt8](repeating: 1, count: 3 * Limits.pieceBytes)))
-        let take = Task { try await down.take([2]) }
+        let take = Task { try await down.receive([2]) }
         take.cancel()
         await #expect(throws: TransportError.cancelled) { try await take.value }
         #expect(try await down.read().bytes.count == 3 * Limits.pieceBytes)
@@ -110,7 +110,7 @@ struct StreamPipeTests {
     @Test("an answer that fails in the middle gives out what there was, then the failure, once")
     func broken() async throws {
         let pipe = DownloadPipe(clock: ManualClock())
-        try await pipe.take([1, 2])
+        try await pipe.receive([1, 2])
         pipe.end(.streamClosed)
         #expect(try await pipe.read() == StreamPiece(bytes: [1, 2], isLast: false))
         let first = await #expect(throws: AgentError.self) { _ = try await pipe.read() }
@@ -124,7 +124,7 @@ struct StreamPipeTests {
         let clock = ManualClock()
         let pipe = DownloadPipe(clock: clock)
         #expect(pipe.hold([UInt8](repeating: 7, count: 3 * Limits.pieceBytes)))
-        async let writes = #expect(throws: TransportError.cancelled) { try await pipe.take([8]) }
+        async let writes = #expect(throws: TransportError.cancelled) { try await pipe.receive([8]) }
         while pipe.idleSince == nil { await Task.yield() }
         #expect(pipe.idleSince == clock.now().boot)
         pipe.abandon()

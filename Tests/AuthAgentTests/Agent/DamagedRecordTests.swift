@@ -50,7 +50,7 @@ private struct StoreWithDamage: SessionStore {
     }
 
     func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
     func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
     func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }

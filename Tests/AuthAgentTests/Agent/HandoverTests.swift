@@ -20,7 +20,7 @@ struct HandoverTests {
     @Test("are served while the store does not answer, and what is not among them is waited for")
     func servedAtOnce() async throws {
         let record = try Self.record()
-        let keeper = MemoryHandoverStore([HandedOverSession(record: record, isKept: true, isUnsaved: false)])
+        let keeper = MemoryHandoverStore([HandedOverSession(record: record, isStored: true, isUnsaved: false)])
         let store = HeldStore(holding: record)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering(), handover: keeper)
         try await example.running { table, _ in
@@ -86,8 +86,8 @@ private final class MemoryHandoverStore: HandoverStore {
 
     var last: [HandedOverSession] { kept.withLock { $0.last ?? [] } }
 
-    func take(of kind: StoreKind) -> [HandedOverSession] { former }
-    func keep(_ sessions: [HandedOverSession], of kind: StoreKind) { kept.withLock { $0.append(sessions) } }
+    func load(of kind: StoreKind) -> [HandedOverSession] { former }
+    func save(_ sessions: [HandedOverSession], of kind: StoreKind) { kept.withLock { $0.append(sessions) } }
 }
 
 /// A store such as a keyring, which answers nothing at first.
@@ -130,7 +130,7 @@ private final class HeldStore: SessionStore {
     }
 
     func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
     func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
     func states() -> AsyncStream<StoreState> { kept.states() }

@@ -241,7 +241,7 @@ private final class SilentStore: SessionStore {
         throw .failed(reason: "cancelled")
     }
     func names() async throws(StoreError) -> [StoredName] { [] }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { nil }
     func save(_ record: SessionRecord) async throws(StoreError) {}
     func delete(_ session: SessionName) async throws(StoreError) {}

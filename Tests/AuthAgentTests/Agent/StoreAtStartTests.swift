@@ -78,7 +78,7 @@ private final class FlakyStore: SessionStore {
     }
 
     func names() async throws(StoreError) -> [StoredName] { throw error }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
     func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
     func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }

@@ -133,7 +133,7 @@ private final class FaultyStore: SessionStore {
 
     func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
     func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
     func delete(_ session: SessionName) async throws(StoreError) { try await kept.delete(session) }
     func states() -> AsyncStream<StoreState> { kept.states() }

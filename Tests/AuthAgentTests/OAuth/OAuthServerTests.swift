@@ -53,7 +53,7 @@ struct OAuthServerTests {
         #expect(found.endpoints.token == "https://other.example.org/token")
         #expect(found.endpoints.deviceAuthorization == "https://id.example.org/device?x=1")
         #expect(found.endpoints.userInfo == nil)
-        #expect(found.namesItself)
+        #expect(found.identifiesIssuer)
     }
 
     @Test(

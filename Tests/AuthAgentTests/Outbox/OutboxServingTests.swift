@@ -33,9 +33,9 @@ struct OutboxServingTests {
 
         func request(of id: String) -> OutboxRequest? { request }
         func add(_ entry: OutboxEntry, _ request: OutboxRequest) { entries.append(entry) }
-        func note(_ verdict: AgentError?, on id: String) {}
+        func record(_ finalRefusal: AgentError?, for id: String) {}
         func remove(_ id: String) { entries.removeAll { $0.id == id } }
-        func rest() {}
+        func close() {}
     }
 
     @Test("an outbox that cannot be read at the start is read again by itself, and what waits in it is sent")

@@ -30,12 +30,12 @@ struct OutboxStopTests {
             try await pass("add")
             entries.append(entry)
         }
-        func note(_ verdict: AgentError?, on id: String) {}
+        func record(_ finalRefusal: AgentError?, for id: String) {}
         func remove(_ id: String) async throws(OutboxError) {
             try await pass("remove")
             entries.removeAll { $0.id == id }
         }
-        func rest() {}
+        func close() {}
     }
 
     private static let request = OutboxRequest.request(

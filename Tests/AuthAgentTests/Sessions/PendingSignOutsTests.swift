@@ -128,7 +128,7 @@ struct PendingSignOutsTests {
         func save(_ record: SessionRecord) async throws(StoreError) { try await kept.save(record) }
         func loadAll() async throws(StoreError) -> [StoredSession] { try await kept.loadAll() }
         func names() async throws(StoreError) -> [StoredName] { try await kept.names() }
-        func personIsHere() async {}
+        func retryPrompts() async {}
         func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { try await kept.load(session) }
         func states() -> AsyncStream<StoreState> { kept.states() }
     }

@@ -82,8 +82,8 @@ struct MovableStoreTests {
     @Test("copies everything and the outbox's key, and removes it from the old one only afterwards")
     func copies() async throws {
         for name in ["home", "work"] { try await old.save(record(name)) }
-        try await old.keep(Secret("key"), for: .outbox)
-        try await old.keep(Secret("we"), for: .client(provider: "example"))
+        try await old.save(Secret("key"), for: .outbox)
+        try await old.save(Secret("we"), for: .client(provider: "example"))
         let move = StoreMove(source: old, target: new)
         _ = try await move.copy()
         #expect(try await names(old) == ["home", "work"])
@@ -155,7 +155,7 @@ private struct LockedStore: SessionStore {
 
     func loadAll() async throws(StoreError) -> [StoredSession] { throw .locked }
     func names() async throws(StoreError) -> [StoredName] { throw .locked }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { throw .locked }
     func save(_ record: SessionRecord) async throws(StoreError) { throw .locked }
     func delete(_ session: SessionName) async throws(StoreError) { throw .locked }
@@ -172,11 +172,11 @@ private final class SlowStore: SessionStore, KeyStore {
         return []
     }
     func names() async throws(StoreError) -> [StoredName] { [] }
-    func personIsHere() async {}
+    func retryPrompts() async {}
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? { nil }
     func save(_ record: SessionRecord) async throws(StoreError) {}
     func delete(_ session: SessionName) async throws(StoreError) {}
     func states() -> AsyncStream<StoreState> { AsyncStream { $0.yield(.ready) } }
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? { nil }
-    func keep(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {}
+    func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {}
 }

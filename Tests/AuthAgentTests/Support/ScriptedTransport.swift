@@ -28,7 +28,7 @@ final class ScriptedTransport: HTTPTransport {
         return try await answer(request)
     }
 
-    func dropConnections() async {
+    func closeIdleConnections() async {
         state.withLock { $0.dropped += 1 }
     }
 
@@ -44,7 +44,7 @@ final class StillNetwork: NetworkWatch {
 
     func readings() -> AsyncStream<NetworkReading> {
         AsyncStream { continuation in
-            continuation.yield(NetworkReading(reach: .everywhere, monitor: state.withLock { $0 }))
+            continuation.yield(NetworkReading(reach: .internet, monitor: state.withLock { $0 }))
         }
     }
 }

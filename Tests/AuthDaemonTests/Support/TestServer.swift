@@ -122,11 +122,11 @@ private struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw .offline(reason: "no network")
     }
-    func dropConnections() async {}
+    func closeIdleConnections() async {}
 }
 
 private struct StillNetwork: NetworkWatch {
     func readings() -> AsyncStream<NetworkReading> {
-        AsyncStream { $0.yield(NetworkReading(reach: .everywhere)) }
+        AsyncStream { $0.yield(NetworkReading(reach: .internet)) }
     }
 }

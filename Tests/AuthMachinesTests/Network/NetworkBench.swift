@@ -19,7 +19,7 @@ struct NetworkBench {
     private(set) var replies: [CallerID: Clearance] = [:]
 
     /// A machine that is online, with providers there that have not been heard of.
-    init(_ origins: ProviderOrigin..., reach: NetworkReading.Reach = .everywhere, monitor: NetworkState = .online) {
+    init(_ origins: ProviderOrigin..., reach: NetworkReading.Reach = .internet, monitor: NetworkState = .online) {
         send(.reading(NetworkReading(reach: reach, monitor: monitor)))
         // Each at a provider of its own.
         send(.inUse(Dictionary(uniqueKeysWithValues: origins.map { ($0.text, [Probe($0)]) })))
@@ -44,8 +44,7 @@ struct NetworkBench {
     }
 
     /// Another network: other addresses, another gateway.
-    mutating func roam(_ reach: NetworkReading.Reach = .everywhere, monitor: NetworkState = .online, move: Bool = true)
-    {
+    mutating func roam(_ reach: NetworkReading.Reach = .internet, monitor: NetworkState = .online, move: Bool = true) {
         let old = machine.reading
         send(
             .reading(
@@ -82,6 +81,6 @@ struct NetworkBench {
     }
 
     var drops: [Bool] {
-        actions.compactMap { if case .dropConnections(let abandoning) = $0 { abandoning } else { nil } }
+        actions.compactMap { if case .closeIdleConnections(let abandoning) = $0 { abandoning } else { nil } }
     }
 }

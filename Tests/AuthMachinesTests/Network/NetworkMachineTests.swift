@@ -47,7 +47,7 @@ struct NetworkMachineTests {
         func notifications() -> Int { bench.actions.count { $0 == .notifySessions } }
         #expect(notifications() == 1)
         try bench.answer(Self.reached, for: Bench.secure)
-        bench.roam(.nothing)
+        bench.roam(.offline)
         #expect(notifications() == 1)
         bench.send(.sessionsNotified)
         #expect(notifications() == 2)
@@ -89,7 +89,7 @@ struct NetworkMachineTests {
     func offline() {
         var bench = Bench(Bench.secure)
         bench.forgetActions()
-        bench.roam(.nothing)
+        bench.roam(.offline)
         bench.send(.clearanceRequested(CallerID(1), Bench.plain))
         #expect(bench.replies[CallerID(1)] == .blocked(.offline))
         bench.advance(.seconds(3600))
@@ -102,8 +102,8 @@ struct NetworkMachineTests {
     }
 
     @Test("without a default route a provider next door is reached all the same")
-    func neighbourhood() throws {
-        var bench = Bench(Bench.secure, Bench.plain, reach: .neighbourhood)
+    func linkLocal() throws {
+        var bench = Bench(Bench.secure, Bench.plain, reach: .linkLocal)
         try bench.answer(Self.reached, for: Bench.plain)
         try bench.answer(.unreached(.offline, cause: "offline"), for: Bench.secure)
         #expect(bench.picture?.state == .limited)
@@ -115,7 +115,7 @@ struct NetworkMachineTests {
 
     @Test("a provider on this machine needs no network and no probe")
     func loopback() {
-        var bench = Bench(Bench.own, reach: .nothing)
+        var bench = Bench(Bench.own, reach: .offline)
         #expect(bench.probes(of: Bench.own).isEmpty)
         #expect(bench.machine.state(of: Bench.own) == .online)
         guard case .go? = bench.machine.clearance(for: Bench.own) else { return #expect(Bool(false)) }
@@ -258,7 +258,7 @@ struct NetworkMachineTests {
     @Test("a machine that wakes without a network waits for one without a timer")
     func wakingOffline() throws {
         var bench = Bench(Bench.secure)
-        bench.roam(.nothing)
+        bench.roam(.offline)
         bench.send(.sleeping)
         bench.send(.resumed)
         #expect(bench.wakeAt == nil)

@@ -123,7 +123,7 @@ struct OutboxMachineTests {
         play.elapsed += try #require(play.wake) - play.now.boot
         #expect(play.handle(.wake).contains(.note(Self.no, on: "a")))
         play.handle(.settled("a", nil))
-        #expect(play.machine.entries.map(\.verdict) == [Self.no])
+        #expect(play.machine.entries.map(\.finalRefusal) == [Self.no])
         #expect(play.sent == ["a"])
     }
 
@@ -170,7 +170,7 @@ struct OutboxMachineTests {
 
     @Test("statuses and causes: which are a no for good, and which are not")
     func finality() throws {
-        func isKept(_ error: AgentError) throws -> Bool {
+        func isStored(_ error: AgentError) throws -> Bool {
             var play = try ScriptedRun()
             try play.add("a")
             play.answer("a", .failure(error))
@@ -181,14 +181,14 @@ struct OutboxMachineTests {
             .signInRequired, .notSignedIn, .unknownSession, .keyringLocked, .keyringUnavailable, .busy, .agentLocked,
         ]
         for kind in ErrorKind.allCases {
-            #expect(try isKept(AgentError(kind, "")) == passing.contains(kind), "\(kind)")
+            #expect(try isStored(AgentError(kind, "")) == passing.contains(kind), "\(kind)")
         }
-        #expect(try isKept(AgentError(.validation, "", httpStatus: 408)))
-        #expect(try isKept(AgentError(.validation, "", httpStatus: 425)))
-        #expect(try !isKept(AgentError(.providerError, "", httpStatus: 405, retryable: false)))
-        #expect(try !isKept(AgentError(.validation, "", httpStatus: 422)))
+        #expect(try isStored(AgentError(.validation, "", httpStatus: 408)))
+        #expect(try isStored(AgentError(.validation, "", httpStatus: 425)))
+        #expect(try !isStored(AgentError(.providerError, "", httpStatus: 405, retryable: false)))
+        #expect(try !isStored(AgentError(.validation, "", httpStatus: 422)))
         // The disk is not the provider.
-        #expect(try isKept(AgentError(OutboxError.disk(reason: "full"))))
+        #expect(try isStored(AgentError(OutboxError.disk(reason: "full"))))
     }
 
     @Test("nothing is tried while nothing can come of it, and at once when that is over")
@@ -250,16 +250,17 @@ struct OutboxMachineTests {
     @Test("an entry and what it sends are read back as written; a verdict that cannot be read is a no all the same")
     func coding() throws {
         var entry = try Self.entry("a")
-        #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: nil) == entry)
+        #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: nil) == entry)
         let kept = OutboxEntry(
             id: "a", session: entry.session, owner: entry.owner, signIn: .random(), title: "t", idempotencyKey: "k",
             boundary: "b", queuedAt: entry.queuedAt)
-        #expect(OutboxEntry(id: "a", session: entry.session, encoded: kept.encoded(), verdict: nil) == kept)
-        entry.verdict = Self.no
-        let verdict = Self.no.json.serialized()
-        #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: verdict) == entry)
-        let odd = OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), verdict: [0])
-        #expect(odd?.verdict != nil)
+        #expect(OutboxEntry(id: "a", session: entry.session, encoded: kept.encoded(), finalRefusal: nil) == kept)
+        entry.finalRefusal = Self.no
+        let finalRefusal = Self.no.json.serialized()
+        #expect(
+            OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: finalRefusal) == entry)
+        let odd = OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: [0])
+        #expect(odd?.finalRefusal != nil)
         let requests: [OutboxRequest] = [
             .call(APICall(session: entry.session, endpoint: "vote", args: ["id": "1"], queue: true)),
             .request(

@@ -16,7 +16,7 @@ struct RenewalPauseTests {
         }
         try bench.provider(fails: .temporary(AgentError(.rateLimited, "slowly"), retryAfter: .seconds(600)))
         let pause = try #require(bench.snapshot?.pause)
-        #expect(pause.failures == 10 && pause.isWanted)
+        #expect(pause.failures == 10 && pause.isRequestedByProvider)
         #expect(pause.until - pause.from >= .seconds(600))
 
         var next = restarted(with: pause, at: bench.now)
@@ -32,7 +32,7 @@ struct RenewalPauseTests {
     @Test("whatever the clock was set to, no pause lasts longer than it was to", arguments: [-1e9, -10, 0, 10, 1e9])
     func bounded(shift: Double) {
         let from = WallTime(unixSeconds: 1_800_000_000)
-        let pause = RenewalPause(failures: 3, from: from, until: from + .seconds(60), isWanted: false)
+        let pause = RenewalPause(failures: 3, from: from, until: from + .seconds(60), isRequestedByProvider: false)
         let left = pause.left(at: from + .seconds(shift))
         #expect(left >= .zero && left <= .seconds(60))
     }
@@ -41,9 +41,10 @@ struct RenewalPauseTests {
     func coding() throws {
         let from = WallTime(unixSeconds: 1_800_000_000)
         let pauses = [
-            try SessionName("work"): RenewalPause(failures: 2, from: from, until: from + .seconds(4), isWanted: false),
+            try SessionName("work"): RenewalPause(
+                failures: 2, from: from, until: from + .seconds(4), isRequestedByProvider: false),
             try SessionName("home"): RenewalPause(
-                failures: 7, from: from, until: from + .seconds(3600), isWanted: true),
+                failures: 7, from: from, until: from + .seconds(3600), isRequestedByProvider: true),
         ]
         #expect(RenewalPause.decode(RenewalPause.encode(pauses)) == pauses)
         #expect(RenewalPause.decode(Array("no JSON".utf8)).isEmpty)

@@ -60,7 +60,8 @@ struct SessionMachineBeforeEndTests {
     @Test("is tried again in time after a restart, whatever back-off was left", arguments: 1...20)
     func restarted(seed: UInt64) throws {
         let now = MachineBench.moment(.seconds(90))
-        let pause = RenewalPause(failures: 9, from: now.wall, until: now.wall + .seconds(250), isWanted: false)
+        let pause = RenewalPause(
+            failures: 9, from: now.wall, until: now.wall + .seconds(250), isRequestedByProvider: false)
         var machine = SessionMachine(
             stored: MachineBench.record(token: "token-1", life: Self.life), means: .liveToken, pause: pause, now: now,
             seed: seed)

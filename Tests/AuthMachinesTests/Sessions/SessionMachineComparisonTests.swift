@@ -18,8 +18,8 @@ struct SessionMachineComparisonTests {
         return record
     }
 
-    private func handedOver(_ record: SessionRecord, isKept: Bool = true, isUnsaved: Bool = false) -> MachineBench {
-        MachineBench(handedOver: HandedOverSession(record: record, isKept: isKept, isUnsaved: isUnsaved))
+    private func handedOver(_ record: SessionRecord, isStored: Bool = true, isUnsaved: Bool = false) -> MachineBench {
+        MachineBench(handedOver: HandedOverSession(record: record, isStored: isStored, isUnsaved: isUnsaved))
     }
 
     @Test("is served at once, and the store is asked and not written to")
@@ -97,7 +97,7 @@ struct SessionMachineComparisonTests {
 
     @Test("that the store never held is renewed while it is locked, and what that brings is handed over")
     func renewedWhileLocked() throws {
-        var bench = handedOver(record("token-2", revision: 2), isKept: false)
+        var bench = handedOver(record("token-2", revision: 2), isStored: false)
         bench.send(.compared(.failure(.locked)))
         bench.advance(.seconds(300))
         bench.send(.renewalWanted(CallerID(1)))
@@ -136,7 +136,7 @@ struct SessionMachineComparisonTests {
 
     @Test("that no store ever held is written, and not ended")
     func neverKept() {
-        var bench = handedOver(record("token-1"), isKept: false)
+        var bench = handedOver(record("token-1"), isStored: false)
         bench.send(.compared(.success(nil)))
         #expect(bench.saves.map(\.revision) == [1])
         #expect(!bench.forgotten)
@@ -162,7 +162,7 @@ struct SessionMachineComparisonTests {
         bench.send(.defaultChosen)
         #expect(bench.saves.map(\.revision) == [2])
 
-        var other = handedOver(record("token-2", revision: 2, signedIn: .seconds(50)), isKept: false)
+        var other = handedOver(record("token-2", revision: 2, signedIn: .seconds(50)), isStored: false)
         other.send(.compared(.success(record("old", revision: 7, signedIn: .seconds(60)))))
         other.tokenWanted(1)
         #expect(other.token(for: 1) == "token-2")
@@ -261,9 +261,9 @@ struct SessionMachineComparisonTests {
         let former = try #require(bench.saves.first)
         bench.send(.replaced(record("token-2", signedIn: .seconds(5)), sentAt: bench.now))
         bench.send(.saved(former.version))
-        #expect(bench.handedOver?.isKept == false)
+        #expect(bench.handedOver?.isStored == false)
         try bench.storeTakesIt()
-        #expect(bench.handedOver?.isKept == true)
+        #expect(bench.handedOver?.isStored == true)
     }
 
     @Test("is handed over at each change of tokens, and not for less")

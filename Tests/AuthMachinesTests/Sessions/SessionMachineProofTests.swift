@@ -126,7 +126,7 @@ struct SessionMachineProofTests {
     func endedDuringFirstWrite() throws {
         let former = bench(fresh: true)
         let handedOver = try #require(former.handedOver)
-        #expect(handedOver.mayBeStored && !handedOver.isKept)
+        #expect(handedOver.mayBeStored && !handedOver.isStored)
         var next = MachineBench(handedOver: handedOver)
         next.acceptsRewrites = false
         next.send(.renewalWanted(CallerID(1)))
@@ -141,7 +141,7 @@ struct SessionMachineProofTests {
         var former = bench(fresh: true)
         try former.storeRefusesIt(.missing(reason: "no keyring"))
         let handedOver = try #require(former.handedOver)
-        #expect(!handedOver.mayBeStored && !handedOver.isKept)
+        #expect(!handedOver.mayBeStored && !handedOver.isStored)
     }
 
     @Test("by a sign-in whose first write the user is still asked about, that write is waited for")

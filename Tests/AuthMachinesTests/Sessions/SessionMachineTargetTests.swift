@@ -154,7 +154,7 @@ struct SessionMachineTargetTests {
         var record = MachineBench.record(token: "token-1", life: .seconds(1000))
         record.tokens.isSuspect = true
         let stored = try SessionRecord(decoding: record.encoded())
-        var bench = MachineBench(handedOver: HandedOverSession(record: stored, isKept: true, isUnsaved: false))
+        var bench = MachineBench(handedOver: HandedOverSession(record: stored, isStored: true, isUnsaved: false))
         bench.tokenWanted(1)
         // It waits for a renewal, which waits for the store.
         #expect(bench.answer(to: 1) == nil)

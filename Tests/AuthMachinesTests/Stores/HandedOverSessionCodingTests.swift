@@ -9,7 +9,7 @@ struct HandedOverSessionCodingTests {
             var record = MachineBench.record(token: "token of \(name)\n", life: .seconds(1000))
             record.session = try SessionName(name)
             return HandedOverSession(
-                record: record, isKept: number == 0, mayBeStored: number == 1, isUnsaved: number == 2)
+                record: record, isStored: number == 0, mayBeStored: number == 1, isUnsaved: number == 2)
         }
     }
 

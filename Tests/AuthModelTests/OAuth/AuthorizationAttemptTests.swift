@@ -11,7 +11,8 @@ struct AuthorizationAttemptTests {
         parameters: [FormField("audience", "https://api.example")])
 
     private func attempt(
-        namesItself: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1", methods: [String]? = ["S256"],
+        identifiesIssuer: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1",
+        methods: [String]? = ["S256"],
         proofKey: Secret? = nil
     ) throws(AgentError) -> AuthorizationAttempt {
         let profile = ProviderProfile(
@@ -20,7 +21,8 @@ struct AuthorizationAttemptTests {
         return try AuthorizationAttempt(
             profile: profile, oauth: Self.oauth,
             server: OAuthServer(
-                issuer: Self.issuer, endpoints: OAuthEndpoints(authorization: endpoint), namesItself: namesItself,
+                issuer: Self.issuer, endpoints: OAuthEndpoints(authorization: endpoint),
+                identifiesIssuer: identifiesIssuer,
                 challengeMethods: methods),
             redirectURI: "http://127.0.0.1:51004/callback", proofKey: proofKey, cryptography: SystemCryptography())
     }
@@ -112,7 +114,7 @@ struct AuthorizationAttemptTests {
         for query in [
             "code=a&state=b", "code=a", "code=a&state=b&state=c", "", "code=%zz&state=\(state)",
         ] {
-            #expect(attempt.read(query + iss(Self.issuer)) == .stranger, "\(query)")
+            #expect(attempt.read(query + iss(Self.issuer)) == .unrelated, "\(query)")
         }
     }
 
@@ -131,7 +133,7 @@ struct AuthorizationAttemptTests {
 
     @Test("a server that does not name itself need not, and may not be somebody else")
     func noIssuer() throws {
-        let attempt = try attempt(namesItself: false)
+        let attempt = try attempt(identifiesIssuer: false)
         let state = try #require(try sent(attempt)["state"])
         #expect(attempt.read("code=a&state=\(state)") == .code(Secret("a")))
         guard case .refused = attempt.read("code=a&state=\(state)&iss=https%3A%2F%2Fattacker.example") else {

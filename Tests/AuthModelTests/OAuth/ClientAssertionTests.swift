@@ -39,7 +39,7 @@ struct ClientAssertionTests {
     }
 
     @Test("what is no key, or one of another curve, is told as such, and never shown")
-    func noKey() {
+    func unusableKey() {
         let other = """
             -----BEGIN PRIVATE KEY-----
             MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v_tell_nobody

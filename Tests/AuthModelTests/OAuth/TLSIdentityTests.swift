@@ -16,7 +16,7 @@ struct TLSIdentityTests {
         _ identity: TLSIdentity, key: Secret? = nil, for host: String = "127.0.0.1", after time: Duration = .zero
     ) -> String? {
         do throws(TLSIdentityError) {
-            _ = try SystemCryptography().pageIdentity(
+            _ = try SystemCryptography().tlsIdentity(
                 certificates: identity.certificates, key: key ?? identity.key, for: host, at: Self.now + time)
             return nil
         } catch {
@@ -29,7 +29,7 @@ struct TLSIdentityTests {
         let identity = try make()
         #expect(identity.fingerprint.utf8.count == 95)
         #expect(try make().fingerprint != identity.fingerprint)
-        let read = try SystemCryptography().pageIdentity(
+        let read = try SystemCryptography().tlsIdentity(
             certificates: identity.certificates, key: identity.key, for: "127.0.0.1", at: Self.now)
         #expect(read.fingerprint == identity.fingerprint)
         for host in ["::1", "localhost"] {

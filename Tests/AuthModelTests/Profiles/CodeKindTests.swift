@@ -16,7 +16,7 @@ struct CodeKindTests {
 
     private func call(_ body: String, status: Int = 200, sentToken: Bool = true) throws -> ProviderFailure? {
         let profile = try Sample.profile { $0.errors = try errors() }
-        let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, takesPages: false, sentToken: sentToken)
+        let reader = ResponseDecoder(profile: profile, sentAt: Sample.sentAt, acceptsHTML: false, sentToken: sentToken)
         return reader.read(Sample.reply(status, body)).failure
     }
 

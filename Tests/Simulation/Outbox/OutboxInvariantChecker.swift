@@ -99,7 +99,7 @@ extension OutboxSimulationRun {
         lanes[write.session].underWay.insert(entry.id)
         let former = disk.entries.first { other in
             guard let known = writes[other.id], known.session == write.session else { return false }
-            return known.order < write.order && other.verdict == nil && !known.isDropped && !known.isBeingRevived
+            return known.order < write.order && other.finalRefusal == nil && !known.isDropped && !known.isBeingRevived
         }
         if let former { report(.writeOrder, "\(entry.id) is sent before \(former.id) has its end on the disk") }
         if now < lanes[write.session].heldUntil { report(.writeHold, "\(entry.id) is sent before Retry-After is over") }
@@ -154,7 +154,7 @@ extension OutboxSimulationRun {
         guard violation == nil else { return }
         guard isRunning, isLoaded else { return report(.writeLiveness, "the outbox is not open") }
         if let caller = callers.first { report(.writeAnswers, "who handed in \(caller.id) waits for ever") }
-        if let entry = machine.entries.first(where: { $0.verdict == nil }) {
+        if let entry = machine.entries.first(where: { $0.finalRefusal == nil }) {
             report(.writeLiveness, "\(entry.id) still waits")
         }
         if machine.entries.map(\.id) != disk.entries.map(\.id) {

@@ -93,7 +93,7 @@ extension OutboxSimulationRun {
     private func revive(_ session: Int) {
         let name = SimulationRun.names[session]
         guard isRunning, isLoaded,
-            let entry = machine.entries.first(where: { $0.session == name && $0.verdict != nil })
+            let entry = machine.entries.first(where: { $0.session == name && $0.finalRefusal != nil })
         else { return }
         writes[entry.id]?.isBeingRevived = true
         callDisk(.note(nil, on: entry.id), for: .reviving)

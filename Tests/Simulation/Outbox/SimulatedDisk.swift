@@ -28,9 +28,9 @@ struct SimulatedDisk {
         switch call {
         case .all, .read: break
         case .add(let entry): entries.append(entry)
-        case .note(let verdict, let id):
+        case .note(let finalRefusal, let id):
             guard let index = entries.firstIndex(where: { $0.id == id }) else { return }
-            entries[index].verdict = verdict
+            entries[index].finalRefusal = finalRefusal
         case .remove(let id): entries.removeAll { $0.id == id }
         }
     }

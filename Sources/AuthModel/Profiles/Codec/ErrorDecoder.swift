@@ -70,11 +70,11 @@ package struct ErrorDecoder: Sendable {
     ) -> ProviderFailure {
         let words = ErrorText(body, map: map(body)).completed(by: challenge)
         let isOverloaded = status.map { $0 >= 500 || $0 == 429 } ?? false
-        if !isOverloaded, let nonsense = nonsense(body, status: status ?? 200) { return nonsense }
+        if !isOverloaded, let unreadable = unreadable(body, status: status ?? 200) { return unreadable }
         if isFinal(status: status, code: words.code) { return .final(final(status, words)) }
         let mapped = words.code.flatMap { profile.errors.kinds[$0] }
         let error = error(status: status, mapped, words, retryAfter: retryAfter)
-        return purpose == .renewal || Self.mayPass(status, mapped)
+        return purpose == .renewal || Self.isTransient(status, mapped)
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
     }
 
@@ -87,14 +87,14 @@ package struct ErrorDecoder: Sendable {
     }
 
     /// Whether the answer may be another one next time with nothing changed in the request.
-    private static func mayPass(_ status: Int?, _ mapped: ErrorKind?) -> Bool {
+    private static func isTransient(_ status: Int?, _ mapped: ErrorKind?) -> Bool {
         if let mapped { return mapped.retryableByNature }
         guard let status else { return false }
         return status == 408 || status == 425 || status == 429 || (300..<400).contains(status) || status >= 500
     }
 
     /// A page or an unreadable body comes from anything between here and the provider, and so does its status.
-    private func nonsense(_ body: ResponseBody, status: Int) -> ProviderFailure? {
+    private func unreadable(_ body: ResponseBody, status: Int) -> ProviderFailure? {
         switch body {
         case .page: badReply("it is a page for a browser (HTTP \(status))", cause: "html", status: status)
         case .undecodable(let reason):

@@ -23,7 +23,7 @@ extension ProviderExchange {
     }
 
     /// For an answer of which the provider's words to the person are all that matters.
-    package func readWords(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
+    package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
         let reader = TokenDecoder(
             errors: ErrorDecoder(profile: profile, purpose: .account, sentAt: sentAt), sentAt: sentAt,
             map: ResponseMap(),

@@ -6,7 +6,7 @@ extension ProviderExchange {
     package func signInRequest(
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        try validate(fields, method, missing: missing(fields: fields, method: method))
         return try request(ownRequest(method), method, environment, fields)
     }
 
@@ -14,7 +14,7 @@ extension ProviderExchange {
     package func request(
         _ first: FirstRequest, of method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        try validate(fields, method, missing: missing(fields: fields, method: method))
         return try request(first.request, method, environment, fields)
     }
 
@@ -22,7 +22,7 @@ extension ProviderExchange {
     package func challengeRequest(
         _ challenge: Challenge, of method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try refuseUnmet(fields, method, missing: missing(fields: fields, challenge: challenge, of: method))
+        try validate(fields, method, missing: missing(fields: fields, challenge: challenge, of: method))
         return try request(challenge.request, method, environment, fields)
     }
 
@@ -30,7 +30,7 @@ extension ProviderExchange {
     package func accountRequest(
         method: SignInMethod, record: SessionRecord, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try refuseUnmet(fields, method, missing: missing(fields: fields, method: method))
+        try validate(fields, method, missing: missing(fields: fields, method: method))
         return try RequestBuilder(
             profile: profile, environment: try environment(named: record.environment),
             values: TemplateValues(record, fields: fields, method: method)
@@ -43,17 +43,17 @@ extension ProviderExchange {
         throw AgentError(.unsupported, "\(method.label) at \(profile.title) has no request of its own.")
     }
 
-    private func refuseUnmet(
+    private func validate(
         _ fields: [String: Secret], _ method: SignInMethod, missing: [StepField]
     ) throws(AgentError) {
         guard missing.isEmpty else {
             let labels = missing.map(\.label).joined(separator: ", ")
             throw AgentError(.validation, "\(method.label) at \(profile.title) also needs: \(labels).")
         }
-        let unmet = check(fields: fields, method: method)
-        guard unmet.isEmpty else {
+        let broken = check(fields: fields, method: method)
+        guard broken.isEmpty else {
             throw AgentError(
-                .validation, "\(profile.title) would not take these answers. Nothing was sent.", details: unmet)
+                .validation, "\(profile.title) would not take these answers. Nothing was sent.", details: broken)
         }
     }
 
@@ -105,11 +105,11 @@ extension ProviderExchange {
         _ record: SessionRecord, changes: JSONObject
     ) throws(AgentError) -> HTTPRequest? {
         guard let update = profile.userUpdate else { return nil }
-        let strangers = changes.map(\.key).filter { !update.fields.contains($0) }
-        guard strangers.isEmpty else {
+        let unknown = changes.map(\.key).filter { !update.fields.contains($0) }
+        guard unknown.isEmpty else {
             throw AgentError(
                 .validation,
-                "\(profile.title) does not let this be changed: \(strangers.joined(separator: ", ")). Nothing was sent.",
+                "\(profile.title) does not let this be changed: \(unknown.joined(separator: ", ")). Nothing was sent.",
                 details: ["It takes: \(update.fields.joined(separator: ", "))"])
         }
         guard !changes.isEmpty else {

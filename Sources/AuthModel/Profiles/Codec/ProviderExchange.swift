@@ -83,7 +83,7 @@ package struct ProviderExchange: Sendable {
                 return []
             }
             let text = answer.reveal()
-            return rules.filter { !$0.isMet(by: text) }.map { "\(field.label): \($0.words)" }
+            return rules.filter { !$0.isSatisfied(by: text) }.map { "\(field.label): \($0.requirement)" }
         }
     }
 }

@@ -11,7 +11,7 @@ struct RequestBuilder {
     func build(_ template: RequestTemplate, adding members: JSONObject = JSONObject()) throws(AgentError) -> HTTPRequest
     {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
-            throw lacks(template.path)
+            throw missingValues(template.path)
         }
         for name in template.path.placeholders where !values.mayHoldSlash(name) {
             guard values[name].map({ PercentEncoding.isOneSegment($0.reveal()) }) ?? true else {
@@ -107,7 +107,7 @@ struct RequestBuilder {
         return object
     }
 
-    private func lacks(_ template: Template) -> AgentError {
+    private func missingValues(_ template: Template) -> AgentError {
         let names = template.placeholders.filter { values[$0] == nil }.joined(separator: ", ")
         return AgentError(.validation, "The request to \(profile.title) needs what is not known here: \(names).")
     }

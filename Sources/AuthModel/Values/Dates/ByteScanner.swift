@@ -25,7 +25,7 @@ struct ByteScanner {
     }
 
     /// All bytes from here on that satisfy the condition.
-    mutating func take(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
+    mutating func read(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let taken = rest.prefix(while: condition)
         rest = rest[taken.endIndex...]
         return taken

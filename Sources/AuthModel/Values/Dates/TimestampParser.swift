@@ -20,7 +20,7 @@ package enum TimestampParser {
             guard let second = scanner.number(digits: 2) else { return nil }
             date.second = second
             if scanner.skip(".") {
-                let digits = scanner.take(while: \.isDigit)
+                let digits = scanner.read(while: \.isDigit)
                 guard let value = Double("0." + String(decoding: digits.prefix(fractionDigits), as: UTF8.self)),
                     !digits.isEmpty
                 else { return nil }
@@ -45,7 +45,7 @@ package enum TimestampParser {
     private static func skipSuffixes(_ scanner: inout ByteScanner) -> Bool {
         while scanner.skip("[") {
             let isCritical = scanner.skip("!")
-            let suffix = scanner.take { $0.isLetter || $0.isDigit || "/_+-.:=".utf8.contains($0) }
+            let suffix = scanner.read { $0.isLetter || $0.isDigit || "/_+-.:=".utf8.contains($0) }
             let isTag = suffix.contains(UInt8(ascii: "="))
             guard !suffix.isEmpty, !(isCritical && isTag), scanner.skip("]") else { return false }
         }
