@@ -47,7 +47,7 @@ extension SessionMachine {
         // An older token: the one in use stands.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
         guard !isTooYoungToReject(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
-        rejected = true
+        rejectedToken = token
         lastRejection = turn.now.boot
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         guard flight != nil || mayRenewForCaller(turn.now) else {
@@ -131,6 +131,7 @@ extension SessionMachine {
         mayBeStored = false
         comparison = .done
         absentSince = nil
+        rejectedToken = nil
         applyNewTokens(sentAt: sentAt, now: turn.now)
         writer.tryAgain()
         answerRenewed(&turn)

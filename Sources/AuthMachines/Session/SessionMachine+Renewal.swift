@@ -154,7 +154,7 @@ extension SessionMachine {
         flight = nil
         recordRotation(from: record, to: pending)
         record = pending
-        rejected = false
+        if isRejected { rejectedToken = nil }
         readAt = nil
         applyLifetime(sentAt: sentAt, now: turn.now)
         redate(turn.now)
@@ -229,7 +229,6 @@ extension SessionMachine {
         verdict = nil
         lastFailure = nil
         storeProbeFailed = false
-        rejected = false
         resetBackoff()
         applyLifetime(sentAt: sentAt, now: now)
     }

@@ -8,9 +8,12 @@ extension SessionMachine {
 
     /// Not ended, not rejected, not signed out.
     func isGood(_ now: Moment) -> Bool {
-        guard !signedOut, !rejected, verdict == nil else { return false }
+        guard !signedOut, !isRejected, verdict == nil else { return false }
         return end.map { now.boot < $0 } ?? true
     }
+
+    /// A program got a 401 with the token in use.
+    var isRejected: Bool { rejectedToken.map { $0 == record.tokens.accessToken } ?? false }
 
     /// Ended, and nothing renews it. Not for ever: the profile may be mended.
     func isOver(_ now: Moment) -> Bool {
@@ -80,7 +83,7 @@ extension SessionMachine {
     }
 
     func endedWithoutRenewal() -> AgentError {
-        .signInRequired(record.session, at: record.provider, cause: rejected ? "token_rejected" : "token_ended")
+        .signInRequired(record.session, at: record.provider, cause: isRejected ? "token_rejected" : "token_ended")
     }
 
     /// From when on the end is near, nearer, and so on: of the token, where nothing renews it, else of the refresh
@@ -148,7 +151,7 @@ extension SessionMachine {
             return (.signInRequired, end.cause, end.message)
         }
         guard let lastFailure = barrier ?? lastFailure else {
-            return (.stale, rejected ? "token_rejected" : "renewing", nil)
+            return (.stale, isRejected ? "token_rejected" : "renewing", nil)
         }
         return (.stale, lastFailure.statusCause, lastFailure.message)
     }

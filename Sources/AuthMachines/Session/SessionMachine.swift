@@ -34,8 +34,9 @@ package struct SessionMachine: Machine {
     /// When the token in use was read, where its dates come from the store and were not measured in this run: then they are
     /// the truth, and deadlines follow them, but it is older than this.
     var readAt: BootInstant?
-    /// Somebody got a 401 with the token in use.
-    var rejected = false
+    /// The access token that a program last got a 401 with. It stays rejected, whatever else the store holds beside it, until
+    /// the provider itself returns it again.
+    var rejectedToken: Secret?
     /// When a 401 last led to a renewal.
     var lastRejection: BootInstant?
     var plan: RenewalPlan?
