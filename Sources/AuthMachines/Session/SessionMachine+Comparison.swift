@@ -129,6 +129,11 @@ extension SessionMachine {
         }
         writer.holds(stored.version)
         var merged = latest.merged(with: stored)
+        // A token that renews itself is of no use once it has ended, and the one in the store may still be.
+        if means == .liveToken, merged.tokens.hasEnded(at: turn.now.wall), !stored.tokens.hasEnded(at: turn.now.wall) {
+            merged.adoptTokens(from: stored)
+            merged.raiseTokens(above: latest)
+        }
         if let flight, case .saving(let pending, _) = flight.stage, !flight.isBehind(stored, with: pending) {
             // The provider has just given what is on its way: nobody has anything newer.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
@@ -184,4 +189,8 @@ extension SessionMachine.RenewalRequest {
         }
         return refreshToken != spent
     }
+}
+
+extension TokenSet {
+    fileprivate func hasEnded(at now: WallTime) -> Bool { expiresAt.map { $0 <= now } ?? false }
 }

@@ -42,10 +42,7 @@ extension SessionMachine {
             // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
             var pending = record
             pending.take(grant)
-            // It could not renew itself, and the one in use still can.
-            if means == .liveToken, pending.tokens.accessToken != record.tokens.accessToken,
-                hasEnded(pending.tokens, sentAt, turn.now)
-            {
+            if endedInstead(pending, sentAt, turn.now) {
                 return failed(.endedOnArrival, retryAfter: nil, &turn)
             }
             self.flight?.stage = .saving(pending, sentAt: sentAt)
@@ -61,10 +58,13 @@ extension SessionMachine {
         }
     }
 
-    /// Of what an answer brought, whose request was sent then.
-    private func hasEnded(_ tokens: TokenSet, _ sentAt: Moment, _ now: Moment) -> Bool {
-        guard let end = tokens.expiresAt else { return false }
-        return sentAt.deadline(for: tokens.issuedAt) + max(.zero, end - tokens.issuedAt) <= now.boot
+    /// Whether a renewal brought a token that has ended and can no longer renew itself: the one in use perhaps still can.
+    private func endedInstead(_ pending: SessionRecord, _ sentAt: Moment, _ now: Moment) -> Bool {
+        let new = pending.tokens
+        guard means == .liveToken, new.accessToken != record.tokens.accessToken, let end = new.expiresAt else {
+            return false
+        }
+        return sentAt.deadline(for: new.issuedAt) + max(.zero, end - new.issuedAt) <= now.boot
     }
 
     /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
@@ -88,7 +88,7 @@ extension SessionMachine {
     ) {
         guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
         switch result {
-        case .success(let stored?) where isFromAnotherWriter(stored):
+        case .success(let stored?) where mayBeAccepted(stored):
             self.flight = nil
             if stored.signIn != record.signIn { discardTargetedTokens() }
             adopt(stored, turn.now)
@@ -113,10 +113,14 @@ extension SessionMachine {
         }
     }
 
-    /// Neither what is in use, nor what was written here before, nor what this sign-in has yet to replace.
-    private func isFromAnotherWriter(_ stored: SessionRecord) -> Bool {
+    /// Whether the provider may accept what the store holds: it was written by another program. Neither what is in use, nor what
+    /// was written here before, nor what this sign-in has yet to replace.
+    ///
+    /// A token that renews itself is accepted until its end, even if a later one was refused.
+    private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
         guard stored.signIn == record.signIn else { return wasStored }
-        return !stored.tokens.areSame(as: record.tokens) && !(kept.map(stored.tokens.areSame) ?? false)
+        guard !stored.tokens.areSame(as: record.tokens) else { return false }
+        return means == .liveToken || !(kept.map(stored.tokens.areSame) ?? false)
     }
 
     /// Goes on with the tokens of the store: those in use are refused.
@@ -152,6 +156,15 @@ extension SessionMachine {
             return redate(turn.now)
         }
         flight = nil
+        if endedInstead(pending, sentAt, turn.now) {
+            let former = record
+            record = pending
+            record.adoptTokens(from: former)
+            // The store may hold the new one.
+            record.raiseTokens(above: pending)
+            redate(turn.now)
+            return failed(.endedOnArrival, retryAfter: nil, &turn)
+        }
         recordRotation(from: record, to: pending)
         record = pending
         if isRejected { rejectedToken = nil }

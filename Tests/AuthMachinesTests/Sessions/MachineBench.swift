@@ -35,8 +35,8 @@ struct MachineBench {
     }
 
     /// A session that the run before handed over.
-    init(handedOver: HandedOverSession) {
-        machine = SessionMachine(handedOver: handedOver, means: .lasting, now: Self.moment(.zero), seed: 1)
+    init(handedOver: HandedOverSession, means: RenewalMeans = .lasting) {
+        machine = SessionMachine(handedOver: handedOver, means: means, now: Self.moment(.zero), seed: 1)
         keep(machine.handle(.begun, at: Self.moment(.zero)))
     }
 
