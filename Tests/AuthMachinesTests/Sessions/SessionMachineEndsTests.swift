@@ -224,10 +224,13 @@ struct SessionMachineEndsTests {
 
     /// What a run hands over that ended while its last renewal was written; the store still holds the token before it.
     private func handedOver() -> (bench: MachineBench, stored: SessionRecord) {
-        let unsaved = MachineBench.record(token: "token-2", life: .seconds(1), at: .seconds(-5), revision: 2)
+        var unsaved = MachineBench.record(token: "token-2", life: .seconds(1), at: .seconds(-5), revision: 2)
+        var stored = MachineBench.record(token: "token-1", life: .seconds(1000), at: .seconds(-900))
+        unsaved.tokens.refreshToken = nil
+        stored.tokens.refreshToken = nil
         let bench = MachineBench(
             handedOver: HandedOverSession(record: unsaved, isKept: true, isUnsaved: true), means: .liveToken)
-        return (bench, MachineBench.record(token: "token-1", life: .seconds(1000), at: .seconds(-900)))
+        return (bench, stored)
     }
 
     @Test("a token that renews itself is not written over one that has not ended, and gives way to it")
