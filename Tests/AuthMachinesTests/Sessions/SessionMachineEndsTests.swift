@@ -229,7 +229,7 @@ struct SessionMachineEndsTests {
         unsaved.tokens.refreshToken = nil
         stored.tokens.refreshToken = nil
         let bench = MachineBench(
-            handedOver: HandedOverSession(record: unsaved, isKept: true, isUnsaved: true), means: .liveToken)
+            handedOver: HandedOverSession(record: unsaved, isStored: true, isUnsaved: true), means: .liveToken)
         return (bench, stored)
     }
 
