@@ -3,10 +3,10 @@ package import AuthWire
 
 /// Calls whose body or answer is streamed. Nothing of them is kept, and nothing kept answers them.
 extension APIClient {
-    /// Makes the stream that a call asks for; `nil` where it asks for none.
+    /// Makes the stream that a call asks for.
     package func stream(
         for params: APIRequest, tell: @escaping APIStream.Tell
-    ) throws(AgentError) -> APIStream? {
+    ) throws(AgentError) -> APIStream {
         var bodies = (params.multipart ?? []).compactMap { part in
             if case .stream(let body) = part.content { body } else { nil }
         }
@@ -16,7 +16,7 @@ extension APIClient {
 
     package func stream(
         for params: APICall, tell: @escaping APIStream.Tell
-    ) throws(AgentError) -> APIStream? {
+    ) throws(AgentError) -> APIStream {
         var bodies: [BodyStream] = []
         for (_, value) in params.args {
             if let body = value["body_stream"] { bodies.append(try BodyStream(body)) }
@@ -26,14 +26,9 @@ extension APIClient {
 
     private func stream(
         named name: String?, _ bodies: [BodyStream], _ answer: ResponseMode, _ tell: @escaping APIStream.Tell
-    ) throws(AgentError) -> APIStream? {
+    ) throws(AgentError) -> APIStream {
         guard bodies.count <= 1 else { throw .invalidParams("params: expected at most one body_stream.") }
-        guard let name else {
-            guard bodies.isEmpty, answer == .whole else {
-                throw .invalidParams("params.stream: expected a name for what is streamed, found nothing.")
-            }
-            return nil
-        }
+        guard let name else { throw .invalidParams("params.stream: expected a name for the stream, found nothing.") }
         return try APIStream(name: name, body: bodies.first, answer: answer, clock: clock, tell: tell)
     }
 

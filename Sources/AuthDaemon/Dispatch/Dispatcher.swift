@@ -98,38 +98,32 @@ package struct Dispatcher: Sendable {
 
     private mutating func addCalls(_ api: APIClient, _ outbox: Outbox, longest: Duration) {
         methods.on(APIRequest.self) { [wait = methods.wait] call in
-            if call.queue {
-                return wait.text(within: call.timeout) { () async throws(AgentError) in
-                    try await outbox.post(.request(call)).rendered
-                }
+            if call.streams, !call.queue {
+                let name = call.stream ?? ""
+                return .open(
+                    StreamOpening(
+                        name: name, make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) }
+                    ) {
+                        await api.carry(call, by: $0)
+                    })
             }
-            guard call.streams else {
-                return wait.text(within: call.timeout) { () async throws(AgentError) in
-                    try await api.request(call).rendered
-                }
+            return wait.text(within: call.timeout) { () async throws(AgentError) in
+                call.queue ? try await outbox.post(.request(call)).rendered : try await api.request(call).rendered
             }
-            return .open(
-                StreamOpening(
-                    name: call.stream ?? "",
-                    make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) },
-                    run: { await api.carry(call, by: $0) }))
         }
         methods.on(APICall.self) { [wait = methods.wait] call in
-            if call.queue {
-                return wait.text(within: call.timeout) { () async throws(AgentError) in
-                    try await outbox.post(.call(call)).rendered
-                }
+            if call.streams, !call.queue {
+                let name = call.stream ?? ""
+                return .open(
+                    StreamOpening(
+                        name: name, make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) }
+                    ) {
+                        await api.carry(call, by: $0)
+                    })
             }
-            guard call.streams else {
-                return wait.text(within: call.timeout) { () async throws(AgentError) in
-                    try await api.call(call).rendered
-                }
+            return wait.text(within: call.timeout) { () async throws(AgentError) in
+                call.queue ? try await outbox.post(.call(call)).rendered : try await api.call(call).rendered
             }
-            return .open(
-                StreamOpening(
-                    name: call.stream ?? "",
-                    make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) },
-                    run: { await api.carry(call, by: $0) }))
         }
         methods.on(APIWrite.self) { call in
             .onStream(call.stream) { stream in

@@ -22,7 +22,7 @@ struct StreamOpening: Sendable {
     /// The client's.
     let name: String
     /// Once, with what answers the call.
-    let make: @Sendable (_ tell: @escaping APIStream.Tell) throws(AgentError) -> APIStream?
+    let make: @Sendable (_ tell: @escaping APIStream.Tell) throws(AgentError) -> APIStream
     /// Returns when it has ended.
     let run: @Sendable (APIStream) async -> Void
 }

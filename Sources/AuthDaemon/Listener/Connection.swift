@@ -7,10 +7,10 @@ import NIOCore
 
 /// One client: its lines in, its answers out, in the order in which they are ready.
 ///
-/// Only the thread of the sockets uses it. Invariants: at most `limits.requestsPerConnection` requests are in progress; no line is
-/// taken while more than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed elsewhere; after
-/// `phase` has left `.open` no line is taken at all. What is kept for the client is counted (``count()``) before the thread does
-/// anything else.
+/// Only the thread of the sockets uses it. Invariants: at most `limits.requestsPerConnection` requests are in progress; no
+/// line is taken while more than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed
+/// elsewhere; after `phase` has left `.open` no line is taken at all. What is kept for the client is counted (``count()``)
+/// before the thread does anything else.
 final class Connection: ClientSocketDelegate {
     enum Phase {
         case open
@@ -187,7 +187,7 @@ final class Connection: ClientSocketDelegate {
                 throw .tooManyStreams(registry.limits.streamsPerConnection)
             }
             let ticket = try reserve(for: place)
-            let stream: APIStream?
+            let stream: APIStream
             do throws(AgentError) {
                 stream = try opening.make { [number] result in
                     let answer = result.map { Payload.text($0.rendered) }
@@ -198,7 +198,6 @@ final class Connection: ClientSocketDelegate {
                 endRequest(ticket)
                 throw error
             }
-            guard let stream else { return }
             registry.counters.began()
             streams[opening.name] = (ticket, stream)
             (requests ?? openTasks()).yield(RequestTask(ticket: ticket, kind: .stream { await opening.run(stream) }))
