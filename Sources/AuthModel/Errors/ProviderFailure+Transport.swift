@@ -1,7 +1,7 @@
 import AuthWire
 
 extension ProviderFailure {
-    /// No whole answer says nothing about the session: always temporary.
+    /// A failed exchange says nothing about the session: it is always temporary.
     package init(_ error: TransportError) {
         self = .temporary(Self.agentError(error), retryAfter: nil)
     }

@@ -1,12 +1,12 @@
 package import AuthWire
 
-/// Why a provider's answer did not help, by what it means for the session.
+/// Why a request to a provider failed, by its consequence for the session.
 package enum ProviderFailure: Error, Sendable, Equatable {
-    /// The profile's own final answer to a renewal: a person must sign in again.
+    /// The profile's final answer to a renewal: the user must sign in again.
     case final(AgentError)
-    /// A no to what was asked that says nothing about the session (a wrong password, a bad field).
+    /// A refusal that says nothing about the session (a wrong password, an invalid field).
     case refused(AgentError)
-    /// Anything that may be different next time. `retryAfter` is the provider's own word (RFC 9110 §10.2.3).
+    /// A failure that may pass. `retryAfter` comes from the provider (RFC 9110 §10.2.3).
     case temporary(AgentError, retryAfter: Duration?)
 
     package var error: AgentError {

@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// The words for people of what sessions and stores can refuse.
+/// Error messages of sessions and stores.
 extension AgentError {
     package static func notSignedIn(_ session: SessionName, at provider: String? = nil) -> AgentError {
         AgentError(.notSignedIn, "Session \(session) is not signed in: run \(login(session, provider)).")
@@ -14,7 +14,7 @@ extension AgentError {
             cause: cause, httpStatus: error?.httpStatus, providerMessage: error?.providerMessage)
     }
 
-    /// The command as it can be typed.
+    /// The command that the user can type.
     private static func login(_ session: SessionName, _ provider: String?) -> String {
         "`authc login \(provider ?? "PROVIDER") -s \(session)`"
     }
@@ -30,7 +30,7 @@ extension AgentError {
     package static let noSession = AgentError(
         .notSignedIn, "Nobody is signed in: run `authc login PROVIDER`.")
 
-    /// - Parameter sessions: those there are.
+    /// - Parameter sessions: all sessions.
     package static func noDefault(_ sessions: [SessionStatus]) -> AgentError {
         AgentError(
             .notSignedIn,
@@ -40,9 +40,7 @@ extension AgentError {
 
     package static let noDefaultCause = "no_default"
 
-    /// - Parameters:
-    ///   - places: where the session's token belongs.
-    ///   - others: sessions whose token belongs to `origin`, in words.
+    /// - Parameter others: descriptions of sessions whose token is for `origin`.
     package static func otherOrigin(
         _ origin: Origin, _ session: SessionName, _ places: [Origin], _ others: [String]
     ) -> AgentError {
@@ -65,13 +63,13 @@ extension AgentError {
         "This network wants a sign-in of its own first: open any page in a browser. It goes on by itself afterwards.",
         cause: "portal")
 
-    /// The cause of an error for a call whose token was refused, renewed and refused again.
+    /// The cause of the error if a call's token was refused, renewed and refused again.
     package static let tokenRefusal = "token_refused"
 
     package static let unknownLogin = AgentError(
         .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
 
-    /// For callers who ask before the store could be read.
+    /// For callers who ask before the store has been read.
     package static func storeNotRead(_ store: StoreInfo) -> AgentError {
         let message = store.message
         return switch store.state {
@@ -91,22 +89,22 @@ extension AgentError {
     /// The cause while the keyring asks the user.
     static let keyringWaiting = "keyring_waiting"
 
-    /// What a session's status names as the cause.
+    /// The cause in a session's status.
     package var statusCause: String? { cause == Self.keyringWaiting ? cause : kind?.rawValue }
 
     package static let stopping = AgentError(
         .busy, "The agent is stopping: try again when it is back.", cause: "stopping")
 
-    /// For a caller that was cancelled: it does not read this any more.
+    /// A cancelled caller does not read it.
     package static let callerGone = AgentError(.timeout, "The caller has gone.")
 
-    /// A store's no, for a caller. Locked, missing, denied and silent each ask something else of a person.
+    /// Locked, missing, denied and silent stores each require another action of the user.
     package init(_ error: StoreError) {
         switch error {
         case .locked:
             self.init(.keyringLocked, "The keyring is locked: unlock it on the desktop, and this goes on by itself.")
         case .dismissed:
-            // Who did not unlock it has refused nothing else: it is locked, and can be unlocked yet.
+            // Dismissing the prompt is not a refusal: the keyring is locked, and can still be unlocked.
             self.init(
                 .keyringLocked,
                 "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
@@ -150,7 +148,7 @@ extension AgentError {
 }
 
 extension AgentError {
-    /// Signed out, and the store has not let go of it yet.
+    /// Signed out, but the store has not removed it yet.
     package static func notRemoved(_ error: AgentError) -> AgentError {
         var told = error
         told.message =
@@ -161,7 +159,7 @@ extension AgentError {
 }
 
 extension AgentError {
-    /// The sign-out could not be noted for the next start either.
+    /// The sign-out could not be recorded for the next start.
     package func withUnrecordedSignOut(_ error: StoreError) -> AgentError {
         var told = self
         told.message +=
@@ -172,7 +170,7 @@ extension AgentError {
 }
 
 extension ProviderFailure {
-    /// The provider has told another session when it wants to be asked again.
+    /// The provider asked clients to wait, in a response to another session.
     package static func askedToWait(for wait: Duration) -> ProviderFailure {
         .temporary(
             AgentError(

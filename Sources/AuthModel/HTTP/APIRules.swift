@@ -1,6 +1,6 @@
-/// What a profile says about all calls of its API.
+/// A profile's rules for all calls of its API.
 package struct APIRules: Sendable, Equatable {
-    /// How long an answer counts as fresh; zero: nothing is kept; `nil`: as the answer itself says (RFC 9111 §4.2).
+    /// How long a response is fresh; zero: not cached; `nil`: as the response says (RFC 9111 §4.2).
     package var cache: Duration?
     /// Whether a call waits for a network instead of failing.
     package var waitsForConnectivity: Bool

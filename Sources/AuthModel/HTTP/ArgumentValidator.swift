@@ -1,12 +1,12 @@
 import AuthWire
 
-/// What a caller gave to an endpoint, held against what the endpoint takes, before anything is sent.
+/// Checks the arguments of an endpoint before anything is sent.
 struct ArgumentValidator {
     let endpoint: Endpoint
     let providerTitle: String
 
-    /// - Returns: each argument as the JSON that it is to be; a file's is its object.
-    /// - Throws: ``ErrorKind/validation`` with a reason for each that is missing, unknown or of another kind.
+    /// - Returns: each argument as the JSON of its type; a file's argument is its object.
+    /// - Throws: ``ErrorKind/validation`` with a reason for each argument that is missing, unknown or of another type.
     func checked(_ args: JSONObject, hasBody: Bool) throws(AgentError) -> JSONObject {
         var problems: [String] = []
         var result = JSONObject()
@@ -31,7 +31,7 @@ struct ArgumentValidator {
         return result
     }
 
-    /// A text that has only space is not given, if its argument is trimmed.
+    /// Whitespace counts as absent if the argument is trimmed.
     private func given(_ args: JSONObject, _ argument: EndpointArgument) -> JSON? {
         guard argument.trims, let text = args[argument.name]?.stringValue?.withoutSpaceAround else {
             return args[argument.name]
@@ -39,7 +39,7 @@ struct ArgumentValidator {
         return text.isEmpty ? nil : .string(text)
     }
 
-    /// Of a name that an error repeats, in characters.
+    /// Characters of a name that an error repeats.
     private static let quoted = 64
 
     private func refusal(_ problems: [String]) -> AgentError {
@@ -50,7 +50,7 @@ struct ArgumentValidator {
             cause: "arguments", details: problems)
     }
 
-    /// In the path, the query or a header, which a body given whole does not replace.
+    /// In the path, the query or a header: a body given as a whole does not replace it.
     private func isInHead(_ argument: EndpointArgument) -> Bool {
         let request = endpoint.request
         return (request.path.placeholders + (request.query + request.headers).flatMap(\.value.placeholders))
@@ -72,8 +72,8 @@ struct ArgumentValidator {
         return argument.about.map { "\(kind), \($0)" } ?? kind
     }
 
-    /// Command lines have texts only: a text that reads as the kind wanted is one. A number is never a text, as a code
-    /// that became a number has lost its zeros.
+    /// Command lines have strings only, so a string that parses as the type is accepted. A number is never accepted as a
+    /// string: a code that became a number has lost its leading zeros.
     private static func read(_ value: JSON, as type: ArgumentType) -> JSON? {
         switch type {
         case .text, .path: return value.stringValue.map(JSON.string)

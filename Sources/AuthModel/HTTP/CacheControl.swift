@@ -1,9 +1,9 @@
-/// What an answer says about keeping it (RFC 9111 §5.2).
+/// The caching directives of a response (RFC 9111 §5.2).
 package struct CacheControl: Sendable, Equatable {
     package var noStore = false
-    /// Not to be used without asking.
+    /// Must be revalidated before use.
     package var noCache = false
-    /// Not to be used once it is stale, not even without a network.
+    /// Must not be used when stale, not even without a network.
     package var mustRevalidate = false
     package var maxAge: Duration?
 
@@ -16,7 +16,7 @@ package struct CacheControl: Sendable, Equatable {
     private mutating func apply(_ name: String, _ value: String?) {
         switch name {
         case "no-store": noStore = true
-        // With field names it says less (§5.2.2.4); taking it for the whole is the safe side.
+        // With field names it restricts less (§5.2.2.4); applying it to the whole response is the safe side.
         case "no-cache": noCache = true
         case "must-revalidate": mustRevalidate = true
         case "max-age": maxAge = value.flatMap(Self.seconds) ?? .zero
@@ -24,13 +24,13 @@ package struct CacheControl: Sendable, Equatable {
         }
     }
 
-    /// A number too large to be one is the largest (§1.2.2).
+    /// A number that is too large counts as the largest (§1.2.2).
     package static func seconds(_ text: String) -> Duration? {
         guard !text.isEmpty, text.utf8.allSatisfy(\.isDigit) else { return nil }
         return .seconds(min(Int(text) ?? Int.max, 1 << 31))
     }
 
-    /// Parted by commas that stand in no quoted text; names in lower case.
+    /// Split at commas outside quoted strings; names in lower case.
     private static func directives(_ field: String) -> [(name: String, value: String?)] {
         var parts: [String] = [""]
         var isQuoted = false

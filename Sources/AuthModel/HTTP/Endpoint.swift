@@ -3,19 +3,18 @@ package import AuthWire
 /// A call of the provider's API that a profile names.
 package struct Endpoint: Sendable, Equatable {
     package var name: String
-    /// For people.
     package var about: String?
     package var request: RequestTemplate
-    /// In the order in which the profile names them.
+    /// In the order of the profile.
     package var arguments: [EndpointArgument]
-    /// Of a multipart body, which takes the place of the request's own.
+    /// Parts of a multipart body, which replaces the request's own body.
     package var parts: [PartTemplate]
-    /// How long an answer counts as fresh; zero: it is not kept; `nil`: as the profile, then the answer itself says.
+    /// How long a response is fresh; zero: not cached; `nil`: as the profile says, then the response itself.
     package var cache: Duration?
     package var pages: PageRule?
-    /// Its answer is what reading the same path would give now, and takes the place of that copy.
+    /// Its response is what a GET of the same path would return now, and replaces that copy in the cache.
     package var answersAsRead: Bool
-    /// Endpoints whose kept answers are out of date after it.
+    /// Endpoints whose cached responses it makes outdated.
     package var clears: [String]
 
     package init(
@@ -34,7 +33,6 @@ package struct Endpoint: Sendable, Equatable {
         self.clears = clears
     }
 
-    /// Of itself, for a client.
     package var info: EndpointInfo {
         EndpointInfo(
             name: name, about: about, method: request.method, path: request.path.text,
@@ -46,16 +44,16 @@ package struct Endpoint: Sendable, Equatable {
     }
 }
 
-/// What a caller gives to an endpoint, by the name of its place in the request.
+/// An argument of an endpoint, by the name of its placeholder in the request.
 package struct EndpointArgument: Sendable, Equatable {
     package var name: String
     package var type: ArgumentType
     package var optional: Bool
     package var secret: Bool
     package var about: String?
-    /// Taken when none is given; its places are the session's.
+    /// Used if no value is given; its placeholders are the session's.
     package var fallback: Template?
-    /// The space around a text is not sent.
+    /// Whitespace around the text is removed.
     package var trims: Bool
 
     package init(
@@ -76,7 +74,7 @@ package struct EndpointArgument: Sendable, Equatable {
 package struct PartTemplate: Sendable, Equatable {
     package enum Content: Sendable, Equatable {
         case text(Template)
-        /// The argument that brings the bytes.
+        /// The argument with the bytes.
         case file(argument: String)
     }
 
@@ -93,16 +91,16 @@ package struct PartTemplate: Sendable, Equatable {
     }
 }
 
-/// How an endpoint's answer goes on over several pages.
+/// How an endpoint's response continues on further pages.
 package struct PageRule: Sendable, Equatable {
     package enum Next: Sendable, Equatable {
-        /// A truth in the answer says that there is more: the argument grows by one, from `first` when it was not given.
+        /// A boolean in the response says that there is more: the argument grows by one, from `first` if it was not given.
         case counted(argument: String, first: Int64, more: JSONPointer)
-        /// The answer holds what the argument is to be next, until it holds none.
+        /// The response contains the next value of the argument, until there is none.
         case cursor(argument: String, at: JSONPointer)
     }
 
-    /// A list in the answer.
+    /// The list in the response.
     package var items: JSONPointer
     package var next: Next
 
@@ -111,7 +109,7 @@ package struct PageRule: Sendable, Equatable {
         self.next = next
     }
 
-    /// Where this answer's items are, and with which arguments the next page is asked for.
+    /// Where this response's items are, and the arguments of the next page.
     package func page(of body: JSON?, args: JSONObject) -> PageInfo {
         PageInfo(items: items.text, next: body.flatMap { next(after: $0, args: args) })
     }

@@ -4,22 +4,22 @@ package struct HTTPRequest: Sendable {
     package var url: String
     package var headers: [HTTPField]
     package var body: Secret?
-    /// In place of `body`.
+    /// Replaces `body`.
     package var source: (any HTTPBodySource)?
-    /// Takes a long answer of 2xx; the reply is without its body then.
+    /// Receives a long response of 2xx; the returned response has no body then.
     package var sink: (any HTTPResponseSink)?
-    /// Only ever to the same origin.
+    /// Only to the same origin.
     package var followsRedirects = true
-    /// What it has to prove, anew each time it is sent.
+    /// Proved each time the request is sent.
     package var proof: ProofRequest?
-    /// For the whole exchange; `nil` is the transport's own, and none at all where a body is streamed.
+    /// For the whole exchange; `nil`: the transport's own, or none if a body is streamed.
     package var limit: Duration?
-    /// In bytes, after decompression; the transport's own limit holds as well. A longer answer is ``TransportError/tooLarge(limit:)``.
+    /// Bytes after decompression; the transport's limit applies too. A longer response is ``TransportError/tooLarge(limit:)``.
     package var largestReply = HTTPRequest.largestDocument
 
-    /// Of an answer that is made into values: metadata, keys, tokens, users. The largest in use have some kilobytes.
+    /// For responses that are parsed: metadata, keys, tokens, users. The largest in use have some kilobytes.
     package static let largestDocument = 1 << 20
-    /// Of an answer to a call, which is passed on as text.
+    /// For responses to calls, which are passed on as text.
     package static let largestAnswer = 8 << 20
 
     package init(method: String, url: String, headers: [HTTPField] = [], body: Secret? = nil) {
@@ -30,7 +30,7 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// A header field; the value is a secret because `Authorization` is one.
+/// The value is a secret because `Authorization` is one.
 package struct HTTPField: Sendable {
     package let name: String
     package let value: Secret
@@ -43,10 +43,10 @@ package struct HTTPField: Sendable {
 
 package struct HTTPResponse: Sendable {
     package let status: Int
-    /// In the order received; a name may come twice.
+    /// In the order received; a name may occur twice.
     package let headers: [(name: String, value: String)]
     package let body: [UInt8]
-    /// How far the clock of who answered is ahead of ours, as far as that is known.
+    /// How far the sender's clock is ahead of ours, as far as it is known.
     package var skew = Duration.zero
 
     package init(status: Int, headers: [(name: String, value: String)], body: [UInt8]) {
@@ -55,32 +55,31 @@ package struct HTTPResponse: Sendable {
         self.body = body
     }
 
-    /// The first field of that name, in any case (RFC 9110 §5.1).
+    /// The first field with that name, in any case (RFC 9110 §5.1).
     package func header(_ name: String) -> String? {
         headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
 }
 
-/// Why there was no whole answer. Texts name the host, never a path or a query.
+/// Why an exchange failed. Messages contain the host, never a path or a query.
 package enum TransportError: Error, Sendable, Equatable {
-    /// No route: the machine is offline as far as the request, or the system, could tell.
+    /// No route: the machine is offline, as far as the request or the system could tell.
     case offline(reason: String)
     case nameNotResolved(host: String)
     case connectionRefused(host: String)
     case timedOut(host: String, after: Duration)
-    /// Whoever answered has no good certificate for that host.
+    /// The server has no valid certificate for that host.
     case certificate(host: String, reason: String)
-    /// The handshake.
+    /// The TLS handshake failed.
     case tls(host: String, reason: String)
-    /// The connection ended in mid-answer, or before one.
+    /// The connection ended before or during the response.
     case connectionLost(host: String, reason: String)
-    /// The answer was larger than the limit in bytes.
     case tooLarge(limit: Int)
-    /// A redirect to another origin, which is not followed with credentials.
+    /// A redirect to another origin is not followed with credentials.
     case redirected(toOrigin: String)
     case proxy(reason: String)
     case badURL(reason: String)
-    /// The network wants a sign-in of its own first; nothing was sent.
+    /// The network requires a sign-in first; nothing was sent.
     case portal
     case cancelled
 }

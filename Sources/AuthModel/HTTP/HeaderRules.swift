@@ -1,13 +1,13 @@
 import AuthWire
 
-/// What a caller's own header fields may be.
+/// Which header fields a caller may set.
 enum HeaderRules {
-    /// Ours: the session's token with its proof, and what the connection itself decides (RFC 9110 §7.6.1, §7.2, §8.6).
+    /// Set by the agent (the token and its proof) or by the connection (RFC 9110 §7.6.1, §7.2, §8.6).
     private static let reservedHeaders: Set<String> = [
         "authorization", "connection", "content-length", "dpop", "expect", "host", "keep-alive", "proxy-authorization",
         "proxy-connection", "te", "trailer", "transfer-encoding", "upgrade",
     ]
-    /// Servers take 8 KiB of them or a little more.
+    /// Servers accept 8 KiB of them or a little more.
     private static let maxHeaders = 64
 
     static func check(_ headers: [String: String]) throws(AgentError) {
@@ -31,7 +31,7 @@ enum HeaderRules {
 
     static func isName(_ text: String) -> Bool { !text.isEmpty && text.utf8.allSatisfy(\.isTokenCharacter) }
 
-    /// RFC 9110 §5.5: no control characters but the tab.
+    /// RFC 9110 §5.5: no control characters except tab.
     static func isValue(_ text: String) -> Bool {
         text.utf8.allSatisfy { ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }
     }

@@ -11,21 +11,21 @@ package struct MultipartBody: Sendable {
 
     enum Content {
         case bytes([UInt8])
-        /// Comes from elsewhere; one part of a body at most.
+        /// Streamed; one part of a body at most.
         case streamed
     }
 
     let parts: [Part]
-    /// Of bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content holds it.
+    /// Bchars, at most 70 (RFC 2046 §5.1.1), and so random that no content contains it.
     let boundary: String
 
-    /// Of the system's random bytes: whoever chooses a part's content cannot guess it.
+    /// From the system's random bytes: nobody who chooses a part's content can guess it.
     package static func newBoundary() -> String { "authd-" + Base64URL.random() }
 
     var contentType: String { "multipart/form-data; boundary=\(boundary)" }
 
-    /// - Throws: where a name or a type would change the shape of what it stands in.
-    /// - Returns: the bytes up to the part that is streamed, and those after it; all of them before where none is.
+    /// - Throws: if a name or type would break the format.
+    /// - Returns: the bytes before and after the streamed part; `after` is `nil` if nothing is streamed.
     func bytes() throws(AgentError) -> (before: [UInt8], after: [UInt8]?) {
         var bytes: [UInt8] = []
         var before: [UInt8]?
@@ -52,7 +52,7 @@ package struct MultipartBody: Sendable {
         return head + "\r\n"
     }
 
-    /// As browsers do it (RFC 7578 §4.2, HTML's "multipart/form-data encoding algorithm"): three characters are escaped.
+    /// As browsers do (RFC 7578 §4.2, HTML's "multipart/form-data encoding algorithm"): three characters are escaped.
     private func quoted(_ text: String) throws(AgentError) -> String {
         let escaped = text.unicodeScalars.map { scalar in
             switch scalar {

@@ -1,11 +1,10 @@
-/// The paths that an endpoint's template can come to.
+/// The paths that an endpoint's template can produce.
 package struct PathPattern: Sendable {
-    /// Stands for any value; no path can hold it.
+    /// Stands for any value; no path can contain it.
     private static let wild = "\u{0}"
 
     private let segments: [Substring]
 
-    /// - Parameter base: the environment's base URL.
     init(_ template: Template, base: String) {
         // Filled with what cannot be in a path, and split where it is found again.
         let filled = template.fill(TemplateValues(standIn: Self.wild, for: template.placeholders)) ?? ""

@@ -1,11 +1,11 @@
 package import AuthWire
 
-/// From what a caller asks to an order.
+/// Prepares a call from a caller's request.
 extension PreparedCall {
-    /// Longest path or URL that is taken: servers take 8 KiB or less.
+    /// Bytes of a path or URL: servers accept 8 KiB or less.
     private static let longestPath = 8 << 10
 
-    /// A request of the caller's own.
+    /// A request with the caller's own path.
     package init(
         _ params: APIRequest, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
     ) throws(AgentError) {
@@ -76,7 +76,7 @@ extension PreparedCall {
         return try content(body, boundary)
     }
 
-    /// The body that an endpoint's parts make; `nil` where it has none.
+    /// The multipart body of an endpoint; `nil` if it has none.
     func parts(_ values: TemplateValues) throws(AgentError) -> Content? {
         guard let endpoint, !endpoint.parts.isEmpty else { return nil }
         var body: [MultipartBody.Part] = []

@@ -1,29 +1,29 @@
 package import AuthWire
 
-/// One call as it was asked for, settled before anything is sent; only the token is missing.
+/// One call, checked before anything is sent; only the token is missing.
 package struct PreparedCall: Sendable {
-    /// In place of the body that the template makes.
+    /// A body that replaces the template's.
     struct Content: Sendable {
-        /// All of it, or what stands before the part that is streamed.
+        /// The whole body, or the bytes before the streamed part.
         let bytes: Secret
         let type: String
-        /// What stands after that part; `nil`: nothing is streamed.
+        /// The bytes after that part; `nil`: nothing is streamed.
         var after: [UInt8]?
     }
 
     package let profile: ProviderProfile
     let environment: ProviderEnvironment
-    /// Between the parts of a multipart body, if there are any.
+    /// Of a multipart body, if there is one.
     let boundary: String
-    /// Without its bearer.
+    /// Without its bearer token.
     package var template: RequestTemplate
-    /// In place of the template's path and query.
+    /// Replaces the template's path and query.
     var url: String?
     var content: Content?
     package var bearer = true
-    /// The only sign-in whose token it may be sent with, and the error for any other; `nil`: the session's present one.
+    /// The only sign-in whose token may be used, and the error for any other; `nil`: the session's current sign-in.
     package var signIn: (id: SignInID, otherwise: AgentError)?
-    /// By name, what the template's places are filled with besides what the session knows.
+    /// Values for placeholders, besides those of the session.
     var given = JSONObject()
     var endpoint: Endpoint?
 
@@ -32,8 +32,8 @@ package struct PreparedCall: Sendable {
     package var waits = false
     var timeout: Duration?
 
-    /// - Returns: the request, and what stands after the part of its body that is streamed; `nil`: nothing is streamed.
-    /// - Throws: ``ErrorKind/validation`` if a value is not allowed in its place.
+    /// - Returns: the request, and the bytes after the streamed part of its body; `nil`: nothing is streamed.
+    /// - Throws: ``ErrorKind/validation`` if a value is not allowed at its place.
     package func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
         var values = TemplateValues(record)
         for argument in endpoint?.arguments ?? [] {
@@ -56,7 +56,7 @@ package struct PreparedCall: Sendable {
         return (request, body?.after)
     }
 
-    /// Whether a token stands somewhere else than in a bearer's header.
+    /// Whether a token is used anywhere but in the bearer header.
     package var namesTokens: Bool {
         let names =
             template.placeholders + profile.headers.flatMap(\.value.placeholders)
@@ -64,14 +64,14 @@ package struct PreparedCall: Sendable {
         return names.contains { [TemplateValues.Name.accessToken, TemplateValues.Name.refreshToken].contains($0) }
     }
 
-    /// What makes an answer of it. Pages and errors inside a success are found by looking into the answer.
+    /// Decodes the response. Its JSON is parsed only to find pages and errors inside a success.
     package func reader(sentAt: WallTime?) -> ResponseDecoder {
         ResponseDecoder(
             profile: profile, sentAt: sentAt, acceptsHTML: acceptsHTML, sentToken: bearer,
             needsValues: endpoint?.pages != nil || profile.errors.envelope != nil)
     }
 
-    /// Whether a page for people is what was asked for.
+    /// Whether the caller requested an HTML page.
     package var acceptsHTML: Bool {
         template.headers.contains { header in
             header.name.lowercased() == "accept" && header.value.literals.contains { $0.contains("html") }
@@ -82,7 +82,7 @@ package struct PreparedCall: Sendable {
         retry && RequestTemplate.mayRepeat(method: template.method, headers: template.headers.map(\.name))
     }
 
-    /// Whether the answer may come from, and go to, what is kept: not where the caller keeps answers of its own.
+    /// Whether the cache may be used: not if the caller sends conditions of its own.
     package var isRead: Bool {
         template.method == "GET"
             && !template.headers.contains { Self.ownConditions.contains($0.name.lowercased()) }
@@ -92,19 +92,19 @@ package struct PreparedCall: Sendable {
         "if-none-match", "if-modified-since", "if-match", "if-unmodified-since", "if-range", "range",
     ]
 
-    /// What the profile says about a call of this method to this path, by whichever name it was made.
+    /// The endpoint of the profile for this method and path, whatever name the call used.
     package func rules(for method: String, path: String) -> Endpoint? {
         if let endpoint, endpoint.request.method == method { return endpoint }
-        // A path that is written out goes before one with places: /users/search before /users/{id}.
+        // A literal path precedes one with placeholders: /users/search before /users/{id}.
         return profile.endpoints.filter { $0.request.method == method }
             .sorted { $0.request.path.placeholders.count < $1.request.path.placeholders.count }
             .first { pattern($0).matches(path) }
     }
 
-    /// How long the profile wants the answer of a GET to this path to be fresh.
+    /// How long the profile says that the response to a GET of this path is fresh.
     package func freshFor(path: String) -> Duration? { rules(for: "GET", path: path)?.cache ?? profile.api.cache }
 
-    /// The paths whose answers are out of date after this call.
+    /// The paths whose responses are outdated after this call.
     package func outdated(path: String) -> [PathPattern] {
         let names = rules(for: template.method, path: path)?.clears ?? []
         return profile.endpoints.filter { names.contains($0.name) }.map(pattern)

@@ -1,17 +1,17 @@
 import AuthWire
 
-/// Where a request of a caller's own goes: below the environment's base URL, or elsewhere at the same origin, and never
-/// to another one, because the session's token goes with it (RFC 6454 §5).
+/// The URL of a caller's own request: below the environment's base URL, or elsewhere at the same origin. Never at another
+/// origin, because the request carries the session's token (RFC 6454 §5).
 struct RequestTarget: Equatable {
     /// Absolute, with its query.
     let url: String
 
-    /// Of a query's part: lists longer than this are no query.
+    /// Values of one name in a query.
     private static let maxValues = 256
 
     /// - Parameters:
-    ///   - path: begins with `/`, or is a whole URL, or is empty for the base URL itself; a query may follow.
-    ///   - query: texts, numbers, truths, and lists of them, behind what `path` brings.
+    ///   - path: begins with `/`, or is a whole URL, or is empty for the base URL itself; may have a query.
+    ///   - query: strings, numbers, booleans, and lists of them, appended to the query of `path`.
     init(path: String, query: JSONObject, base: String) throws(AgentError) {
         guard !path.utf8.contains(UInt8(ascii: "#")) else {
             throw Self.refused("A path has no fragment ('#'), which servers never see.")

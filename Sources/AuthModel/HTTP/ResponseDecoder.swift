@@ -1,21 +1,21 @@
 package import AuthWire
 
-/// What a provider's answer to a call is to the caller.
+/// Decodes a provider's response to a call.
 package struct ResponseDecoder: Sendable {
     let profile: ProviderProfile
     let sentAt: WallTime?
-    /// Whether the caller asked for a page for people.
+    /// Whether the caller requested an HTML page.
     let acceptsHTML: Bool
-    /// Whether the call had the session's access token.
+    /// Whether the call carried the session's access token.
     var sentToken = true
-    /// Whether anybody here looks into the answer. If not, its JSON is checked and passed on as text: as values it would take
+    /// Whether the agent looks into the response. If not, its JSON is checked and passed on as text: parsed values would take
     /// thirty times its size.
     var needsValues = true
 
     package func read(_ reply: HTTPResponse) -> Result<APIResponse, ProviderFailure> {
         let errors = ErrorDecoder(profile: profile, purpose: sentToken ? .call : .openCall, sentAt: sentAt)
         var response = APIResponse(status: reply.status, headers: Self.headers(reply))
-        // 304 answers only those who asked whether what they have still holds.
+        // 304 answers only a conditional request.
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
             return .failure(errors.failure(reply, ResponseBody(reply)))
         }
@@ -46,7 +46,7 @@ package struct ResponseDecoder: Sendable {
         return .success(response)
     }
 
-    /// The answer as compact JSON, if it is an object or an array and not a page; anything else is short, or an error.
+    /// The response as compact JSON, if it is an object or array and not a page; anything else is short, or an error.
     private static func text(_ reply: HTTPResponse) -> [UInt8]? {
         guard let first = reply.body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), !isPage(reply) else {
             return nil
@@ -56,14 +56,14 @@ package struct ResponseDecoder: Sendable {
 
     private static func isPage(_ reply: HTTPResponse) -> Bool { mediaType(reply)?.contains("html") ?? false }
 
-    /// Whether the beginning of an answer is none of a page for people, or one was asked for.
+    /// Whether the response is not an HTML page, or the caller requested one.
     package static func isAllowedResponse(_ head: HTTPResponse, asked: Bool) -> Bool {
         if asked { return true }
         if case .page = ResponseBody(head) { return false }
         return true
     }
 
-    /// Without a type anything may come; with one that is no text the bytes are the caller's to read.
+    /// Without a media type anything is possible; a binary type is passed on as bytes.
     private static func mayBeText(_ reply: HTTPResponse) -> Bool {
         guard let type = mediaType(reply) else { return true }
         return type.hasPrefix("text/") || type == "application/json" || type.hasSuffix("+json")
@@ -82,7 +82,7 @@ package struct ResponseDecoder: Sendable {
 }
 
 extension ProviderFailure {
-    /// The provider itself did not accept the token; a page from in between says no such thing.
+    /// The provider itself did not accept the token; a page from a proxy does not say that.
     package var rejectsToken: Bool {
         if error.kind == .refused, error.httpStatus == 401 || error.cause == ErrorDecoder.rejectedToken { return true }
         return error.cause == TokenChallenge.invalidToken && (400..<500).contains(error.httpStatus ?? 0)

@@ -1,9 +1,9 @@
-/// When a provider wants to be asked again (RFC 9110 §10.2.3).
+/// When the provider asks to try again (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// Believed at most: one wrong header must not put a session to sleep for ever.
+    /// The longest accepted wait: one wrong header must not stop a session for good.
     static let longest = Duration.seconds(86_400)
 
-    /// Seconds, or a date seen from the answer's own `Date`, so that a wrong clock on either side does no harm.
+    /// Seconds, or a date relative to the response's own `Date`, so that a wrong clock on either side does no harm.
     static func read(_ reply: HTTPResponse, sentAt: WallTime?) -> Duration? {
         guard let field = reply.header("Retry-After") else { return nil }
         let text = String(

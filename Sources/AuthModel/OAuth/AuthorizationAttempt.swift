@@ -1,17 +1,16 @@
 package import AuthWire
 
-/// One trip of a person's browser to an authorization server and back: what was sent along, and what has to come back.
+/// One authorization request through the user's browser: what is sent, and what must come back.
 package struct AuthorizationAttempt: Sendable {
-    /// What came back.
     package enum Answer: Sendable, Equatable {
         case code(Secret)
-        /// The server's no, or an answer that cannot be its own.
+        /// The server's refusal, or a response that cannot come from this server.
         case refused(AgentError)
-        /// Not of this sign-in: anybody on this machine can call a loopback address.
+        /// It does not belong to this sign-in: any local program can call a loopback address.
         case unrelated
     }
 
-    /// A person at a login page; the listener is closed then.
+    /// Time for the user at the login page. After it, the listener is closed.
     package static let timeout = Duration.seconds(300)
 
     package let redirectURI: String
@@ -19,9 +18,9 @@ package struct AuthorizationAttempt: Sendable {
     package let verifier: Secret
     /// Bound to the ID token (OpenID Connect Core 1.0 §3.1.2.1).
     package let nonce: String
-    /// What the person opens.
+    /// The address that the user opens.
     package private(set) var url: String
-    /// The request for authorization, which may be pushed to the server before (RFC 9126 §2.1).
+    /// The authorization request. It may be pushed to the server first (RFC 9126 §2.1).
     let request: [FormField]
     private let endpoint: String
     private let clientID: String
@@ -30,8 +29,8 @@ package struct AuthorizationAttempt: Sendable {
     private let issuer: String?
     private let identifiesIssuer: Bool
 
-    /// - Parameter proofKey: what the tokens that come of it will be bound to; then the code is too (RFC 9449 §10).
-    /// - Throws: `unsupported` where the server has no such endpoint, or takes no S256 challenges.
+    /// - Parameter proofKey: the key that the tokens will be bound to; the code is then bound to it too (RFC 9449 §10).
+    /// - Throws: `unsupported` if the server has no such endpoint or does not support S256.
     package init(
         profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, redirectURI: String,
         proofKey: Secret? = nil, cryptography: any Cryptography
@@ -67,7 +66,7 @@ package struct AuthorizationAttempt: Sendable {
         url = Self.address(endpoint, request)
     }
 
-    /// The server has the request by this name now (RFC 9126 §4).
+    /// The server has stored the request under this name (RFC 9126 §4).
     package mutating func pushed(as name: String) {
         url = Self.address(endpoint, [FormField("client_id", clientID), FormField("request_uri", name)])
     }
@@ -81,12 +80,12 @@ package struct AuthorizationAttempt: Sendable {
         Base64URL.encode(cryptography.hash(Array(verifier.utf8), by: .sha256))
     }
 
-    /// Reads the query that the browser came back with.
+    /// Reads the query of the redirect.
     package func read(_ query: String) -> Answer {
         guard let fields = Form.decode(query),
             fields.contains(where: { $0.name == "state" && Secret($0.value) == Secret(state) })
         else { return .unrelated }
-        // Each comes once at most (RFC 6749 §3.1). Of two, the one that is checked may not be the one that is used.
+        // Each parameter may occur once (RFC 6749 §3.1). Of two, the one that is checked may not be the one that is used.
         if let name = ["state", "iss", "code", "error"].first(where: { name in
             fields.count(where: { $0.name == name }) > 1
         }) {
@@ -95,7 +94,7 @@ package struct AuthorizationAttempt: Sendable {
                     .badReply, "The answer of \(title) has \(name) more than once.", cause: "repeated_\(name)",
                     retryable: false))
         }
-        // A mix-up: the answer is some other server's (RFC 9207 §2.4).
+        // A mix-up attack: the response comes from another server (RFC 9207 §2.4).
         let named = fields["iss"]
         if let issuer, named != nil || identifiesIssuer, named.map({ !$0.utf8.elementsEqual(issuer.utf8) }) ?? true {
             return .refused(
@@ -112,7 +111,7 @@ package struct AuthorizationAttempt: Sendable {
         return .code(Secret(code))
     }
 
-    /// What a person copied out of the browser's address line: the address, or its query alone.
+    /// Reads what the user copied from the browser's address bar: the address, or only its query.
     package func read(address: String) -> Answer {
         let query = address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false).last ?? ""
         return read(String(query.prefix { $0 != "#" }))

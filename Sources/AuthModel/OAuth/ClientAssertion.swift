@@ -1,17 +1,16 @@
 package import AuthWire
 
-/// How a client proves by a key who it is (RFC 7523 §2.2, §3), where it is told to.
+/// The claim with which a client authenticates using a key (RFC 7523 §2.2, §3), if the profile asks for it.
 package struct ClientAssertion: Sendable {
     package let clientID: String
-    /// For whom it is.
     package let audience: String
-    /// By the clock of who reads it.
+    /// On the recipient's clock.
     package let issuedAt: WallTime
-    /// The server's name for the key, where it has several of ours.
+    /// The server's name for the key, if it has several of our keys.
     package let keyID: String?
     package let id: String
 
-    /// It is used at once; longer it would only be worth stealing.
+    /// It is used at once. A longer lifetime would only help a thief.
     private static let life = Duration.seconds(60)
 
     package static let type = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
@@ -33,7 +32,7 @@ package struct ClientAssertion: Sendable {
         ]
     }
 
-    /// - Throws: `validation` where the key is none.
+    /// - Throws: `validation` if the key is not usable.
     package func fields(by key: Secret, _ cryptography: any Cryptography) throws(AgentError) -> [FormField] {
         [
             FormField("client_assertion_type", Self.type),

@@ -1,9 +1,9 @@
 package import AuthWire
 
-/// What a request proves besides what it says: that its sender has the key that tokens are bound to (RFC 9449).
+/// What a request must prove: that its sender has the key that the tokens are bound to (RFC 9449).
 package struct ProofRequest: Sendable {
     package let key: Secret
-    /// The access token that the request shows; `nil`: it asks for one.
+    /// The access token that the request carries; `nil` if it requests one.
     package let accessToken: Secret?
 
     package init(key: Secret, accessToken: Secret?) {
@@ -18,11 +18,11 @@ package struct DPoPProof: Sendable {
     package let method: String
     /// Without query and fragment.
     package let url: String
-    /// By the clock of who reads it.
+    /// On the recipient's clock.
     package let issuedAt: WallTime
-    /// The reader's own word, so that no proof can be made in advance (§8).
+    /// A value from the recipient, so that proofs cannot be made in advance (§8).
     package let nonce: String?
-    /// Never the same twice.
+    /// Unique.
     package let id: String
 
     package static let header = "DPoP"
@@ -48,23 +48,23 @@ package struct DPoPProof: Sendable {
         return claims
     }
 
-    /// - Throws: `validation` where the key is none.
+    /// - Throws: `validation` if the key is not usable.
     package func text(_ cryptography: any Cryptography) throws(AgentError) -> Secret {
         try SignedToken.make(
             claims(cryptography), type: "dpop+jwt", showsKey: true, by: request.key, cryptography)
     }
 
-    /// `ath`: the proof goes with this token alone.
+    /// `ath`: binds the proof to this token.
     package static func hash(of token: Secret, _ cryptography: any Cryptography) -> String {
         Base64URL.encode(cryptography.hash(token.revealBytes(), by: .sha256))
     }
 
-    // MARK: What a server says of proofs
+    // MARK: Nonces
 
-    /// Longer ones are no word to be repeated.
+    /// Longer ones are ignored.
     private static let longestNonce = 2048
 
-    /// The word for the next proof that an answer brings (§8.1); one that is no such word is none.
+    /// The nonce for the next proof, if the response has a valid one (§8.1).
     package static func nonce(in reply: HTTPResponse) -> String? {
         guard let nonce = reply.header("DPoP-Nonce"), (1...longestNonce).contains(nonce.utf8.count),
             nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
@@ -72,8 +72,7 @@ package struct DPoPProof: Sendable {
         return nonce
     }
 
-    /// Whether an answer asks for the same once more, with its nonce: as an authorization server does (§8), or as who
-    /// has the API (§9).
+    /// Whether a response asks to repeat the request with its nonce, as an authorization server (§8) or an API does (§9).
     package static func asksForNonce(_ reply: HTTPResponse) -> Bool {
         guard reply.status == 400 || reply.status == 401 else { return false }
         let challenges = reply.headers.filter { $0.name.lowercased() == "www-authenticate" }
@@ -85,18 +84,18 @@ package struct DPoPProof: Sendable {
 }
 
 extension HTTPField {
-    /// An access token, shown as its kind is (RFC 6750 §2.1, RFC 9449 §7.1).
+    /// The access token with the scheme of its type (RFC 6750 §2.1, RFC 9449 §7.1).
     package static func authorization(_ token: Secret, boundTo key: Secret?) -> HTTPField {
         HTTPField("Authorization", (key == nil ? "Bearer " : "DPoP ") + token.reveal())
     }
 }
 
 extension HTTPRequest {
-    /// Has it prove that we have the key, if there is one.
+    /// Adds a proof to the request, if there is a key.
     package mutating func prove(_ accessToken: Secret?, with key: Secret?) {
         guard let key else { return }
         proof = ProofRequest(key: key, accessToken: accessToken)
-        // A proof is for one address.
+        // A proof is valid for one URL.
         followsRedirects = false
     }
 }

@@ -2,11 +2,10 @@ import AuthWire
 
 /// A public key on an elliptic curve, as a JSON Web Key (RFC 7518 §6.2.1).
 enum EllipticCurveKey {
-    /// Of the curve's field, in bytes.
+    /// Bytes of a coordinate.
     private static let lengths = ["P-256": 32, "P-384": 48, "P-521": 66]
 
-    /// The key with coordinates of full length (§6.2.1.2): one in 256 begins with a zero, and there are servers that leave
-    /// that out. Any other key as it is.
+    /// Pads the coordinates to full length (§6.2.1.2): some servers omit leading zeros. Other keys are returned unchanged.
     static func whole(_ key: JSON) -> JSON {
         guard var members = key.objectValue, members["kty"] == "EC",
             let length = members["crv"]?.stringValue.flatMap({ lengths[$0] })

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// A name and a value of `application/x-www-form-urlencoded`, as the token endpoint takes them (RFC 6749 §B).
+/// A field of `application/x-www-form-urlencoded`, as the token endpoint accepts it (RFC 6749 §B).
 package struct FormField: Sendable, Equatable {
     package let name: String
     package let value: String
@@ -11,16 +11,15 @@ package struct FormField: Sendable, Equatable {
     }
 }
 
-/// Fields written as a form or a query, and read back.
 package enum Form {
     package static func encode(_ fields: [FormField]) -> String {
         fields.map { encode($0.name) + "=" + encode($0.value) }.joined(separator: "&")
     }
 
-    /// Everything but unreserved characters in percent-encoding, which a form may have for a space too.
+    /// Percent-encodes everything but unreserved characters. A form may have that for a space too.
     package static func encode(_ text: String) -> String { PercentEncoding.encode(text) }
 
-    /// `nil` where an escape is no escape, or its bytes are no text.
+    /// `nil` if an escape is invalid or its bytes are not UTF-8.
     package static func decode(_ text: String) -> [FormField]? {
         var fields: [FormField] = []
         for pair in text.split(separator: "&") {
@@ -53,7 +52,7 @@ package enum Form {
 }
 
 extension [FormField] {
-    /// The value of a name that comes once; twice is as bad as not at all (RFC 6749 §3.1).
+    /// The value of a name that occurs once; a repeated name counts as missing (RFC 6749 §3.1).
     package subscript(_ name: String) -> String? {
         let found = filter { $0.name == name }
         return found.count == 1 ? found[0].value : nil

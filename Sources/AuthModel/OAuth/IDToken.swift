@@ -1,16 +1,16 @@
 package import AuthWire
 
-/// An ID token (OpenID Connect Core 1.0 §2), and what has to be true of it before anything it says is believed.
+/// An ID token (OpenID Connect Core 1.0 §2), and the checks that it must pass before its claims are believed.
 package struct IDToken: Sendable {
-    /// Asymmetric ones alone: whoever knows the client's name or secret could make a token by any other, and `none` is
-    /// no signature at all (RFC 8725 §2.1, §3.1).
+    /// Only asymmetric algorithms: anybody who knows the client's ID or secret could use a symmetric one, and `none` is no
+    /// signature (RFC 8725 §2.1, §3.1).
     private static let keyTypes = [
         "RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
         "ES256": "EC", "ES384": "EC", "ES512": "EC", "EdDSA": "OKP",
     ]
-    /// By how much the two clocks may differ.
+    /// How much the two clocks may differ.
     private static let tolerance = Duration.seconds(120)
-    /// A token that is longer holds no claims about a person.
+    /// A longer token does not hold claims about a user.
     private static let longest = 64 << 10
 
     package let text: Secret
@@ -29,7 +29,7 @@ package struct IDToken: Sendable {
         guard let keyType = Self.keyTypes[algorithm] else {
             throw IDTokenError("it is signed by \(ProviderText.clean(algorithm) ?? "nothing"), which proves nothing")
         }
-        // What it calls critical has to be understood (RFC 7515 §4.1.11); we know none of those.
+        // Critical extensions must be understood (RFC 7515 §4.1.11); none is supported.
         guard header["crit"] == nil else { throw IDTokenError("its header holds what is not understood") }
         self.text = text
         self.claims = claims
@@ -38,7 +38,7 @@ package struct IDToken: Sendable {
         keyID = header["kid"]?.stringValue
     }
 
-    /// Those of a set (RFC 7517 §5) that may have signed it: of its kind, meant for that, and by the name it gives.
+    /// The keys of a set (RFC 7517 §5) that may have signed the token, by type, use and name.
     package func keys(in set: JSON) -> [JSON] {
         (set["keys"]?.arrayValue ?? []).prefix(Self.maxKeys).filter { key in
             key["kty"]?.stringValue == keyType && Self.isLongEnough(key) && (key["use"]?.stringValue ?? "sig") == "sig"
@@ -47,7 +47,7 @@ package struct IDToken: Sendable {
         }.map(EllipticCurveKey.whole)
     }
 
-    /// Of an RSA key, in bits: shorter ones can be broken (RFC 7518 §3.3), longer ones only cost time.
+    /// Bits of an RSA key: shorter keys can be broken (RFC 7518 §3.3), longer ones only cost time.
     private static let rsaBits = 2048...8192
 
     private static func isLongEnough(_ key: JSON) -> Bool {
@@ -62,11 +62,10 @@ package struct IDToken: Sendable {
     /// Each costs a signature check.
     private static let maxKeys = 64
 
-    /// What the token has to say, and for whom.
     package struct Expectation: Sendable {
         package var issuer: String
         package var clientID: String
-        /// `nil`: none was sent.
+        /// `nil` if none was sent.
         package var nonce: String?
         package var accessToken: Secret?
 
@@ -78,7 +77,7 @@ package struct IDToken: Sendable {
         }
     }
 
-    /// OpenID Connect Core 1.0 §3.1.3.7, all but the signature.
+    /// OpenID Connect Core 1.0 §3.1.3.7, except the signature.
     package func check(
         _ expected: Expectation, now: WallTime, cryptography: any Cryptography
     ) throws(IDTokenError) {
@@ -119,7 +118,7 @@ package struct IDToken: Sendable {
         }
     }
 
-    /// §3.1.3.6: the left half of the hash that goes with the signature.
+    /// §3.1.3.6: the left half of the hash that the signature algorithm uses.
     private func accessTokenHash(_ token: Secret, _ cryptography: any Cryptography) -> String {
         let hash: SHA2 = algorithm.hasSuffix("384") ? .sha384 : algorithm.hasSuffix("256") ? .sha256 : .sha512
         let digest = cryptography.hash(token.revealBytes(), by: hash)
@@ -136,7 +135,7 @@ package struct IDToken: Sendable {
     }
 }
 
-/// Why an ID token is not believed; never with anything of the token in it.
+/// Why an ID token is not believed. The reason contains nothing of the token.
 package struct IDTokenError: Error, Sendable, Equatable {
     package let reason: String
 

@@ -1,14 +1,14 @@
-/// Where a browser is sent back to on this machine, at a port of the system's or a fixed one (RFC 8252 §7.3).
+/// A redirect address on this machine, at a fixed port or at any free one (RFC 8252 §7.3).
 package struct LoopbackRedirect: Sendable, Equatable {
-    /// By TLS: no RFC asks for that on this machine, and some providers do.
+    /// Uses TLS: no RFC requires that on this machine, but some providers do.
     package let isSecure: Bool
     /// `127.0.0.1`, `::1` or `localhost`.
     package let host: String
-    /// `nil`: whichever is free.
+    /// `nil`: any free port.
     package let port: Int?
     package let path: String
 
-    /// What is registered at the provider where the profile does not say.
+    /// The redirect that is registered at the provider if the profile names none.
     package static let usual = LoopbackRedirect(isSecure: false, host: "127.0.0.1", port: nil, path: "/callback")
 
     private init(isSecure: Bool, host: String, port: Int?, path: String) {
@@ -18,7 +18,7 @@ package struct LoopbackRedirect: Sendable, Equatable {
         self.path = path
     }
 
-    /// `nil` for anything that leaves this machine or is no plain address.
+    /// `nil` if the address leads to another machine or is malformed.
     package init?(_ text: String) {
         guard let base = try? BaseURL(text), base.isLoopback,
             ["127.0.0.1", "::1", "localhost"].contains(base.host), let origin = ProviderOrigin(of: text)
@@ -31,8 +31,8 @@ package struct LoopbackRedirect: Sendable, Equatable {
             path: path.isEmpty ? "/" : String(path))
     }
 
-    /// As the provider gets it.
-    /// - Parameter port: the one that is listened on; `nil` where nobody listens.
+    /// The address that the provider receives.
+    /// - Parameter port: the bound port; `nil` if there is no listener.
     package func uri(port: Int?) -> String {
         Self.start(isSecure, host) + (port ?? self.port).map { ":\($0)" }.orEmpty + path
     }

@@ -1,16 +1,16 @@
 package import AuthWire
 
-/// The fields that OAuth asks a person for.
+/// The fields that OAuth requests from the user.
 package enum OAuthField {
     package static let clientSecret = "client_secret"
     package static let clientKey = "client_key"
     package static let refreshToken = "refresh_token"
-    /// Where the browser came to in the end.
+    /// The last address that the browser opened.
     package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
 }
 
 extension OAuthProfile {
-    /// What the agent says in requests itself; a profile cannot say it in its stead.
+    /// Parameters that the agent sets itself; a profile cannot set them.
     package static let ownParameters = [
         "client_assertion", "client_assertion_type", "client_id", "client_secret", "code", "code_challenge",
         "code_challenge_method", "code_verifier", "device_code", "dpop_jkt",
@@ -19,7 +19,7 @@ extension OAuthProfile {
         "response_type", "scope", "state",
     ]
 
-    /// The ways to sign in that OAuth has, the first of which is taken when none is asked for.
+    /// The sign-in methods of OAuth. The first one is the default.
     package var methods: [SignInMethod] {
         let secret = clientFields
         var methods = [
@@ -39,9 +39,9 @@ extension OAuthProfile {
         return methods
     }
 
-    /// By what the provider knows that it is us.
+    /// The fields for client authentication.
     var clientFields: [StepField] {
-        // Who registers us gives the secret too.
+        // A provider that registers us issues the secret too.
         switch registers ? .none : clientAuthentication {
         case .none: []
         case .basic, .post: [StepField(name: OAuthField.clientSecret, label: "Client secret", secret: true)]
@@ -49,7 +49,7 @@ extension OAuthProfile {
         }
     }
 
-    /// Where an ID token and UserInfo keep the common user (OpenID Connect Core 1.0 §5.1).
+    /// The claims of the common user in an ID token and in UserInfo (OpenID Connect Core 1.0 §5.1).
     package static let user = UserMap(
         id: [claim("sub")].compactMap(\.self), email: claim("email"),
         name: [[claim("name")], [claim("given_name"), claim("family_name")], [claim("preferred_username")]]

@@ -1,34 +1,33 @@
-/// What a profile says of a provider that speaks OAuth 2.0: who we are there, and where it is.
+/// The part of a profile for a provider that uses OAuth 2.0.
 package struct OAuthProfile: Sendable, Equatable {
-    /// Its own name for itself, compared exactly (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3); `nil` for a
-    /// provider without discovery.
+    /// Compared exactly (OpenID Connect Discovery 1.0 §4.3, RFC 8414 §3.3); `nil` for a provider without discovery.
     package var issuer: String?
-    /// Empty where the provider ``registers`` us and has not done so yet.
+    /// Empty if the provider ``registers`` clients and has not registered us yet.
     package var clientID: String
-    /// Nobody has told the provider of us: it is asked to register us at the first sign-in (RFC 7591).
+    /// Nobody registered this client by hand: the first sign-in asks the provider to register it (RFC 7591).
     package var registers: Bool
     package var scopes: [String]
     package var clientAuthentication: ClientAuthentication
     package var redirect: RedirectTarget
-    /// By what its page is known, where it is reached by TLS; `nil`: by what the agent makes for each sign-in.
+    /// The certificate of the redirect page if it uses TLS; `nil`: the agent makes one for each sign-in.
     package var tlsIdentity: TLSIdentityFiles?
-    /// What the profile says of them goes before what is discovered.
+    /// These take precedence over discovered ones.
     package var endpoints: OAuthEndpoints
-    /// Sent along with every authorization request; providers have words of their own there (`audience`, `prompt`).
+    /// Added to every authorization request; some providers define their own (`audience`, `prompt`).
     package var parameters: [FormField]
     package var audienceBy: AudienceParameter
-    /// The API that the session's own tokens are for (RFC 8707): requested wherever tokens or consent are.
+    /// The API that the session's own tokens are for (RFC 8707); sent with every request for tokens or consent.
     package var resource: String?
-    /// Whether programs may have tokens for one scope or audience. Some providers revoke the session's token or narrow
-    /// its refresh token with each of them.
+    /// Whether programs may get tokens for one scope or audience. With each of them, some providers revoke the session's
+    /// token or narrow its refresh token.
     package var givesTargetedTokens: Bool
-    /// Its tokens are to be bound to a key of ours (RFC 9449), so that nobody else can use them.
+    /// Tokens are bound to a key of ours (RFC 9449), so that nobody else can use them.
     package var bindsTokens: Bool
-    /// For whom a client's own word is, where it proves by a key who it is.
+    /// The audience of client assertions.
     package var assertionAudience: AssertionAudience
-    /// The server's name for that key, where it knows several (RFC 7515 §4.1.4).
+    /// The server's name for our key, if it knows several (RFC 7515 §4.1.4).
     package var keyID: String?
-    /// No request for authorization goes by the browser that was not pushed before (RFC 9126), whatever the server says.
+    /// Every authorization request is pushed first (RFC 9126), whatever the server requires.
     package var requiresPushedRequests: Bool
 
     package init(
@@ -60,41 +59,39 @@ package struct OAuthProfile: Sendable, Equatable {
     }
 }
 
-/// How a token for another audience is asked for.
+/// How a token for another audience is requested.
 package enum AudienceParameter: String, Sendable, Equatable, CaseIterable {
-    /// By the refresh token, with a resource indicator (RFC 8707).
+    /// With the refresh token and a resource indicator (RFC 8707).
     case resource
-    /// By the refresh token, with a parameter that some providers have of their own.
+    /// With the refresh token and a parameter that some providers define.
     case audience
-    /// In exchange for the session's own access token (RFC 8693).
+    /// In exchange for the session's access token (RFC 8693).
     case exchange
 }
 
-/// How the token endpoint knows that it is us (RFC 6749 §2.3.1). The secret is with the session, in the store.
+/// How the client authenticates at the token endpoint (RFC 6749 §2.3.1). The secret is stored with the session.
 package enum ClientAuthentication: String, Sendable, Equatable, CaseIterable {
-    /// A public client: its name is all there is.
+    /// A public client: it has only an ID.
     case none
     case basic
     case post
-    /// By what only the holder of a key can sign (RFC 7523 §2.2); that key is the secret.
+    /// With a signature (RFC 7523 §2.2); the key is the secret.
     case privateKey = "private_key_jwt"
 }
 
-/// Whom a client names as the reader of its own word (RFC 7523 §3, 3).
+/// The audience of a client assertion (RFC 7523 §3, 3).
 package enum AssertionAudience: String, Sendable, Equatable, CaseIterable {
-    /// The server's own name, which no other server can be taken for; the token endpoint where it has none.
+    /// The issuer, which identifies one server; the token endpoint if there is no issuer.
     case issuer
-    /// As older servers want it.
+    /// Some older servers require it.
     case tokenEndpoint = "token_endpoint"
 }
 
-/// What we have at an authorization server besides our name, for one sign-in or one session.
+/// The client's secrets at an authorization server, for one sign-in or session.
 package struct OAuthClient: Sendable {
-    /// As ``SessionRecord/clientSecret``.
     package var secret: Secret?
-    /// As ``TokenSet/proofKey``.
     package var proofKey: Secret?
-    /// Of the session that asks; `nil` at a sign-in, which goes to where the profile says.
+    /// The guard of the session; `nil` at a sign-in, which follows the profile.
     package private(set) var originGuard: OriginGuard?
 
     package init(secret: Secret? = nil, proofKey: Secret? = nil) {
@@ -108,7 +105,7 @@ package struct OAuthClient: Sendable {
     }
 }
 
-/// The addresses of an authorization server (RFC 8414 §2).
+/// The endpoints of an authorization server (RFC 8414 §2).
 package struct OAuthEndpoints: Sendable, Equatable {
     package var authorization: String?
     package var token: String?
@@ -118,7 +115,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
     /// RFC 7662.
     package var introspection: String?
     package var endSession: String?
-    /// Of the keys that sign ID tokens.
+    /// The keys that sign ID tokens.
     package var keys: String?
     /// RFC 9126.
     package var pushedAuthorization: String?
@@ -143,7 +140,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
         self.registration = registration
     }
 
-    /// These, and the others' where these say nothing.
+    /// These endpoints, with those of `other` where these are not set.
     package func completed(by other: OAuthEndpoints) -> OAuthEndpoints {
         OAuthEndpoints(
             authorization: authorization ?? other.authorization, token: token ?? other.token,
@@ -155,7 +152,7 @@ package struct OAuthEndpoints: Sendable, Equatable {
             registration: registration ?? other.registration)
     }
 
-    /// Each with its name in metadata (RFC 8414 §2, RFC 8628 §4, RFC 9126 §5, OpenID Connect Discovery 1.0 §3) and in profiles.
+    /// Their names in metadata (RFC 8414 §2, RFC 8628 §4, RFC 9126 §5, OpenID Connect Discovery 1.0 §3) and in profiles.
     package static var names: [(name: String, path: WritableKeyPath<OAuthEndpoints, String?>)] {
         [
             ("authorization_endpoint", \.authorization), ("token_endpoint", \.token),
@@ -168,16 +165,15 @@ package struct OAuthEndpoints: Sendable, Equatable {
     }
 }
 
-/// A way to sign in by OAuth.
 package enum OAuthFlow: String, Sendable, Equatable {
-    /// In a browser on this machine, which comes back by itself (RFC 6749 §4.1, RFC 7636, RFC 8252).
+    /// In a browser on this machine that returns by itself (RFC 6749 §4.1, RFC 7636, RFC 8252).
     case browser
-    /// The same in any browser, whose last address a person brings back.
+    /// In any browser; the user pastes its last address.
     case paste
-    /// With a code that a person types on any device (RFC 8628).
+    /// With a code that the user types on any device (RFC 8628).
     case device
-    /// With a refresh token that somebody else got and gives up (RFC 6749 §6).
+    /// With a refresh token that another program obtained (RFC 6749 §6).
     case importing = "import"
-    /// As the client itself, without a person (RFC 6749 §4.4).
+    /// As the client itself, without a user (RFC 6749 §4.4).
     case service
 }

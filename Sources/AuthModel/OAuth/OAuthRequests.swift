@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// Builds what is sent to an authorization server: forms, as RFC 6749 has them, and never a secret in an address.
+/// Builds requests to an authorization server: forms (RFC 6749), never a secret in a URL.
 package struct OAuthRequests {
     package let profile: ProviderProfile
     package let oauth: OAuthProfile
@@ -8,9 +8,9 @@ package struct OAuthRequests {
     package let client: OAuthClient
     /// `nil`: nothing can be signed.
     package let cryptography: (any Cryptography)?
-    /// By the server's clock, as far as that is known.
+    /// On the server's clock, as far as it is known.
     package let now: WallTime
-    /// Some servers look for the client's name in the form even if it authenticates with `basic`.
+    /// Some servers require the client ID in the form even with `basic`.
     package var namesClientInForm = false
 
     package init(
@@ -39,7 +39,7 @@ package struct OAuthRequests {
 
     /// RFC 9126 §2.1.
     package func pushed(_ attempt: AuthorizationAttempt) throws(AgentError) -> HTTPRequest {
-        // The client's name is in it already where it has nothing else to be known by.
+        // Without `basic`, the client authentication adds the client ID.
         let fields = attempt.request.filter { oauth.clientAuthentication == .basic || $0.name != "client_id" }
         return try post(server.endpoints.pushedAuthorization, "pushed requests", fields)
     }
@@ -54,8 +54,8 @@ package struct OAuthRequests {
             ] + resource)
     }
 
-    /// RFC 6749 §6. Without `scope`: what was granted stays.
-    /// - Parameter scopes: requested back for the session itself, where an earlier refresh asked for fewer.
+    /// RFC 6749 §6. Without `scope`, the granted scopes stay.
+    /// - Parameter scopes: requested again for the session itself after a refresh for fewer scopes.
     package func refresh(
         _ refreshToken: Secret, for target: TokenTarget? = nil, scopes: [String] = []
     ) throws(AgentError) -> HTTPRequest {
@@ -85,7 +85,7 @@ package struct OAuthRequests {
         var request = try post(
             server.endpoints.revocation, "revocation",
             [FormField("token", token.reveal()), FormField("token_type_hint", kind)])
-        // No RFC asks for it; a server that ends a bound token only for who has its key may.
+        // No RFC requires it, but a server may revoke a bound token only for the holder of its key.
         request.prove(nil, with: client.proofKey)
         return request
     }
@@ -131,10 +131,10 @@ package struct OAuthRequests {
         return scopes + [FormField("audience", audience)]
     }
 
-    /// RFC 8707 §2: a server may give each token for what its own request names.
+    /// RFC 8707 §2: a server may restrict each token to what its own request names.
     private var resource: [FormField] { oauth.resource.map { [FormField("resource", $0)] } ?? [] }
 
-    /// Whether it can stand for an API: a whole address without a fragment (RFC 8707 §2).
+    /// Whether it can identify an API: an absolute URL without a fragment (RFC 8707 §2).
     package static func isResource(_ text: String) -> Bool {
         ProviderOrigin(of: text) != nil
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
@@ -153,7 +153,7 @@ package struct OAuthRequests {
                 HTTPField("Content-Type", "application/x-www-form-urlencoded"),
                 HTTPField("Accept", "application/json"),
             ])
-        // Whoever answers a redirect would be sent what is meant for this address alone.
+        // A redirect would send the form to another server.
         request.followsRedirects = false
         switch (oauth.clientAuthentication, client.secret) {
         case (.none, _): fields.append(FormField("client_id", oauth.clientID))
@@ -162,7 +162,7 @@ package struct OAuthRequests {
             fields.append(FormField("client_id", oauth.clientID))
             fields += try assertion(by: key)
         case (.basic, let secret?):
-            // Encoded before they are joined, as either may have a colon (RFC 6749 §2.3.1).
+            // Encoded before they are joined, because either may contain a colon (RFC 6749 §2.3.1).
             if namesClientInForm, !fields.contains(where: { $0.name == "client_id" }) {
                 fields.append(FormField("client_id", oauth.clientID))
             }

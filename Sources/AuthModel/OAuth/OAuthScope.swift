@@ -1,16 +1,15 @@
-/// Scopes as they are written (RFC 6749 §3.3).
+/// Scopes in their text form (RFC 6749 §3.3).
 package enum OAuthScope {
     package static func isOne(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 1024
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
     }
 
-    /// Of an answer, in bytes: they are kept with the session and are part of its status. Providers with the most scopes
-    /// send some kilobytes.
+    /// Bytes of a response. Scopes are stored with the session and are part of its status. Long lists have some kilobytes.
     private static let longestList = 16 << 10
 
-    /// Those of an answer, separated by spaces, or by commas as some providers do it. What is no scope is left out, and so is
-    /// what is beyond the limit.
+    /// The scopes of a response, separated by spaces, or by commas as some providers write them. Invalid scopes and those
+    /// beyond the limit are left out.
     static func list(_ text: String) -> [String] {
         let words = text.utf8.prefix(longestList + 1).split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: ",") }
         // The last one may be cut off.

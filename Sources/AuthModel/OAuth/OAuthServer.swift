@@ -1,18 +1,18 @@
 package import AuthWire
 
-/// An authorization server as it is used: what the profile says of it, completed by what it says of itself.
+/// An authorization server: what the profile says, completed by the server's metadata.
 package struct OAuthServer: Sendable, Equatable {
     package var issuer: String?
     package var endpoints: OAuthEndpoints
-    /// Its authorization answers name it (RFC 9207 §3).
+    /// Authorization responses contain the issuer (RFC 9207 §3).
     package var identifiesIssuer: Bool
-    /// The ways it takes challenges for codes (RFC 7636); `nil`: it does not say.
+    /// Supported challenge methods (RFC 7636); `nil` if unknown.
     package var challengeMethods: [String]?
-    /// By what it takes proofs to be signed (RFC 9449 §5.1); `nil`: it does not say.
+    /// Supported algorithms for proofs (RFC 9449 §5.1); `nil` if unknown.
     package var proofAlgorithms: [String]?
-    /// It takes no request for authorization that was not pushed before (RFC 9126 §5).
+    /// Authorization requests must be pushed first (RFC 9126 §5).
     package var requiresPushedRequests: Bool
-    /// What it gives tokens for (RFC 8414 §2); `nil`: it does not say.
+    /// Supported grants (RFC 8414 §2); `nil` if unknown.
     package var grantTypes: [String]?
 
     package init(
@@ -29,11 +29,11 @@ package struct OAuthServer: Sendable, Equatable {
     }
 
     /// Reads metadata (RFC 8414 §3.2).
-    /// - Parameter mayBeInsecure: whether an endpoint may be reached by plain `http` beyond this machine.
-    /// - Throws: what is wrong with it, in words.
+    /// - Parameter mayBeInsecure: whether an endpoint on another machine may use plain `http`.
+    /// - Throws: what is wrong with it.
     package init(metadata: JSON, of profile: OAuthProfile, mayBeInsecure: Bool) throws(MetadataError) {
         guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it names no issuer") }
-        // Mix-ups begin with a document that speaks for somebody else (RFC 8414 §3.3): no trimming, no case.
+        // Mix-up attacks begin with metadata of another issuer (RFC 8414 §3.3): the comparison is exact.
         guard issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
             throw MetadataError(reason: "it speaks for the issuer \(ProviderText.clean(issuer) ?? "of no name")")
         }
@@ -57,7 +57,7 @@ package struct OAuthServer: Sendable, Equatable {
 
     private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }
 
-    /// Where metadata is looked for, in this order (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
+    /// The addresses of metadata, in the order in which they are tried (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
     package static func places(of issuer: String) -> [String] {
         guard let origin = ProviderOrigin(of: issuer) else { return [] }
         var path = issuer.dropFirst(origin.text.count)
@@ -68,8 +68,8 @@ package struct OAuthServer: Sendable, Equatable {
         ]
     }
 
-    /// Whether an issuer may name an endpoint. What a remote server says must not send credentials to a port of this
-    /// machine, nor over plain `http`, unless the user has chosen such an issuer.
+    /// Whether an issuer may name an endpoint. A remote server must not direct credentials to a port of this machine or to
+    /// plain `http`, unless the user has chosen such an issuer.
     static func mayName(_ endpoint: String, of issuer: String, mayBeInsecure: Bool) -> Bool {
         guard isEndpoint(endpoint, mayBeInsecure: mayBeInsecure), let target = try? BaseURL(bare(endpoint)) else {
             return false
@@ -80,7 +80,7 @@ package struct OAuthServer: Sendable, Equatable {
 
     private static func bare(_ endpoint: String) -> String { String(endpoint.prefix { $0 != "?" }) }
 
-    /// An endpoint may have a query (RFC 6749 §3.1), never a fragment.
+    /// An endpoint may have a query (RFC 6749 §3.1), but no fragment.
     package static func isEndpoint(_ text: String, mayBeInsecure: Bool) -> Bool {
         let base = bare(text)
         let query = text.dropFirst(base.count)
@@ -91,7 +91,7 @@ package struct OAuthServer: Sendable, Equatable {
     }
 }
 
-/// What a server's word about itself lacks.
+/// What is wrong with a server's metadata or response.
 package struct MetadataError: Error, Sendable, Equatable {
     package let reason: String
 }

@@ -1,11 +1,11 @@
-/// Where a browser is sent back to at the end (RFC 8252 §7).
+/// Where the browser is redirected after authorization (RFC 8252 §7).
 package enum RedirectTarget: Sendable, Equatable {
     /// A page that the agent serves on this machine.
     case loopback(LoopbackRedirect)
-    /// A program that the desktop calls.
+    /// A program that the desktop starts.
     case scheme(SchemeRedirect)
 
-    /// What it looks like, for a person whose profile says something else.
+    /// The expected form, for error messages.
     package static let expected =
         "an address of this machine, such as http://127.0.0.1/callback, with a port or by https, or one of a scheme "
         + "that is a domain turned round, such as com.example.app:/callback"
@@ -20,7 +20,7 @@ package enum RedirectTarget: Sendable, Equatable {
         }
     }
 
-    /// As the provider knows it: without a port where that is whichever is free.
+    /// The address as it is registered: without a port if any free port is used.
     package var uri: String {
         switch self {
         case .loopback(let redirect): redirect.uri(port: nil)
@@ -28,7 +28,7 @@ package enum RedirectTarget: Sendable, Equatable {
         }
     }
 
-    /// Whether it is `other`, or one of those that `other` stands for if that has no port.
+    /// Whether it is `other`, or `other` with a port if `other` has none.
     func isOne(of other: RedirectTarget) -> Bool {
         switch (self, other) {
         case (.loopback(let mine), .loopback(let theirs)):
@@ -38,12 +38,10 @@ package enum RedirectTarget: Sendable, Equatable {
         }
     }
 
-    /// A page at whichever port is free.
     package var isAtAnyPort: Bool {
         if case .loopback(let redirect) = self { redirect.port == nil } else { false }
     }
 
-    /// Whether the page is reached by TLS.
     package var isSecurePage: Bool {
         if case .loopback(let redirect) = self { redirect.isSecure } else { false }
     }

@@ -1,14 +1,14 @@
 package import AuthWire
 
-/// What a provider has registered us as, where nobody did so by hand (RFC 7591 §3.2.1).
+/// The client that a provider has registered for us (RFC 7591 §3.2.1).
 package struct RegisteredClient: Sendable, Equatable {
-    /// Where the provider tells of it (RFC 7592 §2.1), and what opens that.
+    /// Where the registration can be read (RFC 7592 §2.1), and the token for that.
     package struct Management: Sendable, Equatable {
         package let url: String
         package let token: Secret
     }
 
-    /// What was said at the registration. A profile that says something else needs another one.
+    /// What was requested at registration. If the profile differs, the client must be registered again.
     package struct Request: Sendable, Equatable {
         /// With the port that was bound: many servers compare it exactly.
         package let redirectURI: String
@@ -24,21 +24,21 @@ package struct RegisteredClient: Sendable, Equatable {
         }
     }
 
-    /// Of the server that knows it; another one at the same profile does not.
+    /// The server that registered it; another server of the same profile does not know it.
     package var issuer: String
     package var id: String
     package var authentication: ClientAuthentication
     package var secret: Secret?
-    /// `nil`: the secret does not end.
+    /// `nil`: the secret does not expire.
     package var secretEndsAt: WallTime?
     package var place: Management?
-    /// `nil`: an older authd had it registered, without a port.
+    /// `nil`: an older authd registered it, without a port.
     package var request: Request?
 
     private static let longestID = 1024
 
-    /// What the provider answered.
-    /// - Throws: what is missing, in words.
+    /// Reads a registration response.
+    /// - Throws: what is missing.
     package init(_ json: JSON, issuer: String, mayBeInsecure: Bool) throws(MetadataError) {
         guard let id = json["client_id"]?.stringValue, !id.isEmpty, id.utf8.count <= Self.longestID,
             id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
@@ -51,7 +51,7 @@ package struct RegisteredClient: Sendable, Equatable {
         switch json["token_endpoint_auth_method"]?.stringValue {
         case "none": authentication = .none
         case "client_secret_post": authentication = .post
-        // What it is where nothing is said (RFC 7591 §2); a client without a secret has none to show.
+        // The default (RFC 7591 §2); a client without a secret cannot use it.
         case "client_secret_basic", nil: authentication = secret == nil ? .none : .basic
         case let other?:
             throw MetadataError(reason: "it wants us to be known by \(ProviderText.clean(other) ?? "nothing")")
@@ -65,7 +65,7 @@ package struct RegisteredClient: Sendable, Equatable {
         }
     }
 
-    /// Whether it is good at this server, for what the profile says, and for a while: the user is about to sign in with it.
+    /// Whether the server and the profile match, and the secret stays valid during a sign-in.
     package func isUsable(at issuer: String, for oauth: OAuthProfile, _ now: WallTime) -> Bool {
         guard let request, let redirect = RedirectTarget(request.redirectURI), redirect.isOne(of: oauth.redirect),
             Set(request.scopes) == Set(oauth.scopes), request.authentication == oauth.clientAuthentication,
@@ -77,7 +77,7 @@ package struct RegisteredClient: Sendable, Equatable {
 }
 
 extension RegisteredClient {
-    /// As it is stored, with the session and by itself.
+    /// Stored with the session, and separately.
     package var json: JSON {
         var object: JSONObject = [
             "issuer": .string(issuer), "id": .string(id), "authentication": .string(authentication.rawValue),
@@ -95,7 +95,7 @@ extension RegisteredClient {
         return .object(object)
     }
 
-    /// `nil` for what is none.
+    /// `nil` if it is not valid.
     package init?(stored json: JSON) {
         guard let issuer = json["issuer"]?.stringValue, let id = json["id"]?.stringValue, !id.isEmpty,
             let authentication = json["authentication"]?.stringValue.flatMap(ClientAuthentication.init)
@@ -113,7 +113,7 @@ extension RegisteredClient {
 }
 
 extension RegisteredClient.Request {
-    /// `nil` if an older authd wrote it.
+    /// `nil` if an older authd stored it.
     fileprivate init?(stored json: JSON) {
         guard let redirectURI = json["redirect"]?.stringValue, let scopes = json["scopes"]?.arrayValue,
             let authentication = json["requested_authentication"]?.stringValue.flatMap(ClientAuthentication.init),
@@ -127,15 +127,15 @@ extension RegisteredClient.Request {
 }
 
 extension OAuthProfile {
-    /// Without it no session could be renewed; servers that give it often do not list it.
+    /// Without it no session can be renewed. Servers that support it often do not list it.
     package static let refreshGrant = "refresh_token"
-    /// All that a session may be had and renewed by.
+    /// The grants that start and renew sessions.
     package static let requestedGrants = [
         "authorization_code", refreshGrant, "urn:ietf:params:oauth:grant-type:device_code",
     ]
 
-    /// What we say of ourselves, to be registered (RFC 7591 §2).
-    /// - Parameter grants: what we want to have tokens for.
+    /// The registration request (RFC 7591 §2).
+    /// - Parameter grants: the grants that the client asks for.
     package func registrationRequest(grants: [String] = Self.requestedGrants) -> JSON {
         let authentication =
             switch clientAuthentication {
@@ -157,7 +157,7 @@ extension OAuthProfile {
 }
 
 extension ProviderProfile {
-    /// The profile, as the provider knows us.
+    /// The profile with the registered client.
     package func known(as client: RegisteredClient?) -> ProviderProfile {
         guard let client, oauth != nil else { return self }
         var profile = self

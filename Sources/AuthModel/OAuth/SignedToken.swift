@@ -1,12 +1,12 @@
 package import AuthWire
 
-/// A JSON Web Token of our own (RFC 7515 §3.1, RFC 7519): for one reader, and soon over.
+/// A JSON Web Token of our own (RFC 7515 §3.1, RFC 7519): for one recipient, with a short lifetime.
 package enum SignedToken {
     /// - Parameters:
-    ///   - type: what kind of token it is, so that it can be taken for no other (RFC 8725 §3.11); `nil`: it does not say.
-    ///   - keyID: the reader's name for the key, if it has one.
-    ///   - showsKey: its header holds the public key, for a reader who does not know it.
-    /// - Throws: `validation` where the key is none.
+    ///   - type: the type of the token, so that it is not mistaken for another (RFC 8725 §3.11); `nil` for none.
+    ///   - keyID: the recipient's name for the key, if it has one.
+    ///   - showsKey: the header contains the public key, for a recipient that does not know it.
+    /// - Throws: `validation` if the key is not usable.
     package static func make(
         _ claims: JSONObject, type: String? = nil, keyID: String? = nil, showsKey: Bool = false, by key: Secret,
         _ cryptography: any Cryptography
@@ -22,7 +22,7 @@ package enum SignedToken {
         return Secret(text + "." + Base64URL.encode(signature))
     }
 
-    /// Unix seconds, whole: some readers take no fraction (RFC 7519 §2 allows one).
+    /// Whole Unix seconds: some recipients reject fractions, which RFC 7519 §2 allows.
     static func date(_ time: WallTime) -> JSON { .integer(Int64(time.unixSeconds.rounded(.down))) }
 }
 

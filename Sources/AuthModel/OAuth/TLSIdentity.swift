@@ -1,10 +1,10 @@
-/// By what the page that a browser comes back to is known, where it is reached by TLS.
+/// The certificate and key of a redirect page that uses TLS.
 package struct TLSIdentity: Sendable {
-    /// PEM (RFC 7468 §5), that of the page first.
+    /// PEM (RFC 7468 §5), the page's certificate first.
     package var certificates: String
     /// PEM (RFC 7468 §10).
     package var key: Secret
-    /// Of the page's certificate, as browsers show it: SHA-256, in pairs of digits.
+    /// SHA-256 of the page's certificate, in pairs of digits as browsers show it.
     package var fingerprint: String
 
     package init(certificates: String, key: Secret, fingerprint: String) {
@@ -14,7 +14,7 @@ package struct TLSIdentity: Sendable {
     }
 }
 
-/// Files of the person's own, as `mkcert` writes them.
+/// The user's own files, as `mkcert` writes them.
 package struct TLSIdentityFiles: Sendable, Equatable {
     /// Absolute paths.
     package var certificate: String
@@ -26,7 +26,7 @@ package struct TLSIdentityFiles: Sendable, Equatable {
     }
 }
 
-/// What is wrong with a person's own certificate and key, in words, without anything of the key.
+/// What is wrong with the user's certificate and key. The reason contains nothing of the key.
 package struct TLSIdentityError: Error, Sendable, Equatable {
     package let reason: String
 

@@ -1,19 +1,19 @@
 import AuthWire
 
-/// What a response says about the access token of its request (RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1).
+/// The challenge of a response to a request with an access token (RFC 6750 §3, RFC 9449 §7.1, RFC 9728 §5.1).
 package struct TokenChallenge: Sendable, Equatable {
-    /// As `invalid_token`.
+    /// Such as `invalid_token`.
     var error: String?
     var description: String?
-    /// Where the API says who gives tokens for it.
+    /// Where the API's metadata names its authorization servers.
     var resourceMetadata: String?
 
-    /// The only word of RFC 6750 §3.1 that a new token helps against.
+    /// The only error of RFC 6750 §3.1 that a new token fixes.
     package static let invalidToken = "invalid_token"
     /// Servers send a few hundred bytes.
     private static let longest = 8 << 10
 
-    /// `nil` if the response has no challenge of these schemes.
+    /// `nil` if the response has no Bearer or DPoP challenge.
     init?(_ reply: HTTPResponse) {
         var isFound = false
         for header in reply.headers where header.name.lowercased() == "www-authenticate" {
@@ -38,7 +38,7 @@ package struct TokenChallenge: Sendable, Equatable {
             rest = rest.drop { isSpace($0) || $0 == UInt8(ascii: ",") }
             let name = rest.prefix { !isSpace($0) && !",=\"".utf8.contains($0) }
             guard !name.isEmpty else {
-                // A sign that begins nothing.
+                // A separator at the wrong place.
                 if rest.popFirst() == nil { return found }
                 continue
             }

@@ -1,12 +1,12 @@
 import AuthWire
 
-/// Reads an answer of the token endpoint (RFC 6749 §5), as the RFC has it and as providers really send it: a form
-/// instead of JSON, an error inside a success, a lifetime as text, a kind of token in lower case or none at all.
+/// Reads a response of the token endpoint (RFC 6749 §5), including common deviations: a form instead of JSON, an error with
+/// status 200, a lifetime as a string, a token type in lower case or none.
 package struct TokenResponse: Sendable {
     package let profile: ProviderProfile
     package let purpose: ErrorDecoder.Purpose
     package let sentAt: WallTime
-    /// The tokens that were asked for are bound to a key.
+    /// The requested tokens are bound to a key.
     package var isBound = false
 
     static let map = ResponseMap(
@@ -14,7 +14,7 @@ package struct TokenResponse: Sendable {
         expiresIn: known("/expires_in"))
     package static let errors = ErrorMap(
         message: [known("/error_description"), known("/error")].compactMap(\.self), code: known("/error"))
-    /// The only word that ends a session (RFC 6749 §5.2): every other one is the client's or the server's own trouble.
+    /// The only error that ends a session (RFC 6749 §5.2): every other one is about the client or the server.
     static let finalCode = "invalid_grant"
 
     package init(profile: ProviderProfile, purpose: ErrorDecoder.Purpose, sentAt: WallTime, isBound: Bool = false) {
@@ -24,8 +24,8 @@ package struct TokenResponse: Sendable {
         self.isBound = isBound
     }
 
-    /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal; the provider's own
-    ///   word for what went wrong is the error's `cause`.
+    /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal. The provider's error code is
+    ///   the error's `cause`.
     package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
         let reader = TokenDecoder(
             errors: ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt), sentAt: sentAt,
@@ -34,8 +34,7 @@ package struct TokenResponse: Sendable {
         let plain = plain(reply)
         return reader.read(plain).flatMap { grant in
             var grant = grant
-            // A kind that we do not know is none to us (RFC 6749 §7.1); nor is one that anybody could use where it was to be
-            // bound to our key (RFC 9449 §5).
+            // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
             let (kind, told) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
             guard told.lowercased() == kind.lowercased() else {
                 let wanted = isBound ? ", and was to be bound to our key (DPoP)" : ""
@@ -52,7 +51,7 @@ package struct TokenResponse: Sendable {
         }
     }
 
-    /// No RFC has a word for it: Keycloak has one, GitHub and others have another. Zero means that it has no end.
+    /// No RFC defines it: Keycloak uses one name, GitHub and others another. Zero means that it does not expire.
     private func refreshEnd(_ reply: HTTPResponse) -> WallTime? {
         let json = ResponseBody(reply).json
         let told = json?["refresh_token_expires_in"] ?? json?["refresh_expires_in"]
@@ -62,7 +61,7 @@ package struct TokenResponse: Sendable {
         return sentAt + .seconds(seconds)
     }
 
-    /// The profile, as far as it concerns errors of the token endpoint.
+    /// The profile with the error rules of the token endpoint.
     private var profileForErrors: ProviderProfile {
         var profile = profile
         profile.errors = Self.errors
@@ -70,13 +69,13 @@ package struct TokenResponse: Sendable {
         return profile
     }
 
-    /// The answer as RFC 6749 has it.
+    /// The response in the form of RFC 6749.
     private func plain(_ reply: HTTPResponse) -> HTTPResponse {
         var object: JSONObject
         switch ResponseBody(reply) {
         case .json(.object(let members)): object = members
         case .text(let text):
-            // Only a form that says something of a token is one; any other text stays what it is.
+            // Other text than a form about a token stays as it is.
             guard let fields = Form.decode(text), fields["access_token"] != nil || fields["error"] != nil else {
                 return reply
             }

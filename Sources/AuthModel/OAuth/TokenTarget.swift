@@ -1,18 +1,18 @@
 package import AuthWire
 
-/// What a token of its own is for, beside the session's usual one: fewer scopes, or another audience.
+/// What a separate token is for: fewer scopes, or another audience.
 package struct TokenTarget: Sendable, Hashable {
-    /// In order and once each, so that the same wish is the same aim.
+    /// Sorted and unique, so that equal requests have equal targets.
     package let scopes: [String]
     package let audience: String?
 
-    /// A wish for more is none that a person ever agreed to.
+    /// Far above what any request names.
     private static let maxScopes = 64
     /// As long as an address of a resource ever is.
     private static let longestAudience = 2048
 
-    /// - Returns: `nil` where nothing of its own is asked for.
-    /// - Throws: `invalid params` for what can be no scope (RFC 6749 §3.3) or no audience.
+    /// - Returns: `nil` if the session's own token is requested.
+    /// - Throws: `invalid params` for an invalid scope (RFC 6749 §3.3) or audience.
     package init?(_ params: TokenGet) throws(AgentError) {
         let scopes = params.scopes ?? []
         guard !scopes.isEmpty || params.audience != nil else { return nil }

@@ -1,39 +1,37 @@
 package import AuthWire
 
-/// What OAuth needs of cryptography; random bytes are the system's own.
+/// The cryptography that OAuth requires.
 package protocol Cryptography: Sendable {
     func hash(_ bytes: [UInt8], by hash: SHA2) -> [UInt8]
 
-    /// Whether this key (RFC 7517) has signed a JSON Web Token by the algorithm that its header names.
+    /// Whether this key (RFC 7517) signed a JSON Web Token with the algorithm in its header.
     func isSigned(_ token: Secret, by key: JSON) async -> Bool
 
-    /// A private key of our own for ES256, in PEM (RFC 7468 §10).
+    /// A new private key for ES256, in PEM (RFC 7468 §10).
     func makeKey() -> Secret
 
-    /// What others may know of a private key in PEM; `nil` for what is no key, or one that signs by neither ES256 nor
-    /// RS256.
+    /// The public part of a private key in PEM; `nil` if it is not a key for ES256 or RS256.
     func publicKey(of key: Secret) -> PublicKey?
 
-    /// A signature as JSON Web Signatures have it (RFC 7518 §3.3, §3.4), by the algorithm that goes with the key; `nil`
-    /// where there is no ``publicKey(of:)``.
+    /// A signature for JSON Web Signatures (RFC 7518 §3.3, §3.4) with the key's algorithm; `nil` if there is no
+    /// ``publicKey(of:)``.
     func signature(of bytes: [UInt8], by key: Secret) -> [UInt8]?
 
-    /// A certificate that vouches for itself, and for this machine alone, with a key that nobody else has.
+    /// A self-signed certificate for this machine, with a new key.
     /// - Parameter host: `127.0.0.1`, `::1` or `localhost`.
-    /// - Returns: `nil` where none can be made.
+    /// - Returns: `nil` if it cannot be made.
     func makeTLSIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity?
 
-    /// A person's own, if the key is the certificate's, and that is good now and for that host.
+    /// The user's own certificate, if the key belongs to it and it is valid now and for that host.
     func tlsIdentity(
         certificates: String, key: Secret, for host: String, at now: WallTime
     ) throws(TLSIdentityError) -> TLSIdentity
 }
 
-/// The half of a key that is no secret.
 package struct PublicKey: Sendable, Equatable {
     /// `ES256` or `RS256`.
     package let algorithm: String
-    /// RFC 7517, with the members that it must have and no other.
+    /// RFC 7517, with the required members only.
     package let jwk: JSONObject
 
     package init(algorithm: String, jwk: JSONObject) {
@@ -41,7 +39,7 @@ package struct PublicKey: Sendable, Equatable {
         self.jwk = jwk
     }
 
-    /// Its name that nobody had to give it (RFC 7638 §3).
+    /// RFC 7638 §3.
     package func thumbprint(_ cryptography: any Cryptography) -> String {
         var members = JSONObject()
         for name in jwk.keys.sorted() { members[name] = jwk[name] }

@@ -1,33 +1,32 @@
-/// A request's body that is not held whole.
+/// A request body that is streamed.
 package protocol HTTPBodySource: Sendable {
-    /// In bytes; `nil`: not known before its end.
+    /// Bytes; `nil`: not known before its end.
     var length: Int? { get }
 
-    /// Begins the body from its start, and ends every reading of before.
+    /// Starts from the beginning, and ends every earlier reading.
     func begin() -> any HTTPBodyReader
 }
 
 /// One reading of a body.
 package protocol HTTPBodyReader: Sendable {
-    /// The next piece when there is one; `nil` at the end.
-    /// - Throws: when no more will come. The request ends with it.
+    /// The next piece, once there is one; `nil` at the end.
+    /// - Throws: when no more will come. The request then fails.
     func next() async throws(TransportError) -> [UInt8]?
 }
 
-/// Where an answer goes that is not held whole.
+/// Receives a response body in pieces.
 package protocol HTTPResponseSink: Sendable {
-    /// An answer of 2xx whose body is longer than ``HTTPStreamLimits/pieceBytes``.
-    /// - Parameter head: with what came of the body so far.
-    /// - Returns: whether the rest is to come in pieces; else it is answered like any other.
+    /// A response of 2xx whose body is longer than ``HTTPStreamLimits/pieceBytes``.
+    /// - Parameter head: with the part of the body received so far.
+    /// - Returns: whether to send the rest in pieces; if not, the response is returned as a whole.
     func begin(_ head: HTTPResponse) -> Bool
 
     /// Returns when there is room for more.
-    /// - Throws: when no more is wanted. The request ends with it.
+    /// - Throws: to stop. The request then fails.
     func receive(_ piece: [UInt8]) async throws(TransportError)
 }
 
-/// What both sides take in one go.
 package enum HTTPStreamLimits {
-    /// Small enough that a line of 2 KiB/s moves one within the time that a silent server is given.
+    /// Small enough that a connection of 2 KiB/s transfers one within the time limit for silent servers.
     package static let pieceBytes = 64 << 10
 }

@@ -1,15 +1,15 @@
-/// One HTTP exchange. Redirects are the transport's: never with credentials to another origin.
+/// One HTTP exchange. The transport follows redirects, but never with credentials to another origin.
 package protocol HTTPTransport: Sendable {
-    /// - Throws: ``TransportError`` when there was no whole answer. Any status is an answer.
+    /// - Throws: ``TransportError`` if there was no complete response. Any status is a response.
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse
 
-    /// Closes every idle connection so that the next request begins on a new one (network change, resume).
+    /// Closes all idle connections, so that the next request opens a new one (network change, resume).
     func closeIdleConnections() async
 
-    /// The same for connections to these origins alone: one of them may be dead, or keeps an answer with a secret in it.
+    /// Closes idle connections to these origins: one of them may be dead, or its buffers may contain a secret.
     func closeIdleConnections(to origins: Set<ProviderOrigin>) async
 
-    /// The same, and requests under way end too: no address is left that their answers could come to.
+    /// Closes idle connections and ends requests in flight: no address is left that could receive their responses.
     func closeAllConnections() async
 }
 
@@ -18,7 +18,7 @@ extension HTTPTransport {
         await closeIdleConnections()
     }
 
-    /// Of a transport that does not tell its connections apart.
+    /// For a transport that does not distinguish its connections.
     package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
         await closeIdleConnections()
     }

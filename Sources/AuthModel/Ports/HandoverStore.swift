@@ -1,22 +1,21 @@
 package import AuthWire
 
-/// Takes sessions from one run of the agent to the next one, past the store: in memory that outlives the process.
+/// Passes sessions from one run of the agent to the next in memory that outlives the process.
 package protocol HandoverStore: Sendable {
-    /// What the run before handed over of a store of that kind; empty where there is nothing that can be believed.
+    /// What the previous run saved from a store of that kind; empty if it is missing or damaged.
     func load(of kind: StoreKind) -> [HandedOverSession]
 
-    /// Replaces all that the next run is to have; what was kept before is wiped. It must not wait.
+    /// Replaces and wipes what was saved before. It must not wait.
     func save(_ sessions: [HandedOverSession], of kind: StoreKind)
 }
 
-/// One session as it is handed to the next run.
 package struct HandedOverSession: Sendable, Equatable {
     package var record: SessionRecord
-    /// The store has held this sign-in: if it is not there any more, somebody has removed it.
+    /// The store has had this sign-in: if it is missing now, somebody has removed it.
     package var isStored: Bool
-    /// A write of this sign-in has begun, and its result was not known yet: the store may hold it.
+    /// A write of this sign-in has begun without a known result: the store may have it.
     package var mayBeStored: Bool
-    /// The store has refused the newest of it.
+    /// The store refused the latest version.
     package var isUnsaved: Bool
 
     package init(record: SessionRecord, isStored: Bool, mayBeStored: Bool = false, isUnsaved: Bool) {

@@ -1,29 +1,29 @@
 package import AuthWire
 
-/// The machine's network as the system tells it; nobody outside is asked for it.
+/// The state of the machine's network as the system reports it; no remote host is asked.
 package protocol NetworkWatch: Sendable {
-    /// The present reading first, then each that differs. They are settled: at most one a second.
+    /// The current reading first, then each that differs, at most one a second.
     func readings() -> AsyncStream<NetworkReading>
 }
 
-/// What the kernel has and the desktop's own monitor says.
+/// The state of the kernel and of the desktop's network monitor.
 package struct NetworkReading: Sendable, Equatable {
-    /// Where packets can go, as the kernel stands now.
+    /// Where packets can go, according to the kernel.
     package enum Reach: Sendable, Equatable {
-        /// No link that works leads out of this machine.
+        /// No working link leads out of this machine.
         case offline
-        /// A link works and has an address, but none carries a default route.
+        /// A working link has an address, but there is no default route.
         case linkLocal
-        /// A default route leads over a link that works.
+        /// A default route uses a working link.
         case internet
     }
 
     package var reach: Reach
-    /// The word of a monitor that checks by itself; ``NetworkState/online`` where there is none.
+    /// The state that a monitor reports; ``NetworkState/online`` without one.
     package var monitor: NetworkState
-    /// Differs when the routes or addresses are others than before: earlier connections may be dead.
+    /// Changes with the routes or addresses: earlier connections may be dead.
     package var generation: Int
-    /// Differs when no address of before is left: earlier connections are dead.
+    /// Changes when all former addresses are gone: earlier connections are dead.
     package var move: Int
 
     package init(reach: Reach, monitor: NetworkState = .online, generation: Int = 0, move: Int = 0) {

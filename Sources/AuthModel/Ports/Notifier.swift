@@ -1,15 +1,15 @@
-/// Shows notices on the person's desktop. Neither call waits, nor fails: where there is no desktop nothing is shown.
+/// Shows notices on the user's desktop. Calls neither wait nor fail: without a desktop nothing is shown.
 package protocol Notifier: Sendable {
-    /// In place of what is shown of the same subject, if anything is.
+    /// Replaces a notice about the same subject.
     func show(_ notice: Notice)
     func withdraw(_ subject: Notice.Subject)
-    /// What the person did about them; for one listener.
+    /// What the user did with notices; for one listener.
     func responses() -> AsyncStream<NoticeResponse>
 }
 
 package enum NoticeResponse: Sendable, Equatable {
-    /// They want what ``Notice/action`` says.
+    /// The user chose ``Notice/action``.
     case chosen(Notice.Subject)
-    /// They have put it away.
+    /// The user closed it.
     case dismissed(Notice.Subject)
 }

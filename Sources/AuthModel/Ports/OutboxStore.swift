@@ -1,49 +1,49 @@
 package import AuthWire
 
-/// Where writes wait, in the order in which they came. What a call has done is done after a crash too.
+/// Stores writes in the order in which they came. The result of a call survives a crash.
 package protocol OutboxStore: Sendable {
-    /// Whether there may be something in it; known without asking anybody.
+    /// Whether there may be entries; known without I/O.
     var mayHoldEntries: Bool { get }
 
-    /// In order. One that cannot be read is there, given up.
+    /// In order. An unreadable entry is included, as given up.
     func all() async throws(OutboxError) -> [OutboxEntry]
 
-    /// `nil`: it has gone, or cannot be read.
+    /// `nil`: it is gone or unreadable.
     func request(of id: String) async throws(OutboxError) -> OutboxRequest?
 
     func add(_ entry: OutboxEntry, _ request: OutboxRequest) async throws(OutboxError)
 
-    /// - Parameter verdict: `nil` has it wait again.
+    /// - Parameter finalRefusal: `nil` makes the entry wait again.
     func record(_ finalRefusal: AgentError?, for id: String) async throws(OutboxError)
 
-    /// Removing what is not there is success.
+    /// Removing a missing entry is a success.
     func remove(_ id: String) async throws(OutboxError)
 
-    /// Nothing is in it any more, so that nothing need be held open.
+    /// The store is empty: resources may be released.
     func close() async
 }
 
 package enum OutboxError: Error, Sendable, Equatable {
-    /// The key that entries are sealed with.
+    /// Entries are sealed with this key.
     case key(StoreError)
-    /// As many bytes wait as may.
+    /// The limit of waiting bytes is reached.
     case full(bytes: Int)
     case disk(reason: String)
 }
 
-/// Keeps keys of the agent's own, where its sessions are kept.
+/// Stores the agent's keys with its sessions.
 package protocol KeyStore: Sendable {
-    /// `nil` only when the store is open and holds no such key.
+    /// `nil` only if the store is open and has no such key.
     func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret?
     func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError)
 }
 
 package enum KeyPurpose: Sendable, Hashable {
     case outbox
-    /// What a provider has registered us as (RFC 7591): ``RegisteredClient/json``.
+    /// The client that a provider has registered for us (RFC 7591): ``RegisteredClient/json``.
     case client(provider: String)
 
-    /// Where it is kept, and for people; a provider's name can stand in a file's.
+    /// The name in the store and for users; a provider's name is a valid file name.
     package var name: String {
         switch self {
         case .outbox: "outbox"

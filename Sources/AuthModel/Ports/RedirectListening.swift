@@ -1,32 +1,32 @@
 package import AuthWire
 
-/// Takes the person's browser back from an authorization server (RFC 8252 §7.3), on this machine alone.
+/// Receives the user's browser from an authorization server (RFC 8252 §7.3), on this machine only.
 package protocol RedirectListening: Sendable {
-    /// - Parameter identity: by what the page is known, where it is reached by TLS.
-    /// - Throws: `conflict` where the profile's own port is somebody else's.
+    /// - Parameter identity: the page's certificate, if it uses TLS.
+    /// - Throws: `conflict` if another program uses the profile's port.
     func listen(
         at redirect: LoopbackRedirect, as identity: TLSIdentity?
     ) async throws(AgentError) -> any RedirectListener
 
-    /// A person's own certificate and key, as they are at this moment.
+    /// The user's own certificate and key as they are now.
     func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret)
 }
 
-/// Where one sign-in's person comes back to.
+/// The redirect address of one sign-in.
 package protocol RedirectListener: Sendable {
-    /// As the provider gets it.
+    /// The address that the provider receives.
     var redirectURI: String { get }
 
     /// Visits to the redirect's path, until it is closed or the waiting task is cancelled.
     var visits: AsyncStream<RedirectVisit> { get }
 
-    /// Takes no more; a visit that waits for its page still gets it.
+    /// Accepts no more visits; a visit that waits for its page still gets it.
     func close()
 }
 
-/// A browser that was sent to us, and waits for a page.
+/// A browser that was redirected to us and waits for a page.
 package struct RedirectVisit: Sendable {
-    /// As it came, without `?`.
+    /// Unchanged, without `?`.
     package let query: String
     private let show: @Sendable (RedirectPage) -> Void
 
@@ -38,7 +38,7 @@ package struct RedirectVisit: Sendable {
     package func show(_ page: RedirectPage) { show(page) }
 }
 
-/// What a person reads at the end: no script, nothing from elsewhere, no code in it.
+/// The page at the end of a sign-in: no script, no external resources, no code.
 package struct RedirectPage: Sendable, Equatable {
     package let isSuccess: Bool
     package let title: String

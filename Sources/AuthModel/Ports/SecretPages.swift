@@ -1,29 +1,29 @@
 import Glibc
 import Synchronization
 
-/// Memory for secrets: pages that are locked (mlock(2)), so that they never lie in swap, and left out of core dumps
+/// Memory for secrets: pages that are locked (mlock(2)), so that they are never swapped out, and excluded from core dumps
 /// (madvise(2), MADV_DONTDUMP).
 ///
-/// Invariant: each slot belongs to one ``Secret``, or is all zero and free. Slots are used again and never unmapped,
-/// so there are as many as the most secrets that ever lived at once.
+/// Invariant: each slot belongs to one ``Secret``, or is free and all zero. Slots are reused and never unmapped, so their
+/// number is the largest number of secrets that ever existed at once.
 package final class SecretPages: Sendable {
     package static let shared = SecretPages()
 
-    /// Of slots, in bytes. Tokens have a few hundred to two thousand, a whole record a few thousand.
+    /// Bytes of slots. Tokens have a few hundred to two thousand, a record a few thousand.
     private static let sizes = [64, 128, 256, 512, 1024, 2048, 4096, 16384, 65536]
-    /// What is mapped at once: every page of it is in memory, and the kernel lets a person lock few (RLIMIT_MEMLOCK).
+    /// Bytes mapped at once: each page is resident, and a user may lock only a few (RLIMIT_MEMLOCK).
     private static let chunk = 16384
-    /// MADV_DONTDUMP; Swift's Glibc does not show it.
+    /// MADV_DONTDUMP; Swift's Glibc does not export it.
     private static let doNotDump: Int32 = 16
 
-    /// Bytes of mapped pages, by whether the kernel let us lock them.
+    /// Bytes of mapped pages, by whether they could be locked.
     package struct Usage: Sendable, Equatable {
         package var locked = 0
         package var unlocked = 0
     }
 
     private struct State {
-        /// Addresses, by the number of their size.
+        /// Addresses, by the index of their size.
         var free: [[UInt]] = Array(repeating: [], count: SecretPages.sizes.count)
         var usage = Usage()
     }
@@ -32,8 +32,7 @@ package final class SecretPages: Sendable {
 
     package var usage: Usage { state.withLock { $0.usage } }
 
-    /// A slot of zeros of at least that many bytes; `nil` for more than the largest slot has, and where the kernel
-    /// gives no pages.
+    /// A slot of zeros of at least that many bytes; `nil` if that is more than the largest slot, or the kernel has no pages.
     func allocate(_ count: Int) -> UnsafeMutableRawPointer? {
         guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return nil }
         let slot = state.withLock { state in
@@ -43,7 +42,7 @@ package final class SecretPages: Sendable {
         return unsafe slot.flatMap { unsafe UnsafeMutableRawPointer(bitPattern: $0) }
     }
 
-    /// Takes back the slot that ``allocate(_:)`` gave for that many bytes, and overwrites them.
+    /// Releases and overwrites the slot that ``allocate(_:)`` returned for that many bytes.
     func deallocate(_ slot: UnsafeMutableRawPointer, _ count: Int) {
         guard let size = Self.sizes.firstIndex(where: { $0 >= count }) else { return }
         unsafe explicit_bzero(slot, count)

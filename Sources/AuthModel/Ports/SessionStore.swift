@@ -1,52 +1,52 @@
 package import AuthWire
 
-/// Where session records are kept. Every call is bounded (``StoreError/notAnswering``) and can be cancelled.
+/// Stores session records. Every call has a time limit (``StoreError/notAnswering``) and can be cancelled.
 ///
-/// One contract suite holds every store to the same promises: `Tests/AuthKeyringTests/SessionStoreContract.swift`.
+/// Every store passes the contract suite `Tests/AuthKeyringTests/SessionStoreContract.swift`.
 package protocol SessionStore: Sendable {
     var kind: StoreKind { get }
 
-    /// Every record there is. One that cannot be understood is reported in its place and left untouched.
+    /// All records. An unreadable record is reported and left untouched.
     func loadAll() async throws(StoreError) -> [StoredSession]
 
-    /// The sessions there are, as far as they can be told while it is locked; not all stores can.
+    /// The sessions as far as they are known while the store is locked; not all stores support that.
     func names() async throws(StoreError) -> [StoredName]
 
-    /// A person is there who wants something: they may be asked to unlock it, also where they said no before.
+    /// A user is present: the store may prompt again, also after a dismissed prompt.
     func retryPrompts() async
 
-    /// `nil` only when the store is open and holds no such record.
+    /// `nil` only if the store is open and has no such record.
     func load(_ session: SessionName) async throws(StoreError) -> SessionRecord?
 
-    /// Writes the whole record in one step: after an error the former one is whole.
+    /// Writes the whole record atomically: after an error the former one is intact.
     func save(_ record: SessionRecord) async throws(StoreError)
 
-    /// Writes the record unless the store holds something newer of that session.
+    /// Writes the record unless the store has a newer one of that session.
     ///
-    /// One step as far as the store can do that: what another program writes meanwhile is not lost.
-    /// - Parameter replacesOther: also what is there of another sign-in.
-    /// - Returns: what the store holds instead; `nil` if the record was written.
+    /// Atomic as far as the store allows: a concurrent write by another program is not lost.
+    /// - Parameter replacesOther: also replaces a record of another sign-in.
+    /// - Returns: the stored record if it was not replaced; `nil` if the record was written.
     func update(_ record: SessionRecord, replacesOther: Bool) async throws(StoreError) -> SessionRecord?
 
-    /// Removing what is not there is success.
+    /// Removing a missing record is a success.
     func delete(_ session: SessionName) async throws(StoreError)
 
-    /// The store's own word on how it is, the present state first, then each change (unlocked, gone, back).
+    /// The store's own state: the current one first, then each change (unlocked, gone, back).
     func states() -> AsyncStream<StoreState>
 
-    /// Sessions whose record may have been changed or removed there, by us or by anybody.
+    /// Sessions whose stored record may have changed or gone, because of us or another program.
     func changes() -> AsyncStream<SessionName>
 
-    /// Of a record that was written in this run and is not there any more: whether the store has lost it, as one does
-    /// that ends before it has saved what it accepted. Otherwise somebody has removed it.
+    /// Whether the store has lost a record that was written in this run, as a store does that ends before it has saved what it
+    /// accepted. If not, somebody has removed it.
     func hasLost(_ session: SessionName) async -> Bool
 
-    /// The program behind the store, for the user; `nil` if there is none.
+    /// The program behind the store; `nil` if there is none.
     func process() async -> StoreProcess?
 }
 
 extension SessionStore {
-    /// In two steps.
+    /// Two steps.
     package func update(
         _ record: SessionRecord, replacesOther: Bool
     ) async throws(StoreError) -> SessionRecord? {
@@ -54,7 +54,7 @@ extension SessionStore {
         do throws(StoreError) {
             stored = try await load(record.session)
         } catch {
-            // It may be one item that cannot be read: a write replaces it, and shows whether it is more.
+            // One item may be unreadable: a write replaces it, and shows whether it is more.
             guard case .failed = error else { throw error }
         }
         if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
@@ -62,16 +62,15 @@ extension SessionStore {
         return nil
     }
 
-    /// Nobody else can get at it, or nothing is heard of those who do.
+    /// No other program can change it, or changes are not reported.
     package func changes() -> AsyncStream<SessionName> { AsyncStream { $0.finish() } }
 
-    /// What it accepted is on disk.
     package func hasLost(_ session: SessionName) async -> Bool { false }
 
     package func process() async -> StoreProcess? { nil }
 }
 
-/// What can be seen of a record without reading it.
+/// What is known of a record without reading it.
 package struct StoredName: Sendable, Equatable {
     package let session: SessionName
     package let provider: String

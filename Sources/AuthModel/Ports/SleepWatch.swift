@@ -1,18 +1,17 @@
-/// The machine's sleep, and its wall clock being set.
+/// Reports the machine's sleep and changes of its wall clock.
 package protocol SleepWatch: Sendable {
     func events() -> AsyncStream<SleepEvent>
 }
 
 package enum SleepEvent: Sendable {
-    /// The machine is about to sleep, and waits a little until the hold is let go of.
+    /// The machine is about to sleep, and waits a little until the hold ends.
     case preparing(SleepHold)
-    /// It is awake again, or did not sleep after all.
+    /// It is awake again, or did not sleep.
     case resumed
-    /// The wall clock was set.
     case clockSet
 }
 
-/// What keeps the machine awake for as long as something has to be finished; the system gives it some seconds.
+/// Delays the machine's sleep while work is finished; the system allows some seconds.
 package final class SleepHold: Sendable {
     private let release: @Sendable () -> Void
 
@@ -29,7 +28,7 @@ package final class SleepHold: Sendable {
     }
 }
 
-/// A machine of which nobody tells that it sleeps.
+/// For a machine without sleep notifications.
 package struct NeverSleeps: SleepWatch {
     package init() {}
 

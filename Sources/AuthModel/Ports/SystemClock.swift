@@ -1,8 +1,8 @@
-/// The machine's clocks. The core never reads one by itself.
+/// The machine's clocks. Model and machines never read a clock themselves.
 package protocol SystemClock: Sendable {
     func now() -> Moment
 
-    /// Returns at the deadline, or at once when it has passed; time asleep counts (CLOCK_BOOTTIME).
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// Returns at the deadline, or at once if it has passed; time asleep counts (CLOCK_BOOTTIME).
+    /// - Throws: `CancellationError` if the waiting task is cancelled.
     func sleep(until deadline: BootInstant) async throws
 }

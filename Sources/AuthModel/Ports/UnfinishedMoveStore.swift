@@ -1,11 +1,11 @@
-/// Where an unfinished move outlives a run.
+/// Stores an unfinished move across runs.
 package protocol UnfinishedMoveStore: Sendable {
     func load() async -> UnfinishedMove?
-    /// It is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
+    /// The move is on disk when this returns, even if the task is cancelled; `nil`: nothing is left to do.
     func save(_ move: UnfinishedMove?) async throws(StoreError)
 }
 
-/// Where there is no place for one: no session was ever moved.
+/// For an agent that never moves sessions.
 package struct NoUnfinishedMoveStore: UnfinishedMoveStore {
     package init() {}
 

@@ -1,18 +1,18 @@
 package import AuthWire
 
-/// Where an error body keeps its words. A body that is a plain string is its own message.
+/// Where an error body contains its message. A body that is a plain string is its own message.
 package struct ErrorMap: Sendable, Equatable {
-    /// Tried in this order.
+    /// In the order in which they are tried.
     package var message: [JSONPointer]
     package var code: JSONPointer?
-    /// What the provider's own codes mean, where its status does not say so.
+    /// The meaning of the provider's own codes, if the status does not say it.
     package var kinds: [String: ErrorKind]
-    /// A list of messages, for a person to read one by one.
+    /// A list of messages, such as one for each field.
     package var details: JSONPointer?
-    /// In an answer of 2xx: an error unless this member has this value (backend B).
+    /// A response of 2xx is an error unless this member has this value (backend B).
     package var envelope: Envelope?
 
-    /// The kinds that a code can be given. `sign_in_required` says that the access token is not accepted, as a 401 does.
+    /// The kinds that a code can be mapped to. `sign_in_required` means that the access token is not accepted, as with a 401.
     package static let codeKinds: [ErrorKind] = [
         .conflict, .forbidden, .notFound, .providerError, .rateLimited, .refused, .signInRequired, .timeout, .tooLarge,
         .validation,
@@ -21,7 +21,7 @@ package struct ErrorMap: Sendable, Equatable {
     package struct Envelope: Sendable, Equatable {
         package var pointer: JSONPointer
         package var success: JSON
-        /// Where the envelope keeps the HTTP status it means.
+        /// The HTTP status inside the envelope.
         package var status: JSONPointer?
 
         package init(pointer: JSONPointer, success: JSON, status: JSONPointer? = nil) {

@@ -1,8 +1,8 @@
 import AuthWire
 
-/// What an answer must be like before anything is sent.
+/// A rule that an answer must satisfy before anything is sent.
 package enum FieldRule: Sendable, Equatable {
-    /// In characters as a person counts them.
+    /// Characters as users count them.
     case minimumLength(Int)
     case lowercaseLetter
     case uppercaseLetter
@@ -10,7 +10,7 @@ package enum FieldRule: Sendable, Equatable {
     case oneOf(String)
     case email
     case digits(count: Int)
-    /// A JSON Web Token with a subject, of one of these issuers where some are named (OpenID Connect Core §2).
+    /// A JSON Web Token with a subject, from one of these issuers if any are named (OpenID Connect Core §2).
     case idToken(issuers: [String])
 
     package func isSatisfied(by text: String) -> Bool {
@@ -26,7 +26,7 @@ package enum FieldRule: Sendable, Equatable {
         }
     }
 
-    /// For a person who is about to answer.
+    /// For the user, before they answer.
     package var requirement: String {
         switch self {
         case .minimumLength(let length): length == 1 ? "at least 1 character" : "at least \(length) characters"

@@ -1,23 +1,23 @@
 package import AuthWire
 
-/// What a provider's answer brought. A member that it did not tell is `nil`, and the session keeps its own.
+/// The content of a provider's response. A member that was not in it is `nil`, and the session keeps its own.
 package struct Grant: Sendable, Equatable {
     package var accessToken: Secret?
     package var tokenType: String?
     package var refreshToken: Secret?
-    /// Who signed in, as the authorization server has it (OpenID Connect Core 1.0 §2); unchecked.
+    /// OpenID Connect Core 1.0 §2; unchecked.
     package var idToken: Secret?
-    /// What was granted, where the answer says so (RFC 6749 §5.1).
+    /// The granted scopes, if the response lists them (RFC 6749 §5.1).
     package var scopes: [String]?
     /// When the request was sent.
     package var issuedAt: WallTime
     package var expiresAt: WallTime?
     package var user: UserSummary?
     package var rawUser: JSON?
-    /// When the refresh token ends, where the answer tells.
+    /// When the refresh token ends, if the response says so.
     package var refreshEndsAt: WallTime?
     package var needsPassword: Bool?
-    /// The provider's own words to the person.
+    /// The provider's message to the user.
     package var message: String?
 
     package init(

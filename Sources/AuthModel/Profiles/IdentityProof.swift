@@ -1,13 +1,13 @@
 package import AuthWire
 
-/// Another provider, where a person proves who they are: its ID token is the answer to a field of a sign-in.
+/// Another provider where users prove their identity: its ID token is the answer to a field of a sign-in.
 package struct IdentityProof: Sendable {
-    /// What takes the ID token.
+    /// The field for the ID token.
     package let field: String
-    /// One of OpenID Connect.
+    /// A profile of OpenID Connect.
     package let profile: ProviderProfile
 
-    /// - Returns: `nil` where no provider of the catalog issues what the method takes: then a person hands a token in.
+    /// - Returns: `nil` if no provider of the catalog issues what the method accepts: the user then enters a token.
     package init?(for method: SignInMethod, in catalog: ProfileCatalog) {
         guard method.challenge == nil,
             let field = method.fields.first(where: { $0.kind == FieldKind.idToken && !$0.optional })
@@ -19,7 +19,7 @@ package struct IdentityProof: Sendable {
         self.profile = profile
     }
 
-    /// What that provider asks of us, rather than of the person.
+    /// The fields that identify the client, not the user, to that provider.
     package var fields: [StepField] { profile.oauth?.clientFields ?? [] }
 }
 

@@ -1,9 +1,8 @@
 import AuthWire
 
-/// What a JSON Web Token says of itself, read without checking its signature: it is the provider that trusts it, not us
-/// (RFC 7519 §4.1).
+/// The claims of a JSON Web Token, read without checking its signature: the provider trusts it, we do not (RFC 7519 §4.1).
 package enum JWTClaims {
-    /// A token that is longer was not made to travel in a header.
+    /// A longer token was not made for a header.
     private static let longest = 64 << 10
 
     /// `exp`, §4.1.4.
@@ -12,10 +11,10 @@ package enum JWTClaims {
     /// `iat`, §4.1.6.
     package static func issuedAt(of token: Secret) -> WallTime? { date("iat", of: token) }
 
-    /// Those of a person that an ID token may tell as texts (OpenID Connect Core §5.1).
+    /// Text claims about the user that an ID token may contain (OpenID Connect Core §5.1).
     package static let person = ["sub", "iss", "email", "name", "given_name", "family_name", "picture"]
 
-    /// Those of ``person`` that are there and no empty texts.
+    /// Those of ``person`` that are present and not empty.
     package static func texts(of token: Secret) -> [String: String] {
         guard let claims = claims(of: token) else { return [:] }
         var texts: [String: String] = [:]
@@ -39,7 +38,7 @@ package enum JWTClaims {
         return try? JSON(parsing: payload, values: Limits.jsonValues)
     }
 
-    /// Strictly RFC 4648 §5 without padding: no other letter, no impossible length, no bits left over.
+    /// Strictly RFC 4648 §5 without padding: no other characters, no impossible length, no leftover bits.
     static func base64URL(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count % 4 != 1 else { return nil }
         var bytes: [UInt8] = []

@@ -1,14 +1,14 @@
 package import AuthWire
 
 extension ProviderProfile {
-    /// One line for `provider.list`.
+    /// For `provider.list`.
     package var summary: ProviderSummary {
         ProviderSummary(
             name: name, title: title, environments: environments.map(\.name), methods: signIn.map(\.name),
             source: source)
     }
 
-    /// All of it that a client may use, for `provider.show`.
+    /// What clients may see, for `provider.show`.
     package var detail: ProviderDetail {
         ProviderDetail(
             name: name, title: title,

@@ -1,8 +1,8 @@
-/// A provider as data: where it is, how requests are built, where answers keep what matters.
+/// A provider as data: where it is, how requests are built, and where responses contain what is needed.
 ///
-/// Read from TOML by `AuthProviders`; carried out by ``ProviderExchange``.
+/// Read from TOML by `AuthProviders`; used by ``ProviderExchange``.
 package struct ProviderProfile: Sendable, Equatable {
-    /// `[a-z0-9][a-z0-9._-]{0,63}`; also the default name of a session at it.
+    /// `[a-z0-9][a-z0-9._-]{0,63}`; also the default name of its session.
     package var name: String
     package var title: String
     /// "bundled", or the path of the file.
@@ -10,26 +10,24 @@ package struct ProviderProfile: Sendable, Equatable {
     package var environments: [ProviderEnvironment]
     package var defaultEnvironment: String
     package var allowInsecureHTTP: Bool
-    /// Sent with every request, templates allowed.
+    /// Sent with every request; may contain placeholders.
     package var headers: [TemplateField]
-    /// By name ("password", "register"); the first listed is the default.
+    /// The first one is the default.
     package var signIn: [SignInMethod]
-    /// What can be done about the account's password.
+    /// Requests about the account's password.
     package var password: [PasswordAction: SignInMethod]
-    /// Where sign-in and renewal answers keep what matters, unless a method or the renewal says otherwise.
+    /// How sign-in and renewal responses are read, unless a method or the renewal overrides it.
     package var reply: ResponseMap
     package var errors: ErrorMap
     package var user: UserMap
     package var renewal: Renewal
-    /// Asks the provider whether the token is still good. `nil`: told from the token's own end.
+    /// Asks the provider whether the token is valid. `nil`: the token's expiry decides.
     package var validation: RequestTemplate?
-    /// Fetches the user.
     package var userRequest: UserRequest?
-    /// Changes the user.
     package var userUpdate: UserUpdateRequest?
-    /// Tells the provider of a sign-out. `nil`: sign-out is local.
+    /// Reports a sign-out to the provider. `nil`: sign-out is local.
     package var signOut: RequestTemplate?
-    /// Where signing in and renewal are OAuth's; then ``reply``, ``validation`` and ``signOut`` say nothing.
+    /// If set, OAuth defines sign-in and renewal, and ``reply``, ``validation`` and ``signOut`` are not used.
     package var oauth: OAuthProfile?
     /// Calls of its API, in the order of the file.
     package var endpoints: [Endpoint]
@@ -68,10 +66,10 @@ package struct ProviderProfile: Sendable, Equatable {
     }
 }
 
-/// One of the places where a provider runs.
+/// A deployment of a provider.
 package struct ProviderEnvironment: Sendable, Equatable {
     package var name: String
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     package var baseURL: String
 
     package init(name: String, baseURL: String) {

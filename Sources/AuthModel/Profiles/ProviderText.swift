@@ -1,15 +1,15 @@
 import AuthWire
 
-/// A provider's own words, made harmless to show: bounded, on one line, without control characters or marks that turn
-/// the direction of what follows.
+/// Makes a provider's text safe to show: bounded, on one line, without control characters or marks that change the direction
+/// of text.
 package enum ProviderText {
-    /// Of one message, in Unicode scalars: several sentences, and no page.
+    /// Unicode scalars of one message: several sentences, but not a page.
     static let longest = 500
 
-    /// Of a list of messages: a form has fewer fields.
+    /// Messages of a list: a form has fewer fields.
     static let maxDetails = 32
 
-    /// `nil` when nothing visible is left.
+    /// `nil` if nothing visible is left.
     package static func clean(_ text: String) -> String? {
         var cleaned = ""
         var count = 0
@@ -28,7 +28,7 @@ package enum ProviderText {
         return cleaned.isEmpty ? nil : cleaned
     }
 
-    /// What is not shown as it is, and what each font shows in its own way.
+    /// Characters that are invisible, or that each font shows in its own way.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         VisibleText.isHidden(scalar) || scalar.properties.generalCategory == .privateUse
     }

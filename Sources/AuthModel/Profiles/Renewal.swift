@@ -1,24 +1,24 @@
 /// What renews a session.
 package struct Renewal: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
-        /// A request that brings a new token.
+        /// A request that returns a new token.
         case refresh
-        /// A request that asks whether the session is good, and may bring a later end.
+        /// A request that checks the session, and may prolong it.
         case validate
-        /// The remembered sign-in, made again; nothing where none is remembered.
+        /// The remembered sign-in, repeated; nothing if none is remembered.
         case signIn = "sign-in"
-        /// Nothing: the session ends with its token.
+        /// The session ends with its token.
         case none
     }
 
     package var kind: Kind
     package var request: RequestTemplate?
     package var reply: ResponseMap?
-    /// Statuses that end the session. Everything else is tried again.
+    /// Statuses that end the session. Any other status is tried again.
     package var finalStatuses: Set<Int>
-    /// Error codes (``ErrorMap/code``) that end it, `invalid_grant` for one, unless the status is 429 or 5xx.
+    /// Error codes (``ErrorMap/code``) that end it, such as `invalid_grant`, unless the status is 429 or 5xx.
     package var finalCodes: Set<String>
-    /// Of kind ``Kind/signIn``: the method that is made again; `nil` for the profile's first.
+    /// For ``Kind/signIn``: the method to repeat; `nil` for the profile's first.
     package var method: String?
 
     package init(

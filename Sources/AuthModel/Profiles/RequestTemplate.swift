@@ -1,15 +1,15 @@
 package import AuthWire
 
-/// A request with places to fill in.
+/// A request with placeholders.
 package struct RequestTemplate: Sendable, Equatable {
     package var method: String
-    /// Joined to the environment's base URL; placeholders are percent-encoded.
+    /// Appended to the environment's base URL; values are percent-encoded.
     package var path: Template
     package var query: [TemplateField]
     package var headers: [TemplateField]
     /// `Authorization: Bearer` with the session's access token.
     package var bearer: Bool
-    /// A JSON body; strings in it may hold placeholders, and a member whose placeholder has no value is left out.
+    /// JSON; its strings may contain placeholders, and a member whose placeholder has no value is left out.
     package var body: BodyTemplate?
 
     package init(
@@ -25,7 +25,7 @@ package struct RequestTemplate: Sendable, Equatable {
     }
 }
 
-/// A header field or a part of a query, left out when a placeholder of its value has none.
+/// A header field or query parameter, left out if a placeholder has no value.
 package struct TemplateField: Sendable, Equatable {
     package var name: String
     package var value: Template
@@ -36,7 +36,7 @@ package struct TemplateField: Sendable, Equatable {
     }
 }
 
-/// A JSON value in whose strings placeholders are filled in.
+/// A JSON value whose strings may contain placeholders.
 package indirect enum BodyTemplate: Sendable, Equatable {
     case object([(name: String, value: BodyTemplate)])
     case array([BodyTemplate])
@@ -56,14 +56,14 @@ package indirect enum BodyTemplate: Sendable, Equatable {
 }
 
 extension RequestTemplate {
-    /// Every placeholder of it, in no order of meaning; one may come twice.
+    /// All placeholders, in no particular order; one may occur twice.
     package var placeholders: [String] {
         path.placeholders + query.flatMap(\.value.placeholders) + headers.flatMap(\.value.placeholders)
             + (body?.placeholders ?? [])
     }
 
-    /// Whether a request may be sent again although the first may have been carried out: by its method (RFC 9110
-    /// §9.2.2), or because it carries an `Idempotency-Key`, by which the provider knows it again.
+    /// Whether a request may be repeated after it may have been carried out: because of its method (RFC 9110 §9.2.2), or
+    /// because its `Idempotency-Key` identifies it.
     package static func mayRepeat(method: String, headers: [String]) -> Bool {
         ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"].contains(method)
             || headers.contains { $0.lowercased() == "idempotency-key" }

@@ -1,15 +1,15 @@
 package import AuthWire
 
-/// Where an answer keeps what a session is made of (JSON Pointers, RFC 6901).
+/// Where a response contains tokens and user (JSON Pointers, RFC 6901).
 package struct ResponseMap: Sendable, Equatable {
     package var accessToken: JSONPointer?
     package var tokenType: JSONPointer?
     package var refreshToken: JSONPointer?
-    /// A lifetime in seconds, counted from when the request was sent.
+    /// Lifetime in seconds from when the request was sent.
     package var expiresIn: JSONPointer?
-    /// An end: Unix seconds, or a date (RFC 3339, a zone id in brackets allowed, RFC 9557).
+    /// Expiry: Unix seconds, or a date (RFC 3339; a zone ID in brackets is allowed, RFC 9557).
     package var expiresAt: JSONPointer?
-    /// When neither is there, the access token's own `exp` (RFC 7519 §4.1.4), read without checking a signature.
+    /// If neither is present: the access token's own `exp` (RFC 7519 §4.1.4), read without checking its signature.
     package var expiresFromJWT: Bool
     package var user: JSONPointer?
     package var needsPassword: JSONPointer?
@@ -29,7 +29,7 @@ package struct ResponseMap: Sendable, Equatable {
         self.needsPassword = needsPassword
     }
 
-    /// This map, with what the other one says in its place.
+    /// This map, with the values that the other one sets.
     package func overridden(by other: ResponseMap?) -> ResponseMap {
         guard let other else { return self }
         return ResponseMap(

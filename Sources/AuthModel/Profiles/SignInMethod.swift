@@ -1,23 +1,23 @@
 package import AuthWire
 
-/// One way to sign in, or another thing that a person does with the account's password: what is asked, and what is sent.
+/// A way to sign in, or a request about the account's password: its fields and its requests.
 package struct SignInMethod: Sendable, Equatable {
     package var name: String
     package var label: String
     package var fields: [StepField]
-    /// By a field's name: what its answer must be like before anything is sent.
+    /// Rules that answers must satisfy before anything is sent, by field.
     package var rules: [String: [FieldRule]]
-    /// What has the provider send a person something that only they can know then.
+    /// Makes the provider send the user a code.
     package var challenge: Challenge?
-    /// Sent before ``request``, which may turn out not to be needed.
+    /// Sent before ``request``, which may turn out to be unnecessary.
     package var first: FirstRequest?
-    /// `nil` where ``flow`` says what is sent.
+    /// `nil` if ``flow`` defines the requests.
     package var request: RequestTemplate?
-    /// How OAuth signs in, where it does.
+    /// For sign-in with OAuth.
     package var flow: OAuthFlow?
-    /// Overrides the profile's own map where it says something.
+    /// Overrides the profile's own map.
     package var reply: ResponseMap?
-    /// Whether the account lacks a password afterwards; `nil`: whoever signs in this way may have one or not.
+    /// Whether the account has no password afterwards; `nil` if it depends on the user.
     package var needsPassword: Bool?
 
     package init(
@@ -38,23 +38,22 @@ package struct SignInMethod: Sendable, Equatable {
         self.needsPassword = needsPassword
     }
 
-    /// The field of the account's new password, where there is one.
     package var newPasswordField: StepField? { fields.first { $0.kind == FieldKind.newPassword } }
 }
 
-/// A code by e-mail, for one: a request has it sent, and a field takes it.
+/// A code, for example by e-mail: one request sends it, and a field accepts it.
 package struct Challenge: Sendable, Equatable {
-    /// The field that takes what was sent; it and those after it that the request does not use are asked afterwards.
+    /// The field for the code. This field, and later ones that the request does not use, are requested after the challenge.
     package var field: String
     package var request: RequestTemplate
-    /// Where it goes, for the person; `nil` where no field tells.
+    /// The destination, shown to the user; `nil` if no field has it.
     package var sentTo: Template?
-    /// How long it is good, where the provider's word on that is known.
+    /// How long it is valid, if that is known.
     package var lifetime: Duration?
-    /// How long a person waits before asking for another.
+    /// How long the user waits before requesting another one.
     package var pause: Duration
 
-    /// For providers that say nothing: what most of them ask for.
+    /// If the provider does not say; most require this.
     package static let usualPause = Duration.seconds(30)
 
     package init(
@@ -69,8 +68,8 @@ package struct Challenge: Sendable, Equatable {
     }
 }
 
-/// Sent before a sign-in's own request. An answer with a token is the sign-in; after one without, and after those that
-/// say "is there already", the sign-in's request follows.
+/// Sent before a sign-in's own request. A response with a token completes the sign-in. After a response without one, and after
+/// the statuses for an existing account, the sign-in's request follows.
 package struct FirstRequest: Sendable, Equatable {
     package var request: RequestTemplate
     package var existingStatuses: Set<Int>
@@ -81,18 +80,18 @@ package struct FirstRequest: Sendable, Equatable {
     }
 }
 
-/// What can be done about a password, by the names that profiles and the protocol have for it.
+/// Requests about a password, with their names in profiles and the protocol.
 package enum PasswordAction: String, Sendable, CaseIterable {
     case set
     case change
     case requestReset = "request_reset"
     case reset
 
-    /// Whether it is done with a session's token; the others are for people who cannot sign in.
+    /// Whether it requires a session's token; the others are for users who cannot sign in.
     package var needsSession: Bool { self == .set || self == .change }
 }
 
-/// The kinds of fields that mean something here; clients see them as text.
+/// The kinds of fields with a meaning here; clients show them as text.
 package enum FieldKind {
     package static let text = "text"
     package static let email = "email"

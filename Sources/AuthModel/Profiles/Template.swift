@@ -1,4 +1,4 @@
-/// A text with places to fill in: `{name}`, `{user.id}`; `{{` and `}}` stand for the braces themselves.
+/// A text with placeholders: `{name}`, `{user.id}`; `{{` and `}}` are literal braces.
 package struct Template: Sendable, Equatable {
     private enum Part: Sendable, Equatable {
         case literal(String)
@@ -7,8 +7,8 @@ package struct Template: Sendable, Equatable {
 
     private var parts: [Part]
 
-    /// - Throws: for a brace without its partner, or between braces what is no name (letters, digits, `_`, with at most
-    ///   one dot, beginning with a letter).
+    /// - Throws: if a brace has no partner, or a placeholder is not a name (letters, digits, `_`, at most one dot, beginning
+    ///   with a letter).
     package init(parsing text: String) throws(TemplateError) {
         parts = []
         var literal = ""
@@ -35,12 +35,12 @@ package struct Template: Sendable, Equatable {
         if !literal.isEmpty { parts.append(.literal(literal)) }
     }
 
-    /// The text as it is, without places to fill in.
+    /// A literal text.
     package init(literal text: String) {
         parts = text.isEmpty ? [] : [.literal(text)]
     }
 
-    /// As it is written, with the braces of its places.
+    /// As it is written in a profile.
     package var text: String {
         parts.map { part in
             switch part {
@@ -51,24 +51,24 @@ package struct Template: Sendable, Equatable {
         }.joined()
     }
 
-    /// The name of the one place that is all there is.
+    /// The name of the placeholder, if the text is nothing else.
     package var solePlaceholder: String? {
         guard parts.count == 1, case .placeholder(let name) = parts[0] else { return nil }
         return name
     }
 
-    /// In the order they stand.
+    /// In their order.
     package var placeholders: [String] {
         parts.compactMap { if case .placeholder(let name) = $0 { name } else { nil } }
     }
 
-    /// What is written between the places.
+    /// The text between placeholders.
     package var literals: [String] {
         parts.compactMap { if case .literal(let text) = $0 { text } else { nil } }
     }
 
-    /// The text with its places filled in; `nil` when one of them has no value.
-    /// - Parameter escaping: applied to the values, never to what the template itself says.
+    /// The text with all values; `nil` if one is missing.
+    /// - Parameter escaping: applied to values, never to literals.
     package func fill(_ values: TemplateValues, escaping: (String) -> String = { $0 }) -> String? {
         var text = ""
         for part in parts {
@@ -92,7 +92,6 @@ package struct Template: Sendable, Equatable {
     }
 }
 
-/// Why a text is no template.
 package struct TemplateError: Error, Sendable, Equatable {
     package let reason: String
 }

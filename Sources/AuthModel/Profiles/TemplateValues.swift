@@ -1,8 +1,8 @@
 package import AuthWire
 
-/// What the places of a template may be filled with. An empty text is no value.
+/// Values for the placeholders of a template. An empty text counts as no value.
 package struct TemplateValues: Sendable {
-    /// The names that a session gives, as far as its provider tells them.
+    /// Names whose values come from the session, as far as its provider reports them.
     package enum Name {
         package static let environment = "environment"
         package static let accessToken = "access_token"
@@ -13,29 +13,29 @@ package struct TemplateValues: Sendable {
     }
 
     private var values: [String: Secret] = [:]
-    /// Values that are JSON of another kind than text, where they stand alone in a body.
+    /// JSON values that are not strings, used if they are a whole value of a body.
     private var typed: [String: JSON] = [:]
-    /// Values that may hold a slash in a path: arguments of the type `path`, and what the provider itself gave.
+    /// Values that may contain a slash in a path: arguments of type `path`, and what the provider itself issued.
     private var withSlashes: Set<String> = []
 
-    /// What the access token is bound to, if to anything.
+    /// The key that the access token is bound to.
     package private(set) var proofKey: Secret?
 
     package subscript(name: String) -> Secret? { values[name] }
 
-    /// At sign-in: what a person gave.
+    /// For a sign-in.
     package init(environment: String, fields: [String: Secret], method: SignInMethod) {
         addFields(fields, method)
         set(Name.environment, Secret(environment))
     }
 
-    /// With a session: what a person gave, and what the session knows.
+    /// For a request with a session and answers of the user.
     package init(_ record: SessionRecord, fields: [String: Secret], method: SignInMethod) {
         self.init(record)
         addFields(fields, method)
     }
 
-    /// Later: what the session knows.
+    /// For a request with a session.
     package init(_ record: SessionRecord) {
         set(Name.environment, Secret(record.environment))
         set(Name.accessToken, record.tokens.accessToken)
@@ -47,12 +47,12 @@ package struct TemplateValues: Sendable {
         withSlashes = [Name.userID, Name.userEmail, Name.userName]
     }
 
-    /// The same text for every name, to see what a template comes to.
+    /// The same text for every name, to see what a template produces.
     package init(standIn text: String, for names: [String]) {
         for name in names { set(name, Secret(text)) }
     }
 
-    /// An empty answer is none: then what the field begins with. An ID token gives its claims too, as `{field.claim}`.
+    /// An empty answer is replaced by the field's initial value. An ID token also provides its claims, as `{field.claim}`.
     private mutating func addFields(_ fields: [String: Secret], _ method: SignInMethod) {
         for field in method.fields {
             let given = fields[field.name].flatMap { $0.isEmpty ? nil : $0 }
@@ -63,17 +63,17 @@ package struct TemplateValues: Sendable {
         }
     }
 
-    /// What a caller gives: JSON of its own kind in a body, its text everywhere else.
+    /// An argument: JSON of its own type in a body, its text everywhere else.
     package mutating func assign(_ name: String, _ value: JSON, isPath: Bool = false) {
         typed[name] = value
         if isPath { withSlashes.insert(name) }
         set(name, Secret(value.stringValue ?? value.text()))
     }
 
-    /// Whether the value may hold a slash if it is part of a path.
+    /// Whether the value may contain a slash as part of a path.
     func mayHoldSlash(_ name: String) -> Bool { withSlashes.contains(name) }
 
-    /// `nil` where there is only a text.
+    /// `nil` if the value is text.
     package func json(_ name: String) -> JSON? { typed[name] }
 
     private mutating func set(_ name: String, _ value: Secret?) {

@@ -1,18 +1,18 @@
 import AuthWire
 
-/// When an access token ends, from the three ways in which providers tell it.
+/// Reads when an access token ends, in the three ways in which providers report it.
 ///
-/// What cannot be read counts as not told: throwing an answer away for its date could lose a rotated refresh token.
+/// An unreadable date counts as missing: rejecting the response for it could lose a rotated refresh token.
 enum TokenLifetimeDecoder {
-    /// Unix seconds from 1970 to 9999: what any calendar can show.
+    /// Unix seconds from 1970 to 9999.
     static let dates = 0.0...253_402_300_799
 
-    /// A number above this many seconds (the year 5138) is in milliseconds, as JavaScript counts.
+    /// A number above this (the year 5138 in seconds) is in milliseconds, as in JavaScript.
     private static let millisecondsFrom = 1e11
 
-    /// The lifetime first, as it does not depend on the provider's clock; then the date; then the token itself.
+    /// The lifetime first, because it does not depend on the provider's clock; then the date; then the token itself.
     ///
-    /// - Parameter skew: how far the provider's clock is ahead: its dates are by that one.
+    /// - Parameter skew: how far the provider's clock is ahead; its dates use that clock.
     static func end(
         in reply: JSON, map: ResponseMap, token: Secret?, sentAt: WallTime, skew: Duration = .zero
     ) -> WallTime? {
@@ -21,7 +21,7 @@ enum TokenLifetimeDecoder {
         return map.expiresFromJWT ? token.flatMap(JWTClaims.expiry).map { $0 + (.zero - skew) } : nil
     }
 
-    /// A number of seconds or the same as text; one that is over counts as ended when it was asked for.
+    /// Seconds as a number or string; a negative number means that it ended when it was requested.
     private static func end(after value: JSON, from sentAt: WallTime) -> WallTime? {
         guard let seconds = number(value) else { return nil }
         return WallTime(unixSeconds: min(sentAt.unixSeconds + max(0, seconds), dates.upperBound))

@@ -1,7 +1,7 @@
 package import AuthWire
 
 extension UserMap {
-    /// The part of a user object that every provider has; a member that is not there, or is no text, stays `nil`.
+    /// The common part of a user object; a member that is missing or is not a text stays `nil`.
     package func summary(of user: JSON) -> UserSummary {
         UserSummary(
             id: id.lazy.compactMap { Self.identifier($0.find(in: user)) }.first,
@@ -9,8 +9,8 @@ extension UserMap {
             name: name.lazy.compactMap { Self.joined($0, user) }.first, verified: verified?.find(in: user)?.boolValue)
     }
 
-    /// A text, without the space around it, or a whole number. A text that is not what it looks like is refused, because
-    /// the provider receives it again.
+    /// A text without surrounding whitespace, or a whole number. A text with hidden characters is refused, because the provider
+    /// receives it again.
     private static func identifier(_ value: JSON?) -> String? {
         if let number = value?.integerValue { return String(number) }
         if case .unsigned(let number) = value { return String(number) }

@@ -1,11 +1,11 @@
 package import AuthWire
 
-/// The common user, each member by pointers into the user object; several are joined by a space, trimmed.
+/// Where a user object contains the common user; several values are joined with a space.
 package struct UserMap: Sendable, Equatable {
-    /// The first that gives one is taken.
+    /// The first one with a value is used.
     package var id: [JSONPointer]
     package var email: JSONPointer?
-    /// Each inner list is one way to tell it: its parts joined. The first way that gives a text is taken.
+    /// Alternatives: each inner list is joined, and the first one with a text is used.
     package var name: [[JSONPointer]]
     package var verified: JSONPointer?
 
@@ -19,10 +19,10 @@ package struct UserMap: Sendable, Equatable {
     }
 }
 
-/// How the user is fetched, and where the answer keeps it.
+/// How to fetch the user, and where the response contains it.
 package struct UserRequest: Sendable, Equatable {
     package var request: RequestTemplate
-    /// Where the answer keeps the user object. Of several, the first is taken whose object has an id or an address.
+    /// Where the response contains the user. If there are several, the first one with an ID or address is used.
     package var user: [JSONPointer]
 
     package init(request: RequestTemplate, user: [JSONPointer]) {
@@ -31,12 +31,12 @@ package struct UserRequest: Sendable, Equatable {
     }
 }
 
-/// How the user is changed: the members that are given are added to the request's body.
+/// How to change the user: the given members are added to the request's body.
 package struct UserUpdateRequest: Sendable, Equatable {
     package var request: RequestTemplate
-    /// What may be given, as the provider names it.
+    /// The members that may be changed, with the provider's names.
     package var fields: [String]
-    /// Where the answer keeps the user object as it is now, as in ``UserRequest``; empty if the answer does not have it.
+    /// Where the response contains the changed user, as in ``UserRequest``; empty if it does not.
     package var user: [JSONPointer]
 
     package init(request: RequestTemplate, fields: [String], user: [JSONPointer]) {

@@ -1,8 +1,8 @@
 package import AuthWire
 
-/// One thing that only a person can do something about, in words for them. It holds names, and nothing secret.
+/// Something that requires action by the user. It contains names, and nothing secret.
 package struct Notice: Sendable, Hashable {
-    /// What it is about; of each there is one notice at most.
+    /// There is at most one notice for each subject.
     package enum Subject: Sendable, Hashable {
         case session(SessionName)
         case keyring
@@ -20,7 +20,7 @@ package struct Notice: Sendable, Hashable {
     package let message: String
     /// What to type.
     package let command: String?
-    /// What the notice's own button, or a click on it, does.
+    /// The label of the notice's button.
     package let action: String
 
     package var session: SessionName? {
@@ -62,7 +62,7 @@ extension Notice {
         command: nil,
         action: "Unlock")
 
-    /// Who has the passphrase gives it to `authc`, never to the desktop.
+    /// The passphrase is entered in `authc`, never on the desktop.
     package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
         message: "A program waits for a session that a passphrase has sealed. In a terminal: authc unlock",

@@ -1,12 +1,12 @@
 package import AuthWire
 
-/// A write that waits, as far as it need be known while it waits: what is sent stays in the store.
+/// A queued write, as far as it is known while it waits: the request itself stays in the store.
 package struct OutboxEntry: Sendable, Equatable {
-    /// The account in whose name it is sent, and in nobody else's.
+    /// The account that it is sent for.
     package struct Owner: Sendable, Equatable {
         package var provider: String
         package var environment: String
-        /// Where the provider tells it.
+        /// `nil` if the provider does not report it.
         package var userID: String?
 
         package init(provider: String, environment: String, userID: String? = nil) {
@@ -23,15 +23,15 @@ package struct OutboxEntry: Sendable, Equatable {
     package let id: String
     package let session: SessionName
     package let owner: Owner
-    /// The sign-in that it was made for, and is sent with; `nil` for an entry of an older authd.
+    /// The sign-in that it belongs to; `nil` for an entry of an older authd.
     package let signIn: SignInID?
-    /// For people.
+    /// For users.
     package let title: String
     package let idempotencyKey: String
-    /// Between the parts of a form, so that each try sends the same bytes; `nil` for an entry of an older authd.
+    /// Of a multipart body, so that each try sends the same bytes; `nil` for an entry of an older authd.
     package let boundary: String?
     package let queuedAt: WallTime
-    /// The provider's final no.
+    /// The provider's final refusal.
     package var finalRefusal: AgentError?
 
     package init(
@@ -50,7 +50,7 @@ package struct OutboxEntry: Sendable, Equatable {
     }
 }
 
-/// What is sent, as its caller asked for it.
+/// The request, as the caller made it.
 package enum OutboxRequest: Sendable, Equatable {
     case request(APIRequest)
     case call(APICall)
@@ -74,7 +74,7 @@ package enum OutboxRequest: Sendable, Equatable {
         }
     }
 
-    /// Without a query, which may say more than a list should show.
+    /// Without the query, which may contain more than a list should show.
     package var title: String {
         switch self {
         case .request(let params): params.method + " " + params.path.prefix { $0 != "?" }

@@ -1,21 +1,21 @@
-/// How new each part of a record is, so that two records of one sign-in can be merged.
+/// The version of each part of a record, so that two records of one sign-in can be merged.
 ///
 /// The parts change independently: another program may renew the tokens while the user is changed here.
 package struct RecordVersion: Sendable, Equatable {
     package let signIn: SignInID
-    /// How often the provider has issued tokens for this session, or prolonged them.
+    /// Counts the tokens that the provider has issued or prolonged for this session.
     package let generation: UInt64
-    /// How often the dates of its tokens were corrected because the clock was set.
+    /// Counts the corrections of its tokens' dates after clock changes.
     package let corrections: UInt64
-    /// How often the rest has changed: the user, the default, the remembered sign-in.
+    /// Counts changes of the rest: the user, the default, the remembered sign-in.
     package let revision: UInt64
 
-    /// Whether no part of the other is newer. It says nothing about another sign-in.
+    /// Whether no part of the other is newer, for the same sign-in.
     package func covers(_ other: RecordVersion) -> Bool {
         signIn == other.signIn && hasTokens(of: other) && revision >= other.revision
     }
 
-    /// Whether the tokens are those of the other version, or newer ones.
+    /// Whether the tokens are at least as new as those of the other version.
     package func hasTokens(of other: RecordVersion) -> Bool {
         (generation, corrections) >= (other.generation, other.corrections)
     }
@@ -29,9 +29,9 @@ extension SessionRecord {
         RecordVersion(signIn: signIn, generation: generation, corrections: corrections, revision: revision)
     }
 
-    /// The newer of each part of two records of one sign-in: of the tokens, and of all that users change.
+    /// The newer of each part of two records of one sign-in: of the tokens, and of the user data.
     ///
-    /// If neither part is newer, it is the other record's: that is the one in the store, which everybody sees.
+    /// If neither part is newer, the other record's is used: it is the one in the store.
     package func merged(with other: SessionRecord) -> SessionRecord {
         var merged = self
         if !hasNewerTokens(than: other) { merged.adoptTokens(from: other) }
@@ -39,9 +39,9 @@ extension SessionRecord {
         return merged
     }
 
-    /// Whether a write of this record may replace that one, which the store holds: nothing newer is lost.
+    /// Whether this record may replace the stored one: nothing newer is lost.
     ///
-    /// - Parameter replacesOther: also a record of another sign-in, as that is an earlier one.
+    /// - Parameter replacesOther: also a record of another sign-in, which is an earlier one.
     package func mayReplace(_ stored: SessionRecord, replacesOther: Bool) -> Bool {
         guard stored.signIn == signIn else { return replacesOther }
         return stored == self
@@ -49,13 +49,13 @@ extension SessionRecord {
                 && (revision > stored.revision || hasSameUserData(as: stored))
     }
 
-    /// Of two records of one sign-in, whether this one has the newer tokens.
+    /// Whether this record of the same sign-in has the newer tokens.
     package func hasNewerTokens(than other: SessionRecord) -> Bool {
         let (mine, theirs) = ((generation, corrections), (other.generation, other.corrections))
         return mine == theirs ? tokens.issuedAt > other.tokens.issuedAt : mine > theirs
     }
 
-    /// Makes both parts newer than those of the other record, whatever sign-in it has.
+    /// Makes both parts newer than those of the other record, even if its sign-in differs.
     package mutating func raise(above other: SessionRecord) {
         raiseTokens(above: other)
         revision = max(revision, other.revision + 1)
@@ -64,7 +64,7 @@ extension SessionRecord {
     /// Makes the tokens newer than those of the other record.
     package mutating func raiseTokens(above other: SessionRecord) {
         generation = max(generation, other.generation + 1)
-        // So that ``RecordVersion/number`` grows, too.
+        // So that ``RecordVersion/number`` grows too.
         corrections = max(corrections, other.corrections)
     }
 
@@ -74,7 +74,7 @@ extension SessionRecord {
         corrections = other.corrections
     }
 
-    /// All that users change.
+    /// Everything that users change.
     package mutating func adoptUserData(from other: SessionRecord) {
         user = other.user
         rawUser = other.rawUser
@@ -83,7 +83,7 @@ extension SessionRecord {
         remembered = other.remembered
         defaultSince = other.defaultSince
         isDefaultImplied = other.isDefaultImplied
-        // An older authd leaves them out.
+        // An older authd omits them.
         origins = other.origins ?? origins
         revision = other.revision
     }

@@ -1,11 +1,11 @@
 package import AuthWire
 
 extension SessionRecord {
-    /// Members of one user object; a provider that sends new names each time does not make the record grow.
+    /// Members of one user object: a provider that sends new names each time must not make the record grow.
     private static let maxMembers = 256
 
-    /// Adds what an answer reports of the user. A member that the answer lacks stays as it was, unless the answer is about
-    /// another user.
+    /// Adds what a response reports about the user. Missing members keep their value, unless the response is about another
+    /// user.
     package mutating func merge(user new: UserSummary, raw newRaw: JSON?) {
         guard let known = user, known.id == nil || new.id == nil || known.id == new.id else {
             user = new

@@ -1,48 +1,46 @@
 package import AuthWire
 
-/// All that is kept of one session: written whole, in one value, so that a rotation is one write.
+/// Everything that is stored of one session: written as one value, so that a rotation is one write.
 ///
-/// It has two parts that change independently, the tokens and what users change; see ``RecordVersion``. What is neither
-/// stays the same as long as the sign-in.
-/// Dates, not deadlines: a record outlives a boot.
+/// It has two parts that change independently, the tokens and the user data; see ``RecordVersion``. The rest stays the same
+/// during a sign-in. Dates, not deadlines: a record outlives a boot.
 package struct SessionRecord: Sendable, Equatable {
     package var session: SessionName
     package var provider: String
     package var environment: String
-    /// The sign-in method that began it.
+    /// The sign-in method.
     package var method: String
     package var tokens: TokenSet
     package var user: UserSummary?
-    /// The backend's own user object, as last received.
+    /// The provider's own user object, as last received.
     package var rawUser: JSON?
-    /// When the user was received; `nil` where none was, or an older authd wrote the record.
+    /// When the user was received; `nil` if it was not, or an older authd wrote the record.
     package var userReceivedAt: WallTime?
     package var needsPassword: Bool
     package var signedInAt: WallTime
-    /// Of the sign-in that began it: it tells this session from a former or later one of its name.
+    /// Distinguishes this session from earlier and later ones with the same name.
     package var signIn: SignInID
-    /// What a new sign-in needs, kept only when the person said so.
+    /// Answers for another sign-in, kept only if the user agreed.
     package var remembered: [String: Secret]?
-    /// What we are known by at an authorization server besides our name: a secret (RFC 6749 §2.3.1), or a private key in
-    /// PEM where the profile says so (RFC 7523 §2.2).
+    /// The client's secret at an authorization server (RFC 6749 §2.3.1), or its private key in PEM (RFC 7523 §2.2).
     package var clientSecret: Secret?
-    /// What the provider has registered us as, where it did that itself; then in place of ``clientSecret``.
+    /// The client that the provider registered; replaces ``clientSecret``.
     package var client: RegisteredClient?
-    /// Of the tokens: grows by one with everything that the provider issues or prolongs.
+    /// Grows by one whenever the provider issues or prolongs tokens.
     package var generation: UInt64
-    /// Grows by one with each correction of the tokens' dates, after the clock was set.
+    /// Grows by one with each correction of the tokens' dates after a clock change.
     package var corrections: UInt64
-    /// Of what users change: grows by one with each change of that.
+    /// Grows by one with each change of the user data.
     package var revision: UInt64
-    /// Where its tokens and credentials may be sent; `nil`: an older authd wrote the record, and the profile's are adopted when
-    /// it is read.
+    /// Where its tokens and credentials may be sent; `nil` if an older authd wrote the record: the profile's origins are then
+    /// adopted when it is read.
     package var origins: TokenOrigins?
-    /// When it became the default session; `nil` if it is not. Of several records the latest counts.
+    /// When it became the default session; `nil` if it is not. The latest of several records counts.
     package var defaultSince: WallTime?
-    /// It became the default because there was no other session: the settings may name another one.
+    /// It became the default because it was the only session: the settings may name another one.
     package var isDefaultImplied: Bool
 
-    /// - Parameter signIn: `nil` if the sign-in has no ID but its date.
+    /// - Parameter signIn: `nil` for a sign-in that has no ID but its date.
     package init(
         session: SessionName, provider: String, environment: String, method: String, tokens: TokenSet,
         user: UserSummary?, rawUser: JSON?, userReceivedAt: WallTime? = nil, needsPassword: Bool = false,
@@ -74,24 +72,24 @@ package struct SessionRecord: Sendable, Equatable {
     }
 }
 
-/// What a provider gave for one sign-in or renewal.
+/// The tokens of one sign-in or renewal.
 package struct TokenSet: Sendable, Equatable {
     package var accessToken: Secret
-    /// As the provider spells it (RFC 6749 §7.1 compares without case).
+    /// As the provider spells it (RFC 6749 §7.1: case-insensitive).
     package var tokenType: String
     package var refreshToken: Secret?
-    /// When the request was sent that brought the access token: the lifetime counts from here.
+    /// When the request for the access token was sent: its lifetime begins here.
     package var issuedAt: WallTime
-    /// `nil`: the provider does not tell, and the token is good until one says 401.
+    /// `nil` if unknown: the token is used until the provider rejects it.
     package var expiresAt: WallTime?
-    /// The life of the refresh token, where the provider tells it.
+    /// `nil` if the provider does not report it.
     package var refreshLife: TokenLife?
-    /// The private key that the tokens are bound to (RFC 9449), in PEM; `nil`: they are whoever's has them.
+    /// The private key that the tokens are bound to (RFC 9449), in PEM; `nil` for bearer tokens.
     package var proofKey: Secret?
-    /// `nil`: the provider has never said, and nobody has requested any.
+    /// `nil` if the provider has never reported any and none were requested.
     package var scopes: TokenScopes?
-    /// A token for one scope or audience was fetched with the refresh token since. Some providers revoke the access token
-    /// then, and narrow the new refresh token to what was requested.
+    /// A token for one scope or audience was fetched with the refresh token since. Some providers then revoke the access
+    /// token and narrow the new refresh token to that request.
     package var isSuspect: Bool
 
     package init(
@@ -110,7 +108,7 @@ package struct TokenSet: Sendable, Equatable {
         self.isSuspect = isSuspect
     }
 
-    /// Whatever the dates say: they follow the clock when that is set.
+    /// Dates do not count: they are corrected when the clock is set.
     package func areSame(as other: TokenSet) -> Bool {
         accessToken == other.accessToken && refreshToken == other.refreshToken
     }
@@ -120,7 +118,7 @@ package struct TokenSet: Sendable, Equatable {
 package struct TokenScopes: Sendable, Equatable {
     /// At sign-in.
     package var granted: [String]
-    /// Of the access token in use.
+    /// Of the current access token.
     package var present: [String]
 
     package init(granted: [String], present: [String]? = nil) {
@@ -128,12 +126,10 @@ package struct TokenScopes: Sendable, Equatable {
         self.present = present ?? granted
     }
 
-    /// Those that a renewal did not bring back. Many servers do not list `offline_access`, which is no right to anything
-    /// but renewal.
+    /// Scopes that a renewal did not return. Many servers do not list `offline_access`, which permits only renewal.
     package var lost: [String] { granted.filter { $0 != "offline_access" && !present.contains($0) } }
 }
 
-/// From when to when a token is good.
 package struct TokenLife: Sendable, Equatable {
     package let issuedAt: WallTime
     package let expiresAt: WallTime

@@ -1,4 +1,4 @@
-/// Identifies one sign-in. A session that is signed in again has another one, whatever the clock says.
+/// Identifies one sign-in. Another sign-in to the same session has another ID, whatever the clock says.
 package struct SignInID: Sendable, Hashable, CustomStringConvertible {
     package let text: String
 
@@ -13,14 +13,14 @@ package struct SignInID: Sendable, Hashable, CustomStringConvertible {
         self.text = text
     }
 
-    /// The ID of a sign-in that was recorded before sign-ins had IDs: it follows from the date.
+    /// The ID of a sign-in from before IDs existed: it follows from the date.
     package init(signedInAt date: WallTime) {
-        // A date loses less than a millisecond on its way through a store.
+        // A store may round dates by less than a millisecond.
         let milliseconds = (date.unixSeconds * 1000).rounded()
         text = "at\(Int64(exactly: milliseconds) ?? (milliseconds < 0 ? .min : .max))"
     }
 
-    /// A new one, from the system's random source.
+    /// A new ID from the system's random source.
     package static func random() -> SignInID {
         var source = SystemRandomNumberGenerator()
         return SignInID(parts: source.next(), source.next())

@@ -1,19 +1,19 @@
-/// Why a store did not do it. Each case asks something else of the caller.
+/// Why a store failed. Each case requires something else of the caller.
 package enum StoreError: Error, Sendable, Equatable {
-    /// It exists and is closed; it goes on by itself once a person unlocks it.
+    /// The store continues by itself when the user unlocks it.
     case locked
-    /// The same, and the person did not unlock it when they were asked.
+    /// The user dismissed the request to unlock it.
     case dismissed
-    /// It is asking the user something; it goes on by itself when it has an answer.
+    /// The store is asking the user something, and continues by itself after an answer.
     case waiting
-    /// It is closed until a client brings its passphrase (``SealedStore``).
+    /// Closed until a client sends its passphrase (``SealedStore``).
     case sealed
     /// There is no such service on this machine or bus.
     case missing(reason: String)
-    /// It, or the person, said no.
+    /// The store or the user refused.
     case denied(reason: String)
-    /// No answer within the limit.
+    /// There was no response within the limit.
     case notAnswering(after: Duration)
-    /// It answered with an error, or with what is no record of ours.
+    /// The store returned an error or an invalid record.
     case failed(reason: String)
 }

@@ -10,22 +10,22 @@ package struct TokenOrigins: Sendable, Equatable {
             self.rawValue = rawValue
         }
 
-        /// Answers of a sign-in, and what a client of OAuth proves itself with.
+        /// Answers of a sign-in, and the secrets of an OAuth client.
         package static let credentials = Uses(rawValue: 1)
         package static let refreshToken = Uses(rawValue: 2)
         package static let accessToken = Uses(rawValue: 4)
         package static let all: Uses = [.credentials, .refreshToken, .accessToken]
 
-        /// As they are stored.
+        /// Their stored names.
         fileprivate static let words: [(String, Uses)] = [
             ("credentials", .credentials), ("refresh_token", .refreshToken), ("access_token", .accessToken),
         ]
     }
 
-    /// Of the authorization server, if the profile names one: its endpoints are discovered.
+    /// The authorization server's issuer, if the profile names one: its endpoints are discovered.
     package let issuer: String?
     package private(set) var uses: [Origin: Uses] = [:]
-    /// `false`: where the authorization server's endpoints are is yet to be discovered. The first discovery is trusted.
+    /// `false` until the authorization server's endpoints are discovered. The first discovery is trusted.
     package let isComplete: Bool
 
     package init(issuer: String? = nil, isComplete: Bool = true) {
@@ -33,7 +33,7 @@ package struct TokenOrigins: Sendable, Equatable {
         self.isComplete = isComplete
     }
 
-    /// What is no URL is ignored: nothing can be sent there.
+    /// An invalid URL is ignored: nothing can be sent there.
     package mutating func allow(_ uses: Uses, at url: String?) {
         guard let origin = url.flatMap({ Origin(of: $0) }) else { return }
         self.uses[origin, default: []].formUnion(uses)
@@ -43,15 +43,15 @@ package struct TokenOrigins: Sendable, Equatable {
         self.uses[origin]?.isSuperset(of: uses) == true
     }
 
-    /// With what another one allows besides.
+    /// With everything that the other one allows.
     package func union(_ other: TokenOrigins) -> TokenOrigins {
         var union = TokenOrigins(issuer: other.issuer ?? issuer, isComplete: isComplete || other.isComplete)
         union.uses = uses.merging(other.uses) { $0.union($1) }
         return union
     }
 
-    /// What would go to an origin, or an issuer, that these do not allow it at.
-    /// - Returns: `nil` if there is nothing.
+    /// The origins and issuer of `named` that are not allowed here.
+    /// - Returns: `nil` if everything is allowed.
     package func change(to named: TokenOrigins) -> OriginChange? {
         var new = named.uses.filter { !allows($0.value, at: $0.key) }.map(\.key.text)
         var former = uses.keys.filter { named.uses[$0] == nil }.map(\.text)
@@ -64,7 +64,7 @@ package struct TokenOrigins: Sendable, Equatable {
     }
 }
 
-/// A profile names other places than those that a session was signed in at. As text, for the user.
+/// A profile names other origins than those recorded at sign-in. As text, for the user.
 package struct OriginChange: Sendable, Equatable {
     package let former: [String]
     package let new: [String]
@@ -75,7 +75,7 @@ package struct OriginChange: Sendable, Equatable {
     }
 }
 
-/// The one check that every request with a session's tokens or credentials passes.
+/// The check that every request with a session's tokens or credentials passes.
 package struct OriginGuard: Sendable {
     private let session: SessionName
     private let provider: String
@@ -87,10 +87,10 @@ package struct OriginGuard: Sendable {
         origins = record.origins
     }
 
-    /// - Parameter issuer: of the server whose endpoint the URL is, if it was discovered.
+    /// - Parameter issuer: the server that owns the endpoint, if it was discovered.
     /// - Throws: `sign_in_required` with the cause `origin_changed`: nothing may be sent there.
     package func check(_ uses: TokenOrigins.Uses, at url: String, issuer: String? = nil) throws(AgentError) {
-        // The session table has adopted the profile's before anything is sent (`Session.checkOrigins`).
+        // The profile's origins were adopted before anything is sent (`Session.checkOrigins`).
         guard let origins else { return }
         let origin = Origin(of: url)
         if let origin, origins.allows(uses, at: origin) { return }
@@ -119,7 +119,7 @@ extension AgentError {
 }
 
 extension TokenOrigins {
-    /// As it is stored with the session.
+    /// Stored with the session.
     package var json: JSON {
         var places = JSONObject()
         for (origin, allowed) in uses.sorted(by: { $0.key.text < $1.key.text }) {
@@ -131,7 +131,7 @@ extension TokenOrigins {
         return .object(object)
     }
 
-    /// `nil` for what is none. A use that this version does not know is left out: it allows nothing.
+    /// `nil` if it is invalid. An unknown use is ignored: it allows nothing.
     package init?(stored json: JSON) {
         guard let places = json["uses"]?.objectValue else { return nil }
         self.init(issuer: json["issuer"]?.stringValue, isComplete: json["incomplete"]?.boolValue != true)
@@ -143,9 +143,9 @@ extension TokenOrigins {
 }
 
 extension ProviderProfile {
-    /// Where this profile has tokens and credentials sent.
-    /// - Parameter server: the authorization server as discovered; `nil`: as far as the profile alone says.
-    /// - Returns: `nil` if it has no such environment.
+    /// Where this profile sends tokens and credentials.
+    /// - Parameter server: the discovered authorization server; `nil`: only what the profile says.
+    /// - Returns: `nil` if there is no such environment.
     package func origins(in environment: String, server: OAuthServer? = nil) -> TokenOrigins? {
         guard let base = environments.first(where: { $0.name == environment })?.baseURL else { return nil }
         guard let oauth else {

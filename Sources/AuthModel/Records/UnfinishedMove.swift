@@ -1,9 +1,9 @@
 package import AuthWire
 
-/// What a move has still to remove from the store that sessions were in. It is written down before the next start is told
-/// to look in the new one, so that a kill in between leaves no copies for good.
+/// What a move still has to remove from the former store. It is saved before the next start uses the new store, so that a kill
+/// in between leaves no copies behind.
 ///
-/// Invariant: each copy was read again from the new store before it was written down here.
+/// Invariant: each copy was read back from the new store before it is listed here.
 package struct UnfinishedMove: Sendable, Equatable {
     package struct Copy: Sendable, Equatable {
         package var session: SessionName
@@ -21,7 +21,7 @@ package struct UnfinishedMove: Sendable, Equatable {
             self.init(session: record.session, signIn: record.signIn, number: record.version.number)
         }
 
-        /// Nobody has signed in to it, renewed it or changed it since.
+        /// Whether it was not renewed or changed since, nor replaced by another sign-in.
         package func isStill(_ record: SessionRecord) -> Bool {
             record.signIn == signIn && record.version.number <= number
         }

@@ -1,20 +1,19 @@
 /// How providers are reached.
 package struct HTTPSettings: Sendable, Equatable {
-    /// One of ``proxySchemes`` with host and port, or `none`; `nil`: as the environment says (`https_proxy`,
-    /// `http_proxy`, `all_proxy`).
+    /// One of ``proxySchemes`` with host and port, or `none`; `nil`: from the environment (`https_proxy`, `http_proxy`,
+    /// `all_proxy`).
     package var proxy: String?
-    /// Hosts and domains that are reached without it.
+    /// Hosts and domains that are reached without the proxy.
     package var noProxy: [String]
-    /// A PEM file trusted besides the system's own.
+    /// A PEM file of trusted CAs, in addition to the system's.
     package var caFile: String?
-    /// The longest silence of a provider: before its answer begins, and between two parts of it.
+    /// The longest silence of a provider: before its response begins, and between two parts of it.
     package var requestTimeout: Duration
-    /// Until it is whole.
+    /// Until the response is complete.
     package var totalTimeout: Duration
     package var connectTimeout: Duration
 
-    /// With `socks5` and `socks5h` alike the proxy looks names up. A proxy that is itself spoken to over TLS is not one
-    /// that the HTTP library can use.
+    /// With `socks5` and `socks5h` alike, the proxy resolves names. The HTTP library does not support proxies with TLS.
     package static let proxySchemes = ["http", "socks5", "socks5h"]
 
     package static let defaultRequestTimeout = Duration.seconds(30)

@@ -1,28 +1,28 @@
 package import AuthWire
 
-/// What a person or an administrator has set (authd.toml(5)); what is not set is `nil`, empty or the built-in value.
+/// Settings of the user or administrator (authd.toml(5)); what is not set is `nil`, empty or the built-in value.
 package struct Settings: Sendable, Equatable {
     /// `nil`: the keyring.
     package var store: StoreKind?
-    /// `nil`: systemd's credential where there is one, else a passphrase.
+    /// `nil`: systemd's credential if there is one, else a passphrase.
     package var sealedKey: SealedKey?
     /// An absolute path.
     package var socket: String?
     package var logLevel: String?
-    /// Other users than our own who may connect; empty, nobody else may, root included.
+    /// Other users who may connect; if empty, nobody else may, including root.
     package var allowedUserIDs: [UInt32]
     package var http: HTTPSettings
-    /// By the provider's name: environments to add to its profile, or to put in place of those of the same name.
+    /// Environments that are added to a profile or replace its own, by provider.
     package var environments: [String: [AddedEnvironment]]
-    /// By the provider's name: which environment a sign-in takes when it names none.
+    /// The default environment, by provider.
     package var defaultEnvironments: [String: ChosenEnvironment]
-    /// Until a person chooses another one.
+    /// Until the user chooses another one.
     package var defaultSession: SessionName?
-    /// The longest path that holds a folder wins.
+    /// The rule with the longest matching path is used.
     package var folders: [FolderRule]
-    /// For answers of providers' APIs that are kept in memory; 0 keeps none.
+    /// For cached API responses in memory; 0 disables the cache.
     package var apiCacheBytes: Int
-    /// Whether the desktop shows what only a person can do something about.
+    /// Whether notices are shown on the desktop.
     package var notifications: Bool
 
     package static let defaultAPICacheBytes = 16 << 20
@@ -57,7 +57,7 @@ package enum SealedKey: Sendable, Equatable {
     case file(String)
 }
 
-/// An environment that a settings file adds, and where it says so.
+/// An environment from a settings file, with its place there.
 package struct AddedEnvironment: Sendable, Equatable {
     package var environment: ProviderEnvironment
     package var file: String
@@ -73,7 +73,7 @@ package struct AddedEnvironment: Sendable, Equatable {
     }
 }
 
-/// An environment that a settings file makes the default, and where it says so.
+/// A default environment from a settings file, with its place there.
 package struct ChosenEnvironment: Sendable, Equatable {
     package var name: String
     package var file: String

@@ -1,4 +1,4 @@
-/// The letters and digits that the formats here are made of, told without a locale.
+/// ASCII classes, independent of the locale.
 extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 

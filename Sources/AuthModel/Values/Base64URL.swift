@@ -18,7 +18,7 @@ package enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Not to be guessed: 32 bytes of the system's randomness (RFC 7636 §7.1).
+    /// Not guessable: 32 bytes of the system's random source (RFC 7636 §7.1).
     package static func random() -> String {
         var source = SystemRandomNumberGenerator()
         return encode((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &source) })

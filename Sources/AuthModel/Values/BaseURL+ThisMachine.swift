@@ -1,8 +1,8 @@
 internal import Glibc
 
 extension BaseURL {
-    /// Whether it may lead to this machine, in any spelling that a resolver understands. For what a stranger names: what is
-    /// trusted to stay on this machine is ``isLoopback``, which takes the usual spellings only.
+    /// Whether it may lead to this machine, in any spelling that a resolver understands. For addresses that a remote server
+    /// names; ``isLoopback`` is for trusted ones and accepts only the usual spellings.
     var mayBeThisMachine: Bool {
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
         // RFC 6761 §6.3.

@@ -1,15 +1,15 @@
-/// The place that a provider's paths are joined to: `http` or `https`, a host, perhaps a port and a path (RFC 3986).
+/// The URL that a provider's paths are appended to: `http` or `https`, a host, and optionally a port and path (RFC 3986).
 package struct BaseURL: Sendable, Equatable {
-    /// Without a slash at the end.
+    /// Without a trailing slash.
     package let text: String
     /// Without brackets.
     package let host: String
     package let isSecure: Bool
 
-    /// Longest that is accepted: far above any real base, and a path and query still fit below what servers take.
+    /// Far above any real base URL, and short enough that path and query fit below server limits.
     private static let longest = 1024
 
-    /// - Throws: what would have been right, in words.
+    /// - Throws: what was expected.
     package init(_ text: String) throws(BaseURLError) {
         guard text.utf8.count <= Self.longest, let separator = text.utf8.firstRange(of: Array("://".utf8)) else {
             throw BaseURLError(expected: "an absolute URL such as \"https://api.example.org/v1\"")
@@ -40,20 +40,20 @@ package struct BaseURL: Sendable, Equatable {
         isSecure = scheme == "https"
     }
 
-    /// Whether nothing that is sent there leaves the machine: 127.0.0.0/8, ::1 and localhost (RFC 6761 §6.3).
+    /// Whether it is an address of this machine: 127.0.0.0/8, ::1 or localhost (RFC 6761 §6.3).
     package var isLoopback: Bool {
         if host == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
         let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return octets.count == 4 && octets[0].elementsEqual("127".utf8)
             && octets.allSatisfy { octet in
-                // A leading zero is octal to some resolvers.
+                // Some resolvers read a leading zero as octal.
                 octet.count <= 3 && octet.allSatisfy(\.isDigit)
                     && (octet.count == 1 || octet.first != UInt8(ascii: "0"))
                     && UInt8(String(decoding: octet, as: UTF8.self)) != nil
             }
     }
 
-    /// The host without brackets, and the authority to write, both in lower case.
+    /// The host without brackets, and the authority, both in lower case.
     private static func host(_ authority: Substring) -> (host: String, written: String)? {
         let text = authority.lowercased()
         let host: Substring
@@ -87,7 +87,6 @@ package struct BaseURL: Sendable, Equatable {
     }
 }
 
-/// What a text lacks to be a base URL.
 package struct BaseURLError: Error, Sendable, Equatable {
     package let expected: String
 }

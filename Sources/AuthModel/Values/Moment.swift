@@ -1,6 +1,5 @@
-/// A point on CLOCK_BOOTTIME: it goes on during sleep and nobody can set it. Every deadline of ours is one.
+/// A point on CLOCK_BOOTTIME, which includes sleep and cannot be set. All deadlines use it.
 package struct BootInstant: Sendable, Hashable, Comparable {
-    /// Since the machine was started.
     package let sinceBoot: Duration
 
     package init(sinceBoot: Duration) {
@@ -17,7 +16,7 @@ package struct BootInstant: Sendable, Hashable, Comparable {
     package static func - (left: BootInstant, right: BootInstant) -> Duration { left.sinceBoot - right.sinceBoot }
 }
 
-/// A date: Unix seconds. People and providers speak in these; nothing waits for one.
+/// A date in Unix seconds, for users and providers. Nothing waits for one.
 package struct WallTime: Sendable, Hashable, Comparable {
     package let unixSeconds: Double
 
@@ -34,7 +33,7 @@ package struct WallTime: Sendable, Hashable, Comparable {
     }
 }
 
-/// Both clocks read at once, so that a date can be turned into a deadline and back.
+/// Both clocks, read at once, so that dates and deadlines can be converted.
 package struct Moment: Sendable, Hashable {
     package let boot: BootInstant
     package let wall: WallTime
@@ -44,15 +43,12 @@ package struct Moment: Sendable, Hashable {
         self.wall = wall
     }
 
-    /// The deadline that a date is, seen from this moment.
     package func deadline(for date: WallTime) -> BootInstant { boot + (date - wall) }
 
-    /// The date that a deadline is, seen from this moment.
     package func date(of deadline: BootInstant) -> WallTime { wall + (deadline - boot) }
 }
 
 extension Duration {
-    /// As a fraction of seconds, for arithmetic with shares and for people.
     package var seconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18

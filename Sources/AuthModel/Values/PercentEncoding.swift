@@ -1,12 +1,12 @@
-/// How values are put into URLs (RFC 3986 §2), and which paths are safe to send.
+/// Percent-encoding (RFC 3986 §2), and which paths are safe to send.
 package enum PercentEncoding {
     private static let digits = Array("0123456789ABCDEF".utf8)
-    /// A gateway, a proxy and an application may each decode a path once. A text that still changes after this many rounds
-    /// was built to hide something.
+    /// A gateway, a proxy and an application may each decode a path once. A text that still changes after this many rounds was
+    /// built to hide something.
     private static let maxRounds = 4
 
-    /// Everything but the unreserved characters is encoded, so that the value stays one query value or a part of one path
-    /// segment. A server may still decode a path more than once: see ``isOneSegment(_:)`` and ``isPath(_:)``.
+    /// Encodes everything but unreserved characters, so that the value stays one query value or part of one path segment. A
+    /// server may decode a path more than once: see ``isOneSegment(_:)`` and ``isPath(_:)``.
     package static func encode(_ text: String) -> String {
         var bytes: [UInt8] = []
         for byte in text.utf8 {
@@ -19,8 +19,8 @@ package enum PercentEncoding {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whether a path may be sent as it is (§3.3): it has only path characters and whole escapes. However often it is
-    /// decoded, it has no NUL and no segment that a server reads as "here" or "up".
+    /// Whether a path may be sent (§3.3): it contains only path characters and complete escapes. However often it is decoded,
+    /// it has no NUL and no segment that means "here" or "up".
     package static func isPath(_ text: String) -> Bool {
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/"), isEncoded(text),
             let readings = readings(of: text)
@@ -30,7 +30,7 @@ package enum PercentEncoding {
         }
     }
 
-    /// Whether a value, however often it is decoded, holds no slash or backslash: it stays within one path segment.
+    /// Whether a value, however often it is decoded, contains no slash or backslash.
     package static func isOneSegment(_ value: String) -> Bool {
         readings(of: value)?.allSatisfy { !$0.contains(where: isSlash) } ?? false
     }
@@ -48,7 +48,7 @@ package enum PercentEncoding {
         return true
     }
 
-    /// The text as it is, decoded once, decoded twice, and so on, until decoding changes nothing.
+    /// The text, decoded zero times, once, twice, and so on, until decoding changes nothing.
     /// - Returns: `nil` if it still changes after ``maxRounds``.
     private static func readings(of text: String) -> [[UInt8]]? {
         var reading = Array(text.utf8)
@@ -62,7 +62,7 @@ package enum PercentEncoding {
         return decoded(reading) == reading ? readings : nil
     }
 
-    /// One round. What is not a whole escape stays as it is, as lenient servers leave it.
+    /// One round. An incomplete escape is kept, as lenient servers do.
     private static func decoded(_ bytes: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         result.reserveCapacity(bytes.count)
@@ -81,10 +81,10 @@ package enum PercentEncoding {
         return result
     }
 
-    /// Windows servers, and URL parsers as of browsers, read a backslash as a slash.
+    /// Windows servers, and URL parsers such as those of browsers, read a backslash as a slash.
     private static func isSlash(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "/") || byte == UInt8(ascii: "\\") }
 
-    /// `.` and `..`, also with parameters behind them (`..;x`), which servlet containers cut off first.
+    /// `.` and `..`, also with parameters (`..;x`), which servlet containers remove first.
     private static func isDotSegment(_ segment: ArraySlice<UInt8>) -> Bool {
         let name = segment.prefix { $0 != UInt8(ascii: ";") }
         return name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8)

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Bytes that must not be seen: a token, a password, a remembered credential.
+/// Secret bytes: a token, a password, a remembered credential.
 ///
-/// It prints as `<secret>`, mirrors as nothing, is not `Codable`, and lies in ``SecretPages``, overwritten as soon as it goes.
-/// The bytes come out only where they must: at the socket, in the store and in an HTTP request.
+/// It prints as `<secret>`, has no mirror, is not `Codable`, and is stored in ``SecretPages``, overwritten on release. The
+/// bytes are revealed only at the socket, in the store and in HTTP requests.
 package struct Secret: Sendable {
     private let storage: Storage
 
@@ -19,7 +19,7 @@ package struct Secret: Sendable {
 
     package var isEmpty: Bool { count == 0 }
 
-    /// The text itself. Each call makes a copy that nobody wipes: call it at the border, keep it nowhere.
+    /// Each call makes a copy that is not wiped: call it only at the border, and do not keep the result.
     package func reveal() -> String {
         unsafe String(decoding: storage.bytes, as: UTF8.self)
     }
@@ -28,11 +28,11 @@ package struct Secret: Sendable {
         unsafe [UInt8](storage.bytes)
     }
 
-    // @safe: nothing outside sees the pointer, and its memory lives exactly as long as the object.
+    // @safe: the pointer does not leave this class, and its memory lives exactly as long as the object.
     // @unchecked Sendable: the bytes are written once, in `init`, and only read until `deinit`, which runs alone.
     @safe private final class Storage: @unchecked Sendable {
         let bytes: UnsafeMutableRawBufferPointer
-        /// Too large for ``SecretPages``, or there were none: from the heap, and wiped there.
+        /// Larger than a slot of ``SecretPages``, or none was free: allocated on the heap, and wiped there.
         private let isOnHeap: Bool
 
         init(_ source: some Collection<UInt8>) {
@@ -58,7 +58,7 @@ package struct Secret: Sendable {
 }
 
 extension Secret: Equatable {
-    /// Compares every byte whatever the first difference, so that the time taken tells nothing.
+    /// Compares all bytes, so that the duration reveals nothing.
     package static func == (left: Secret, right: Secret) -> Bool {
         guard left.count == right.count else { return false }
         var difference: UInt8 = 0

@@ -1,4 +1,4 @@
-/// SplitMix64: from one seed, every jitter follows, so that a simulated day can be played again.
+/// SplitMix64: all jitter follows from one seed, so that a simulation can be repeated.
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,7 +14,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// A length drawn evenly from the range.
+    /// Uniformly distributed in the range.
     package mutating func duration(in range: ClosedRange<Duration>) -> Duration {
         .seconds(Double.random(in: range.lowerBound.seconds...range.upperBound.seconds, using: &self))
     }

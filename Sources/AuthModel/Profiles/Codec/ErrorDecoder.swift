@@ -1,14 +1,14 @@
 import AuthWire
 
-/// What an answer that is no success means.
+/// Decodes a response that is not a success.
 package struct ErrorDecoder: Sendable {
-    /// What was asked. It decides what a no says about the session.
+    /// What was requested. It decides what a refusal says about the session.
     package enum Purpose: Sendable {
         case signIn, renewal, validation, user, account, call
-        /// A call that has no access token.
+        /// A call without an access token.
         case openCall
 
-        /// Whether the request has the session's access token, and nothing else that can be wrong about who asks.
+        /// Whether the request is authorized with the session's access token and nothing else.
         fileprivate var showsToken: Bool {
             switch self {
             case .validation, .user, .call: true
@@ -22,7 +22,7 @@ package struct ErrorDecoder: Sendable {
 
     package let profile: ProviderProfile
     package let purpose: Purpose
-    /// `nil`: not known, so that only a `Retry-After` that stands by itself can be read.
+    /// `nil`: not known; only a `Retry-After` in seconds can be read then.
     package let sentAt: WallTime?
 
     package init(profile: ProviderProfile, purpose: Purpose, sentAt: WallTime?) {
@@ -31,14 +31,14 @@ package struct ErrorDecoder: Sendable {
         self.sentAt = sentAt
     }
 
-    /// For an answer with a status outside of 2xx.
+    /// For a status outside of 2xx.
     package func failure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure {
         failure(
             status: reply.status, body, retryAfter: RetryAfter.read(reply, sentAt: sentAt),
             challenge: TokenChallenge(reply))
     }
 
-    /// An error inside a success: `nil` when the profile knows no envelope or this one says that all is well.
+    /// An error inside a success; `nil` if the profile has no envelope or this one reports success.
     func envelopeFailure(_ reply: HTTPResponse, _ body: ResponseBody) -> ProviderFailure? {
         guard let envelope = profile.errors.envelope else { return nil }
         guard let json = body.json, let found = envelope.pointer.find(in: json) else {
@@ -55,7 +55,7 @@ package struct ErrorDecoder: Sendable {
             retryAfter: RetryAfter.read(reply, sentAt: sentAt))
     }
 
-    /// An answer that nothing can be made of. It never says anything about the session.
+    /// An unusable response. It never says anything about the session.
     package func badReply(_ reason: String, cause: String, status: Int) -> ProviderFailure {
         .temporary(
             AgentError(
@@ -64,7 +64,7 @@ package struct ErrorDecoder: Sendable {
             retryAfter: nil)
     }
 
-    /// - Parameter status: `nil` for an envelope that tells none.
+    /// - Parameter status: `nil` if the envelope has none.
     private func failure(
         status: Int?, _ body: ResponseBody, retryAfter: Duration?, challenge: TokenChallenge? = nil
     ) -> ProviderFailure {
@@ -78,7 +78,7 @@ package struct ErrorDecoder: Sendable {
             ? .temporary(error, retryAfter: retryAfter) : .refused(error)
     }
 
-    /// A server of OAuth has its own words for errors, also in an API whose profile does not map them.
+    /// An OAuth server uses the error members of OAuth, also in an API whose profile does not map them.
     private func map(_ body: ResponseBody) -> ErrorMap {
         guard profile.oauth != nil, profile.errors == ErrorMap(), body.json?["error"]?.stringValue != nil else {
             return profile.errors
@@ -86,14 +86,14 @@ package struct ErrorDecoder: Sendable {
         return TokenResponse.errors
     }
 
-    /// Whether the answer may be another one next time with nothing changed in the request.
+    /// Whether an unchanged request may succeed later.
     private static func isTransient(_ status: Int?, _ mapped: ErrorKind?) -> Bool {
         if let mapped { return mapped.retryableByNature }
         guard let status else { return false }
         return status == 408 || status == 425 || status == 429 || (300..<400).contains(status) || status >= 500
     }
 
-    /// A page or an unreadable body comes from anything between here and the provider, and so does its status.
+    /// A page or an unreadable body can come from any proxy on the way, and so can its status.
     private func unreadable(_ body: ResponseBody, status: Int) -> ProviderFailure? {
         switch body {
         case .page: badReply("it is a page for a browser (HTTP \(status))", cause: "html", status: status)
@@ -103,7 +103,7 @@ package struct ErrorDecoder: Sendable {
         }
     }
 
-    /// A validation ends a session only where it is what renews it, or where nothing does.
+    /// A validation ends a session only if it is the renewal, or if nothing renews the session.
     private func isFinal(status: Int?, code: String?) -> Bool {
         let decides =
             switch purpose {
@@ -130,14 +130,14 @@ package struct ErrorDecoder: Sendable {
             kind, text(kind, status: status), cause: words.code.flatMap { ProviderText.clean($0) }, httpStatus: status,
             providerMessage: words.message, retryAfter: retryAfter, retryable: retryable, details: words.details)
         if kind == .signInRequired {
-            // Whether it is, a renewal decides.
+            // A renewal decides whether it is.
             error.kind = .refused
             if purpose.showsToken { error.cause = Self.rejectedToken }
         }
         return error
     }
 
-    /// - Returns: whether trying again can help, where that is not as the kind has it.
+    /// - Returns: whether a retry can help, if the kind does not decide that.
     private static func kind(of status: Int?) -> (ErrorKind, Bool?) {
         switch status {
         case nil, 401: (.refused, nil)
@@ -172,7 +172,7 @@ package struct ErrorDecoder: Sendable {
         }
     }
 
-    /// - Parameter ofToken: whether the answer is about the access token, if the request has one.
+    /// - Parameter isAboutToken: whether the response is about the access token, if the request has one.
     private func refusal(ofToken isAboutToken: Bool) -> String {
         switch purpose {
         case .signIn: "\(profile.title) refused the sign-in: check what was entered."

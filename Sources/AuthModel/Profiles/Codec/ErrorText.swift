@@ -1,6 +1,6 @@
 package import AuthWire
 
-/// What a provider says about its own error, made harmless to show.
+/// The provider's own error message, made safe to show.
 struct ErrorText {
     var message: String?
     var code: String?
@@ -26,7 +26,7 @@ struct ErrorText {
         message = message ?? ProviderText.clean(details.joined(separator: "; "))
     }
 
-    /// With what the challenge says, where the body says nothing. Where the API's metadata is stands in the details.
+    /// Completed by the challenge. The address of the API's metadata is added to the details.
     func completed(by challenge: TokenChallenge?) -> ErrorText {
         guard let challenge else { return self }
         var words = self
@@ -40,7 +40,7 @@ struct ErrorText {
         value.stringValue ?? value.integerValue.map { String($0) }
     }
 
-    /// A text; a list of texts, or of objects with a message; or an object of such by field.
+    /// A string; a list of strings or of objects with a message; or an object of those by field.
     private static func list(_ value: JSON) -> [String] {
         let texts: [String]
         switch value {
@@ -71,9 +71,9 @@ struct ErrorText {
 }
 
 extension AgentError {
-    /// Begins the detail that has the address of an API's own metadata (RFC 9728).
+    /// The prefix of the detail with the address of an API's metadata (RFC 9728).
     fileprivate static let resourceMetadata = "resource_metadata: "
 
-    /// Whether the API said in its response where it describes itself.
+    /// Whether the API's response named its metadata.
     package var namesResource: Bool { details.contains { $0.hasPrefix(Self.resourceMetadata) } }
 }

@@ -1,13 +1,13 @@
 import AuthWire
 
-/// Fills in one request. A value never changes the shape of what it stands in: it is percent-encoded in a path or query,
-/// a JSON string in a body, and refused in a header where it would begin a new line.
+/// Builds one request. A value never changes the structure around it: it is percent-encoded in a path or query, a JSON string
+/// in a body, and refused in a header if it contains a line break.
 struct RequestBuilder {
     let profile: ProviderProfile
     let environment: ProviderEnvironment
     let values: TemplateValues
 
-    /// - Parameter members: of the body besides those of the template, where it is an object or there is none.
+    /// - Parameter members: added to the template's body, if that is an object or missing.
     func build(_ template: RequestTemplate, adding members: JSONObject = JSONObject()) throws(AgentError) -> HTTPRequest
     {
         guard let path = template.path.fill(values, escaping: PercentEncoding.encode) else {
@@ -54,8 +54,7 @@ struct RequestBuilder {
         return pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&")
     }
 
-    /// A header of the request replaces the profile's header of that name, and both replace ours. `Authorization` is no
-    /// exception: a request has one.
+    /// A request's header replaces the profile's header of that name, and both replace the agent's, `Authorization` included.
     private func headers(_ template: RequestTemplate, hasBody: Bool) throws(AgentError) -> [HTTPField] {
         var fields: [HTTPField] = []
         var names: Set<String> = []
@@ -81,7 +80,6 @@ struct RequestBuilder {
         return fields
     }
 
-    /// RFC 9110 §5.5: no control characters but the tab.
     private func field(_ name: String, _ value: String) throws(AgentError) -> HTTPField {
         guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else {
             throw AgentError(

@@ -1,16 +1,16 @@
 package import AuthWire
 
-/// What the body of an answer turned out to be.
+/// A response body, by its content.
 package enum ResponseBody: Sendable {
     case empty
     case json(JSON)
-    /// Words without JSON around them.
+    /// Plain text.
     case text(String)
-    /// A page for people, from a portal, a proxy or a server's own error handler.
+    /// An HTML page, from a portal, a proxy or a server's error handler.
     case page
     case undecodable(reason: String)
 
-    /// Above this nothing is read: the largest answer that the transport lets through.
+    /// The largest response that the transport accepts.
     private static let longest = 8 << 20
 
     package init(_ reply: HTTPResponse) {
@@ -35,8 +35,8 @@ package enum ResponseBody: Sendable {
         }
     }
 
-    /// What is labelled as a page and is none: an error in JSON, and whatever comes with a challenge for a token, which
-    /// only the API itself can send.
+    /// A body that is wrongly labelled as a page: an error in JSON, or a response with a token challenge, which only the API
+    /// itself can send.
     private static func mislabelled(_ bytes: ArraySlice<UInt8>, _ first: UInt8, _ reply: HTTPResponse) -> ResponseBody?
     {
         if first == UInt8(ascii: "{"), let json = try? JSON(parsing: Array(bytes), values: Limits.jsonValues),
@@ -47,7 +47,7 @@ package enum ResponseBody: Sendable {
         return TokenChallenge(reply) == nil ? nil : .empty
     }
 
-    /// As a value to look into; `nil` where there is nothing to look into.
+    /// As a JSON value; `nil` if there is none.
     package var json: JSON? {
         switch self {
         case .json(let json): json
@@ -56,7 +56,7 @@ package enum ResponseBody: Sendable {
         }
     }
 
-    /// A bare text is fine unless it was meant to be JSON: by what the answer says, or by how it begins.
+    /// Plain text is accepted unless the media type or its first character says JSON.
     private static func words(
         _ bytes: ArraySlice<UInt8>, type: MediaType, first: UInt8, _ error: JSONError
     ) -> ResponseBody {

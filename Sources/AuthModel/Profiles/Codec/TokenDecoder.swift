@@ -1,14 +1,14 @@
 import AuthWire
 
-/// Reads what a session is made of out of one answer.
+/// Reads tokens and user from one response.
 struct TokenDecoder {
     let errors: ErrorDecoder
     let sentAt: WallTime
     let map: ResponseMap
-    /// Whether an answer without an access token is no use.
+    /// Whether a response without an access token is an error.
     let needsToken: Bool
 
-    /// A token has to fit into a header with room to spare; servers take 8 to 64 KiB of those.
+    /// A token must fit into a header; servers accept headers of 8 to 64 KiB.
     private static let longestToken = 32 << 10
 
     func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
@@ -48,7 +48,7 @@ struct TokenDecoder {
         return grant
     }
 
-    /// Absent and `null` are the same; anything but a text that fits into a header is no token (RFC 6749 §A.12).
+    /// Absent and `null` are the same; a token is a string that fits into a header (RFC 6749 §A.12).
     private func secret(
         _ pointer: JSONPointer?, _ what: String, _ json: JSON, _ status: Int
     ) throws(ProviderFailure) -> Secret? {

@@ -10,28 +10,28 @@ struct ByteScanner {
 
     var next: UInt8? { rest.first }
 
-    /// Exactly so many digits.
+    /// Exactly that many digits.
     mutating func number(digits count: Int) -> Int? {
         guard rest.count >= count, rest.prefix(count).allSatisfy(\.isDigit) else { return nil }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count).reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
     }
 
-    /// One byte that is one of these.
+    /// One of these bytes.
     mutating func skip(_ choices: String) -> Bool {
         guard let byte = rest.first, choices.utf8.contains(byte) else { return false }
         rest = rest.dropFirst()
         return true
     }
 
-    /// All bytes from here on that satisfy the condition.
+    /// All following bytes that satisfy the condition.
     mutating func read(while condition: (UInt8) -> Bool) -> ArraySlice<UInt8> {
         let taken = rest.prefix(while: condition)
         rest = rest[taken.endIndex...]
         return taken
     }
 
-    /// The word itself, in this case.
+    /// This word, case-sensitive.
     mutating func skip(word: String) -> Bool {
         guard rest.starts(with: word.utf8) else { return false }
         rest = rest.dropFirst(word.utf8.count)

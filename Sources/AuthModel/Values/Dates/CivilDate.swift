@@ -1,4 +1,4 @@
-/// A day and a time of day in the Gregorian calendar, without a zone.
+/// A date and time in the Gregorian calendar, without a zone.
 struct CivilDate: Equatable {
     var year: Int
     var month: Int
@@ -8,13 +8,13 @@ struct CivilDate: Equatable {
     /// 60 in a leap second.
     var second = 0
 
-    /// Whether there is such a day and such a time.
+    /// Whether this date and time exist.
     var isReal: Bool {
         (0...9999).contains(year) && (1...12).contains(month) && (1...Self.days(in: month, of: year)).contains(day)
             && (0...23).contains(hour) && (0...59).contains(minute) && (0...60).contains(second)
     }
 
-    /// As if it were UTC. A leap second is the one after it, as Unix time has none.
+    /// As if it were UTC. A leap second counts as the following second, because Unix time has none.
     var unixSeconds: Int {
         ((daysSinceEpoch * 24 + hour) * 60 + minute) * 60 + second
     }

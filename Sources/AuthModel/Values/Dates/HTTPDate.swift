@@ -4,7 +4,7 @@ package enum HTTPDate {
     private static let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
     private static let longDays = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"]
 
-    /// - Parameter now: places a two-digit year, which is never more than 50 years ahead.
+    /// - Parameter now: resolves a two-digit year, which is at most 50 years ahead.
     package static func parse(_ text: String, now: WallTime) -> WallTime? {
         let date = preferred(text) ?? obsolete(text, now: now) ?? asctime(text)
         guard let date, date.isReal else { return nil }
@@ -68,7 +68,7 @@ package enum HTTPDate {
         return false
     }
 
-    /// Near enough to place a century.
+    /// Accurate enough to find the century.
     private static func year(of now: WallTime) -> Int {
         1970 + Int(max(0, min(now.unixSeconds, 2e11)) / 31_556_952)
     }

@@ -1,10 +1,9 @@
-/// A date in a provider's answer: RFC 3339 §5.6, with the suffixes of RFC 9557 (`[America/Los_Angeles]`).
+/// A date in a provider's response: RFC 3339 §5.6, with the suffixes of RFC 9557 (`[America/Los_Angeles]`).
 ///
-/// The offset tells the instant and the zone id is only checked for its form, since looking one up needs a database.
-/// A time without an offset is no instant, whatever zone stands behind it. Seconds may be missing where they are zero,
-/// as Java's `ZonedDateTime` writes.
+/// The offset defines the instant; only the form of the zone ID is checked, because resolving it requires a database. A time
+/// without an offset is rejected. Seconds may be missing, as Java's `ZonedDateTime` omits zeros.
 package enum TimestampParser {
-    /// Digits of a fraction that count; a double holds no more of a present date.
+    /// Digits of a fraction that are used; a double has no more for today's dates.
     private static let fractionDigits = 9
 
     package static func parse(_ text: String) -> WallTime? {
@@ -31,7 +30,7 @@ package enum TimestampParser {
         return WallTime(unixSeconds: Double(date.unixSeconds - offset) + fraction)
     }
 
-    /// Seconds to take away for UTC.
+    /// Seconds to subtract for UTC.
     private static func offset(_ scanner: inout ByteScanner) -> Int? {
         if scanner.skip("Zz") { return 0 }
         let isWest = scanner.next == UInt8(ascii: "-")
@@ -41,7 +40,7 @@ package enum TimestampParser {
         return (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
     }
 
-    /// A zone, then tags. A tag that must be understood (`!`, RFC 9557 §3.3) is refused: none of them is known here.
+    /// A zone, then tags. A critical tag (`!`, RFC 9557 §3.3) is refused: none is supported.
     private static func skipSuffixes(_ scanner: inout ByteScanner) -> Bool {
         while scanner.skip("[") {
             let isCritical = scanner.skip("!")
