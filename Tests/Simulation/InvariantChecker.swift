@@ -78,7 +78,7 @@ extension SimulationRun {
         }
         if seat.signOutAsked { report(.generation, "\(token) given out after the sign-out") }
         if seat.rejected.contains(token) { report(.endedToken, "\(token) given out after a 401 with it") }
-        let end = seat.doubtful[token] ?? facts.end
+        let end = seat.readings[token]?.doubtfulUntil ?? facts.end
         if let end, now >= end + InvariantChecker.rounding {
             report(.endedToken, "\(token) given out at \(now), and it ended at \(end)")
         }
@@ -155,7 +155,7 @@ extension SimulationRun {
 
     /// A 401 with the token in use, which counts when it is old enough for that.
     func noteRejection(of token: String, _ session: Int) {
-        guard let seat = seats[session], let facts = provider.issued[token], seat.doubtful[token] == nil,
+        guard let seat = seats[session], let facts = provider.issued[token], seat.readings[token]?.doubtfulUntil == nil,
             setting.rotation != .sliding, seat.machine.record.tokens.accessToken.reveal() == token,
             RenewalPolicy.canReject(age: now - facts.sentAt - InvariantChecker.rounding, life: facts.life)
         else { return }

@@ -14,13 +14,22 @@ struct SimulatedProvider {
         var revoked = false
     }
 
-    /// What is known of an access token.
-    struct Issued {
-        var account: Int
-        /// As the provider told it; `nil` where it told none.
+    /// What is known of an access token. An object, so that a token is looked up only once.
+    final class Issued {
+        let account: Int
+        /// As the provider stated it; `nil` if it stated none.
         var end: Duration?
         var life: Duration?
-        var sentAt: Duration
+        var sentAt: Duration { didSet { sentAtSeconds = sentAt.seconds } }
+        private(set) var sentAtSeconds: Double
+
+        init(account: Int, life: Duration?, sentAt: Duration) {
+            self.account = account
+            self.life = life
+            self.sentAt = sentAt
+            end = life.map { sentAt + $0 }
+            sentAtSeconds = sentAt.seconds
+        }
     }
 
     let rotation: Setting.Rotation
@@ -166,7 +175,7 @@ struct SimulatedProvider {
     private mutating func issue(_ account: Int, life: Duration?, sentAt: Duration) -> String {
         lastToken += 1
         let text = "a\(account).\(lastToken)"
-        issued[text] = Issued(account: account, end: life.map { sentAt + $0 }, life: life, sentAt: sentAt)
+        issued[text] = Issued(account: account, life: life, sentAt: sentAt)
         return text
     }
 }

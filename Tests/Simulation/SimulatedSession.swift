@@ -30,12 +30,8 @@ final class SimulatedSession {
     var readAgain = false
     /// Tokens that somebody got a 401 with, when they were old enough for that to count.
     var rejected: Set<String> = []
-    /// Tokens that were read in this process, and since when they are valid, as it was read.
-    var read: [String: WallTime] = [:]
-    /// Those of them that the clock has said the truth of.
-    var known: Set<String> = []
-    /// Of a token that was read, and has its dates from another clock than that of now: when it is over at the latest.
-    var doubtful: [String: Duration] = [:]
+    /// Tokens that were read in this process.
+    var readings: [String: Reading] = [:]
     /// Tokens that an answer has left as they are, and since when they are valid by that.
     var measured: [String: WallTime] = [:]
     /// Tokens that the store has, or has refused.
@@ -46,6 +42,17 @@ final class SimulatedSession {
     var newest: SessionRecord?
     /// The token before the one in use, for callers who come late.
     var formerToken: String?
+
+    /// What the referee knows of a token that was read from the store.
+    struct Reading {
+        let facts: SimulatedProvider.Issued
+        /// Since when it is valid, as it was read; `nil` if a response has dated it since.
+        var validSince: WallTime?
+        /// The clock has once agreed with its dates.
+        var isKnown = false
+        /// Its dates are from another clock than that of now: when it is over at the latest.
+        var doubtfulUntil: Duration?
+    }
 
     init(machine: SessionMachine, account: Int, process: Int) {
         self.machine = machine

@@ -174,7 +174,9 @@ extension SimulationRun {
         let token = record.tokens.accessToken.reveal()
         seats[session]?.settled.insert(token)
         if let refresh = record.tokens.refreshToken { seats[session]?.settledRefreshTokens.insert(refresh.reveal()) }
-        if seats[session]?.measured[token] == record.tokens.issuedAt { seats[session]?.doubtful[token] = nil }
+        if seats[session]?.measured[token] == record.tokens.issuedAt {
+            seats[session]?.readings[token]?.doubtfulUntil = nil
+        }
     }
 
     /// What the store holds of another writer is settled, and read under the clock of now: its dates may have been made
@@ -182,7 +184,10 @@ extension SimulationRun {
     private func adopt(_ tokens: TokenSet, _ session: Int) {
         seats[session]?.settled.insert(tokens.accessToken.reveal())
         if let refresh = tokens.refreshToken { seats[session]?.settledRefreshTokens.insert(refresh.reveal()) }
-        seats[session]?.read[tokens.accessToken.reveal()] = tokens.issuedAt
+        if let facts = provider.issued[tokens.accessToken.reveal()] {
+            seats[session]?.readings[tokens.accessToken.reveal(), default: .init(facts: facts)].validSince =
+                tokens.issuedAt
+        }
         doubt(session)
     }
 
@@ -292,19 +297,23 @@ extension SimulationRun {
     func doubt(_ session: Int) {
         guard let seat = seats[session] else { return }
         let inUse = seat.machine.record.tokens
-        let tokenInUse = inUse.accessToken.reveal()
-        // In seconds: much of the simulator's time is spent here, and arithmetic with durations is slow.
+        let factsInUse = provider.issued[inUse.accessToken.reveal()]
+        let isRenewed = setting.canRenew && renewable
+        // In seconds: arithmetic with durations is slow, and much is compared here.
         let expected = Self.begin + clockError.seconds
-        for (token, asRead) in seat.read {
-            guard let facts = provider.issued[token] else { continue }
-            let dated = tokenInUse == token ? inUse.issuedAt : asRead
-            if abs(dated.unixSeconds - facts.sentAt.seconds - expected) <= 0.001 {
-                seat.known.insert(token)
-                seat.doubtful[token] = nil
-            } else if !seat.known.contains(token) || !setting.canRenew || !renewable {
-                let end = facts.life.map { now + $0 } ?? Self.never
-                seat.known.remove(token)
-                seat.doubtful[token] = min(seat.doubtful[token] ?? end, end)
+        var index = seat.readings.values.startIndex
+        while index != seat.readings.values.endIndex {
+            defer { seat.readings.values.formIndex(after: &index) }
+            let reading = seat.readings.values[index]
+            guard let asRead = reading.validSince else { continue }
+            let validSince = reading.facts === factsInUse ? inUse.issuedAt : asRead
+            if abs(validSince.unixSeconds - reading.facts.sentAtSeconds - expected) <= 0.001 {
+                seat.readings.values[index].isKnown = true
+                seat.readings.values[index].doubtfulUntil = nil
+            } else if !reading.isKnown || !isRenewed {
+                let end = reading.facts.life.map { now + $0 } ?? Self.never
+                seat.readings.values[index].isKnown = false
+                seat.readings.values[index].doubtfulUntil = min(reading.doubtfulUntil ?? end, end)
             }
         }
     }

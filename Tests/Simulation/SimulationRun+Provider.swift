@@ -144,7 +144,7 @@ extension SimulationRun {
         if case .success(let grant) = result, grant.accessToken == nil, request.aim == nil {
             provider.prolong(request.tokens, grant, sentAt: request.sent)
             // What was measured in this run is beyond doubt, as soon as it is in the store.
-            seat.read[request.tokens.accessToken.reveal()] = nil
+            seat.readings[request.tokens.accessToken.reveal()]?.validSince = nil
             seat.measured[request.tokens.accessToken.reveal()] = grant.issuedAt
         }
         tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))
