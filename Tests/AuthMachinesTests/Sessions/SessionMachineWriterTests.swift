@@ -177,6 +177,7 @@ struct SessionMachineWriterTests {
         case .saveRefused:
             bench.send(.defaultChosen)
             try bench.storeHolds(theirs)
+            try bench.storeTakesIt()
         case .reread:
             try bench.provider(fails: .invalidGrant)
             bench.send(.storeReread(try #require(bench.flights.last), .success(theirs)))
