@@ -43,7 +43,7 @@ public final class AgentConnection {
             case .answer(id, .failure(let error)): throw .agent(error)
             // The late answer to a call whose deadline passed.
             case .answer, .unknown: break
-            case .event(let event): try keep(event)
+            case .event(let event): try buffer(event)
             }
             // An agent that keeps talking of other things must not hold the caller.
             guard !deadline.hasPassed else { throw .timedOut }
@@ -92,8 +92,10 @@ public final class AgentConnection {
         }
     }
 
-    private func keep(_ event: AgentEvent) throws(ClientError) {
-        guard events.count < ClientLimits.keptEvents else { throw .tooManyEvents(limit: ClientLimits.keptEvents) }
+    private func buffer(_ event: AgentEvent) throws(ClientError) {
+        guard events.count < ClientLimits.bufferedEvents else {
+            throw .tooManyEvents(limit: ClientLimits.bufferedEvents)
+        }
         events.append(event)
     }
 

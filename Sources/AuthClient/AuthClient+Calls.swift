@@ -6,7 +6,7 @@ extension AuthClient {
     ///   if the session does not belong there. A program that does not name its session names this.
     public func token(
         session: SessionName? = nil, origin: String? = nil, minValid: Duration? = nil,
-        timeout: Duration = AuthClient.usualTime
+        timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> TokenResult {
         try await call(TokenGet(session: session, minValid: minValid, origin: origin), timeout: timeout)
     }
@@ -14,7 +14,7 @@ extension AuthClient {
     /// Tells the agent that a backend answered 401 to `accessToken`, so that it renews it if it is still the one.
     @discardableResult
     public func reject(
-        accessToken: String, session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
+        accessToken: String, session: SessionName? = nil, timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> SessionStatus {
         try await call(TokenReject(session: session, accessToken: accessToken), timeout: timeout)
     }
@@ -26,7 +26,7 @@ extension AuthClient {
     ///   - accessToken: the token that goes with it, where it is not the session's own.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, session: SessionName? = nil,
-        timeout: Duration = AuthClient.usualTime
+        timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> ProofResult {
         try await call(
             TokenProof(session: session, method: method, url: url, nonce: nonce, accessToken: accessToken),
@@ -34,16 +34,16 @@ extension AuthClient {
     }
 
     public func status(
-        session: SessionName? = nil, timeout: Duration = AuthClient.usualTime
+        session: SessionName? = nil, timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> SessionStatus {
         try await call(SessionStatusGet(SessionParams(session: session)), timeout: timeout)
     }
 
-    public func sessions(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> [SessionStatus] {
+    public func sessions(timeout: Duration = AuthClient.defaultTimeout) async throws(ClientError) -> [SessionStatus] {
         try await call(SessionListGet(), timeout: timeout).sessions
     }
 
-    public func info(timeout: Duration = AuthClient.usualTime) async throws(ClientError) -> AgentInfo {
+    public func info(timeout: Duration = AuthClient.defaultTimeout) async throws(ClientError) -> AgentInfo {
         try await call(AgentInfoGet(), timeout: timeout)
     }
 }

@@ -9,7 +9,7 @@ import Glibc
 /// because the agent may have acted on it.
 public final class AuthClient: Sendable {
     /// What a call may take unless it says otherwise: the agent gives a provider's whole answer 60 s.
-    public static var usualTime: Duration { .seconds(70) }
+    public static var defaultTimeout: Duration { .seconds(70) }
 
     public let socketPath: String
     private let loop: CallLoop
@@ -31,14 +31,14 @@ public final class AuthClient: Sendable {
 
     /// The result of any method.
     public func call<Method: AgentMethod>(
-        _ method: Method, timeout: Duration = AuthClient.usualTime
+        _ method: Method, timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> Method.Result {
         try await decoded(result(of: method, timeout: timeout))
     }
 
     /// The same as the agent sent it.
     public func result(
-        of method: some AgentMethod, timeout: Duration = AuthClient.usualTime
+        of method: some AgentMethod, timeout: Duration = AuthClient.defaultTimeout
     ) async throws(ClientError) -> JSON {
         try await loop.call(method, deadline: .after(timeout))
     }

@@ -144,8 +144,8 @@ final class CallLoop: Sendable {
             if obstacle != nil { refused = state.calls.unsentSecrets() }
             let deadline = state.calls.earliestDeadline
             if !isConnected && state.calls.hasUnsent { return (.connect(until: deadline), late) }
-            if state.calls.isClogged { return (.reconnect, late) }
-            return (.exchange(lines: isConnected ? state.calls.takeLines() : [], until: deadline), late)
+            if state.calls.isBlocked { return (.reconnect, late) }
+            return (.exchange(lines: isConnected ? state.calls.removeUnsentLines() : [], until: deadline), late)
         }
         finish(late, .timedOut)
         if let obstacle { finish(refused, obstacle) }

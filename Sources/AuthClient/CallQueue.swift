@@ -18,7 +18,7 @@ struct CallQueue {
     /// In the order they came; some may have left `live` since.
     private var unsent: [Int64] = []
     /// Sent and not answered, also those whose callers have gone: the agent counts them (`requestsPerConnection`).
-    private var underWay: Set<Int64> = []
+    private var inFlight: Set<Int64> = []
     private var lastID: Int64 = 0
 
     mutating func nextID() -> Int64 {
@@ -36,9 +36,9 @@ struct CallQueue {
     var hasUnsent: Bool { unsent.contains { live[$0] != nil } }
 
     /// Whether the agent's limit is used up by calls nobody waits for any more: only a new connection helps.
-    var isClogged: Bool { hasUnsent && isFull && !underWay.contains { live[$0] != nil } }
+    var isBlocked: Bool { hasUnsent && isFull && !inFlight.contains { live[$0] != nil } }
 
-    private var isFull: Bool { underWay.count >= Limits.requestsPerConnection }
+    private var isFull: Bool { inFlight.count >= Limits.requestsPerConnection }
 
     /// Those that are not sent yet and may only go to an agent of the same user.
     mutating func unsentSecrets() -> [Call] {
@@ -47,22 +47,22 @@ struct CallQueue {
     }
 
     /// The lines that may go out now, which count as sent from here on.
-    mutating func takeLines() -> [UInt8] {
+    mutating func removeUnsentLines() -> [UInt8] {
         var lines: [UInt8] = []
-        var taken = 0
+        var count = 0
         for id in unsent {
             guard !isFull else { break }
-            taken += 1
+            count += 1
             guard let call = live[id] else { continue }
             lines += call.line
-            underWay.insert(id)
+            inFlight.insert(id)
         }
-        unsent.removeFirst(taken)
+        unsent.removeFirst(count)
         return lines
     }
 
     mutating func answered(_ id: Int64) -> Call? {
-        underWay.remove(id)
+        inFlight.remove(id)
         return live.removeValue(forKey: id)
     }
 
@@ -76,14 +76,14 @@ struct CallQueue {
 
     /// The connection is gone: the calls that were sent on it.
     mutating func disconnected() -> [Call] {
-        let lost = underWay
-        underWay = []
+        let lost = inFlight
+        inFlight = []
         return remove { lost.contains($0.id) }
     }
 
     mutating func all() -> [Call] {
         unsent = []
-        underWay = []
+        inFlight = []
         return remove { _ in true }
     }
 

@@ -7,16 +7,16 @@ enum ClientLimits {
     static let readBytes = 16 << 10
 
     /// Events nobody has fetched yet; beyond this the feed stops reading and the agent's own limit takes over.
-    static let waitingEvents = 256
+    static let queuedEvents = 256
 
     /// Events that arrived on a blocking connection between calls and were not fetched.
-    static let keptEvents = 1024
+    static let bufferedEvents = 1024
 
     /// Between two tries of a connection whose socket's queue is full.
     static let connectPause = Duration.milliseconds(5)
 
     /// The agent answers a subscription from memory.
-    static let subscribeTime = Duration.seconds(10)
+    static let subscribeTimeout = Duration.seconds(10)
 
     /// The first and the longest pause of a feed whose agent is away.
     static let firstPause = Duration.milliseconds(100)

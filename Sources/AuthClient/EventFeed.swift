@@ -31,7 +31,7 @@ final class EventFeed: Sendable {
     func next() async throws(ClientError) -> AgentEvent? {
         let result = await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
-                let answer = state.withLock { take(&$0, or: waiter) }
+                let answer = state.withLock { nextEvent(&$0, or: waiter) }
                 if let answer { waiter.resume(returning: answer) }
             }
         } onCancel: {
@@ -51,10 +51,10 @@ final class EventFeed: Sendable {
         waiter?.resume(returning: .success(nil))
     }
 
-    private func take(_ state: inout State, or waiter: Waiter) -> Result<AgentEvent?, ClientError>? {
+    private func nextEvent(_ state: inout State, or waiter: Waiter) -> Result<AgentEvent?, ClientError>? {
         guard !state.isStopped, !Task.isCancelled else { return .success(nil) }
         if !state.events.isEmpty {
-            if state.events.count == ClientLimits.waitingEvents { state.wake?.signal() }
+            if state.events.count == ClientLimits.queuedEvents { state.wake?.signal() }
             return .success(state.events.removeFirst())
         }
         if let failure = state.failure {
@@ -88,7 +88,7 @@ final class EventFeed: Sendable {
     /// - Parameter wake: stays open until this function lets go of `state.wake`.
     private func run(wake: Int32) {
         var pause = ClientLimits.firstPause
-        var isAway = false
+        var isDisconnected = false
         var connection: AgentConnection?
         while room() != .stopped {
             do throws(ClientError) {
@@ -97,7 +97,7 @@ final class EventFeed: Sendable {
                     connection = made
                     try follow(made, wake: wake) {
                         pause = ClientLimits.firstPause
-                        isAway = false
+                        isDisconnected = false
                     }
                 }
             } catch {
@@ -106,8 +106,8 @@ final class EventFeed: Sendable {
                     break
                 }
                 connection = nil
-                if !isAway { deliver(AgentEvent(topic: .agent, name: "disconnected", at: wallTime())) }
-                isAway = true
+                if !isDisconnected { deliver(AgentEvent(topic: .agent, name: "disconnected", at: wallTime())) }
+                isDisconnected = true
             }
             guard room() != .stopped else { break }
             wait(wake, nil, until: .after(pause * Double.random(in: 0.5...1)))
@@ -121,7 +121,7 @@ final class EventFeed: Sendable {
     private func follow(
         _ connection: AgentConnection, wake: Int32, onEvent: () -> Void
     ) throws(ClientError) {
-        var deadline = Deadline.after(ClientLimits.subscribeTime)
+        var deadline = Deadline.after(ClientLimits.subscribeTimeout)
         _ = try connection.begin(EventsSubscribe(subscription), deadline: deadline)
         while true {
             switch room() {
@@ -147,7 +147,7 @@ final class EventFeed: Sendable {
         state.withLock { state in
             state.wake?.clear()
             if state.isStopped { return .stopped }
-            return state.events.count < ClientLimits.waitingEvents ? .some : .none
+            return state.events.count < ClientLimits.queuedEvents ? .some : .none
         }
     }
 

@@ -52,7 +52,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
     private let limits: TransportLimits
     private let userAgent: String
     private let proxies: ProxyRules
-    private let shelf: ClientPool
+    private let pool: ClientPool
     /// For what is streamed: long, with a time of its own, and no reason for anybody else to wait.
     private let streams: ClientPool
 
@@ -65,7 +65,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         notices = roots.notices
         self.limits = limits
         userAgent = "authd/\(configuration.version)"
-        shelf = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
+        pool = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
         streams = ClientPool(group: group) { route in
             var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
             // A client may take its time; a provider that stands still is noticed by ``StallDetector``.
@@ -79,14 +79,14 @@ package final class AsyncHTTPTransport: HTTPTransport {
         guard let url = URL(string: request.url) else { throw .badURL(reason: "the address cannot be read") }
         let origin = try Origin(of: url)
         let route = try proxies.route(to: origin)
-        let shelf = request.streams ? streams : shelf
-        guard let loan = shelf.borrow(route, to: origin) else { throw .cancelled }
+        let pool = request.streams ? streams : pool
+        guard let lease = pool.borrow(route, to: origin) else { throw .cancelled }
         let exchange = Exchange(
-            client: loan.client, request: request, url: url, userAgent: userAgent,
+            client: lease.client, request: request, url: url, userAgent: userAgent,
             attempt: Attempt(origin: origin, route: route, limits: limits))
         let outcome = await exchange.outcome()
-        await shelf.giveBack(loan)
-        if case .failure(.cancelled) = outcome, !Task.isCancelled, shelf.isAbandoned(loan) {
+        await pool.release(lease)
+        if case .failure(.cancelled) = outcome, !Task.isCancelled, pool.isAbandoned(lease) {
             throw .connectionLost(host: origin.host, reason: "the machine's network is another one now")
         }
         return try outcome.get()
@@ -94,25 +94,25 @@ package final class AsyncHTTPTransport: HTTPTransport {
 
     /// Requests under way keep their connections.
     package func closeIdleConnections() async {
-        await shelf.renew()
+        await pool.renew()
         await streams.renew()
     }
 
     /// The same for those to these origins.
     package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
-        let wanted = Set(origins.compactMap { URL(string: $0.text).flatMap { try? Origin(of: $0) } })
-        await shelf.renew(to: wanted)
-        await streams.renew(to: wanted)
+        let targets = Set(origins.compactMap { URL(string: $0.text).flatMap { try? Origin(of: $0) } })
+        await pool.renew(to: targets)
+        await streams.renew(to: targets)
     }
 
     package func closeAllConnections() async {
-        await shelf.abandon()
+        await pool.abandon()
         await streams.abandon()
     }
 
     /// Closes all connections; requests under way and later ones end as cancelled.
     package func shutdown() async {
-        await shelf.close()
+        await pool.close()
         await streams.close()
     }
 }

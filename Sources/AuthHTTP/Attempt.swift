@@ -79,8 +79,8 @@ struct Attempt {
         if !codes.isEmpty, codes.allSatisfy(Self.noRoute.contains) {
             return .offline(reason: "there is no route to \(peer)")
         }
-        let telling = codes.first { !Self.noRoute.contains($0) }
-        return switch telling {
+        let code = codes.first { !Self.noRoute.contains($0) }
+        return switch code {
         case ECONNRESET, EPIPE: lost("the other side reset it")
         case let code?: lost(SystemError.text(code))
         case nil: lost("it failed")

@@ -20,8 +20,8 @@ final class ClientPool: Sendable {
 
     private struct Entry {
         let client: HTTPClient
-        let place: PoolKey
-        var loans = 0
+        let key: PoolKey
+        var leases = 0
     }
 
     private struct State {
@@ -31,23 +31,23 @@ final class ClientPool: Sendable {
         /// Every pool that is not closed, by its number.
         var entries: [Int: Entry] = [:]
         /// Where new requests go.
-        var present: [PoolKey: Int] = [:]
+        var current: [PoolKey: Int] = [:]
         var closed = false
 
         /// Takes the pools of these places out of use.
         /// - Returns: those that no request uses.
-        mutating func retire(_ isMeant: (PoolKey) -> Bool) -> [HTTPClient] {
+        mutating func retire(_ isIncluded: (PoolKey) -> Bool) -> [HTTPClient] {
             var unused: [HTTPClient] = []
-            for (place, number) in present where isMeant(place) {
-                present[place] = nil
-                guard entries[number]?.loans == 0, let entry = entries.removeValue(forKey: number) else { continue }
+            for (key, number) in current where isIncluded(key) {
+                current[key] = nil
+                guard entries[number]?.leases == 0, let entry = entries.removeValue(forKey: number) else { continue }
                 unused.append(entry.client)
             }
             return unused
         }
 
-        mutating func takeAll() -> [HTTPClient] {
-            defer { (entries, present) = ([:], [:]) }
+        mutating func removeAll() -> [HTTPClient] {
+            defer { (entries, current) = ([:], [:]) }
             return entries.values.map(\.client)
         }
     }
@@ -65,28 +65,28 @@ final class ClientPool: Sendable {
     func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Lease? {
         state.withLock { state in
             guard !state.closed else { return nil }
-            let place = PoolKey(origin: origin, route: route)
-            if let number = state.present[place], let client = state.entries[number]?.client {
-                state.entries[number]?.loans += 1
+            let key = PoolKey(origin: origin, route: route)
+            if let number = state.current[key], let client = state.entries[number]?.client {
+                state.entries[number]?.leases += 1
                 return Lease(client: client, number: number)
             }
             let client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: settings(route))
             state.lastNumber += 1
-            state.entries[state.lastNumber] = Entry(client: client, place: place, loans: 1)
-            state.present[place] = state.lastNumber
+            state.entries[state.lastNumber] = Entry(client: client, key: key, leases: 1)
+            state.current[key] = state.lastNumber
             return Lease(client: client, number: state.lastNumber)
         }
     }
 
-    func giveBack(_ loan: Lease) async {
+    func release(_ lease: Lease) async {
         let client = state.withLock { state -> HTTPClient? in
-            guard var entry = state.entries[loan.number] else { return nil }
-            entry.loans -= 1
-            guard entry.loans == 0, state.present[entry.place] != loan.number else {
-                state.entries[loan.number] = entry
+            guard var entry = state.entries[lease.number] else { return nil }
+            entry.leases -= 1
+            guard entry.leases == 0, state.current[entry.key] != lease.number else {
+                state.entries[lease.number] = entry
                 return nil
             }
-            state.entries[loan.number] = nil
+            state.entries[lease.number] = nil
             return entry.client
         }
         await Self.shutDown(client.map { [$0] } ?? [])
@@ -106,20 +106,20 @@ final class ClientPool: Sendable {
     func abandon() async {
         let all = state.withLock { state in
             state.firstValid = state.lastNumber + 1
-            return state.takeAll()
+            return state.removeAll()
         }
         await Self.shutDown(all)
     }
 
-    func isAbandoned(_ loan: Lease) -> Bool {
-        state.withLock { loan.number < $0.firstValid }
+    func isAbandoned(_ lease: Lease) -> Bool {
+        state.withLock { lease.number < $0.firstValid }
     }
 
     /// Closes every pool; requests in flight end with an error.
     func close() async {
         let all = state.withLock { state in
             state.closed = true
-            return state.takeAll()
+            return state.removeAll()
         }
         await Self.shutDown(all)
     }

@@ -12,7 +12,7 @@ struct Exchange: Sendable {
     let userAgent: String
     let attempt: Attempt
     /// Of a request that streams.
-    private let movement = StallDetector()
+    private let stallDetector = StallDetector()
 
     init(client: HTTPClient, request: HTTPRequest, url: URL, userAgent: String, attempt: Attempt) {
         self.client = client
@@ -25,8 +25,8 @@ struct Exchange: Sendable {
     /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
     func outcome() async -> Result<HTTPResponse, TransportError> {
         return await withTaskGroup { group in
-            group.addTask { await attempted() }
-            group.addTask { await tooLong() }
+            group.addTask { await attemptRequest() }
+            group.addTask { await timeLimit() }
             let first = await group.next()
             group.cancelAll()
             if Task.isCancelled { return .failure(.cancelled) }
@@ -35,11 +35,11 @@ struct Exchange: Sendable {
     }
 
     /// Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
-    private func tooLong() async -> Result<HTTPResponse, TransportError> {
+    private func timeLimit() async -> Result<HTTPResponse, TransportError> {
         let limits = attempt.limits
         let limit: Duration
         if request.streams {
-            limit = await movement.stopped(beyond: limits)
+            limit = await stallDetector.stopped(beyond: limits)
         } else {
             limit = request.limit.map { min($0, limits.total) } ?? limits.total
             try? await Task.sleep(for: limit, clock: .continuous)
@@ -47,16 +47,16 @@ struct Exchange: Sendable {
         return .failure(.timedOut(host: attempt.origin.host, after: limit))
     }
 
-    private func attempted() async -> Result<HTTPResponse, TransportError> {
+    private func attemptRequest() async -> Result<HTTPResponse, TransportError> {
         do {
-            return .success(try await followed())
+            return .success(try await followRedirects())
         } catch {
             return .failure(Task.isCancelled ? .cancelled : attempt.meaning(of: error))
         }
     }
 
     /// After the last redirect allowed, the next one is handed over as an answer.
-    private func followed() async throws -> HTTPResponse {
+    private func followRedirects() async throws -> HTTPResponse {
         var url = url
         var redirects = 0
         while true {
@@ -84,7 +84,7 @@ struct Exchange: Sendable {
         }
         if let source = request.source {
             prepared.body = .stream(
-                StreamedBody(source: source, movement: movement),
+                StreamedBody(source: source, stallDetector: stallDetector),
                 length: source.length.map { .known(Int64($0)) } ?? .unknown)
         } else if let body = request.body {
             prepared.body = .bytes(body.revealBytes(), length: .known(Int64(body.count)))
@@ -104,23 +104,23 @@ struct Exchange: Sendable {
     private func reply(from response: HTTPClientResponse, into sink: any HTTPResponseSink) async throws -> HTTPResponse
     {
         let limit = largestReply
-        var held: [UInt8] = []
-        var isFlowing: Bool?
+        var buffered: [UInt8] = []
+        var isStreaming: Bool?
         for try await part in response.body {
-            movement.note()
-            if isFlowing == true {
-                try await movement.pausing { () async throws(TransportError) in
+            stallDetector.recordProgress()
+            if isStreaming == true {
+                try await stallDetector.pausing { () async throws(TransportError) in
                     try await sink.receive([UInt8](part.readableBytesView))
                 }
                 continue
             }
-            guard held.count + part.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
-            held.append(contentsOf: part.readableBytesView)
-            guard isFlowing == nil, held.count > HTTPStreamLimits.pieceBytes else { continue }
-            isFlowing = sink.begin(Self.reply(response, held))
-            if isFlowing == true { held = [] }
+            guard buffered.count + part.readableBytes <= limit else { throw TransportError.tooLarge(limit: limit) }
+            buffered.append(contentsOf: part.readableBytesView)
+            guard isStreaming == nil, buffered.count > HTTPStreamLimits.pieceBytes else { continue }
+            isStreaming = sink.begin(Self.reply(response, buffered))
+            if isStreaming == true { buffered = [] }
         }
-        return Self.reply(response, held)
+        return Self.reply(response, buffered)
     }
 
     private var largestReply: Int { min(request.largestReply, attempt.limits.bodyBytes) }

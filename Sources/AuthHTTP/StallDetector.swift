@@ -14,11 +14,11 @@ final class StallDetector: Sendable {
 
     private let state = Mutex(State())
 
-    func note() {
+    func recordProgress() {
         state.withLock { $0.last = .now }
     }
 
-    func bodyIsOut() {
+    func bodySent() {
         state.withLock { ($0.last, $0.isAnswering) = (.now, true) }
     }
 

@@ -6,31 +6,32 @@ struct StreamedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 
     let source: any HTTPBodySource
-    let movement: StallDetector
+    let stallDetector: StallDetector
 
-    func makeAsyncIterator() -> Iterator { Iterator(reader: source.begin(), movement: movement) }
+    func makeAsyncIterator() -> Iterator { Iterator(reader: source.begin(), stallDetector: stallDetector) }
 
     struct Iterator: AsyncIteratorProtocol {
         let reader: any HTTPBodyReader
-        let movement: StallDetector
+        let stallDetector: StallDetector
         private var rest = ByteBuffer()
 
-        init(reader: any HTTPBodyReader, movement: StallDetector) {
+        init(reader: any HTTPBodyReader, stallDetector: StallDetector) {
             self.reader = reader
-            self.movement = movement
+            self.stallDetector = stallDetector
         }
 
         mutating func next() async throws -> ByteBuffer? {
             while rest.readableBytes == 0 {
                 let reader = reader
-                let piece = try await movement.pausing { () async throws(TransportError) in try await reader.next() }
+                let piece = try await stallDetector.pausing { () async throws(TransportError) in try await reader.next()
+                }
                 guard let piece else {
-                    movement.bodyIsOut()
+                    stallDetector.bodySent()
                     return nil
                 }
                 rest = ByteBuffer(bytes: piece)
             }
-            movement.note()
+            stallDetector.recordProgress()
             return rest.readSlice(length: Swift.min(rest.readableBytes, HTTPStreamLimits.pieceBytes))
         }
     }

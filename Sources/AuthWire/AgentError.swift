@@ -29,7 +29,7 @@ public struct AgentError: Error, Sendable, Equatable {
         self.code = Self.agentCode
         self.message = message
         self.kind = kind
-        self.retryable = retryable ?? kind.retryableByNature
+        self.retryable = retryable ?? kind.retryableByDefault
         self.cause = cause
         self.httpStatus = httpStatus
         self.providerMessage = providerMessage
@@ -97,7 +97,7 @@ extension AgentError {
         code = json["code"]?.integerValue.flatMap { Int(exactly: $0) } ?? Self.agentCode
         message = json["message"]?.stringValue ?? "The agent answered with an error that says nothing."
         kind = (data?["kind"]?.stringValue).map(ErrorKind.init(unknown:))
-        retryable = data?["retryable"]?.boolValue ?? kind?.retryableByNature ?? false
+        retryable = data?["retryable"]?.boolValue ?? kind?.retryableByDefault ?? false
         cause = data?["cause"]?.stringValue
         httpStatus = data?["http_status"]?.integerValue.flatMap { Int(exactly: $0) }
         providerMessage = data?["provider_message"]?.stringValue

@@ -1,7 +1,7 @@
 /// The form of an e-mail address, as far as it can be told without asking anybody.
 package enum EmailAddress {
     /// What is asked for, in words for a person.
-    package static let words = "an e-mail address, such as ada@example.org"
+    package static let description = "an e-mail address, such as ada@example.org"
 
     /// Something, one `@`, a domain, nothing invisible: only the provider can know more (RFC 5321 §4.5.3.1 for lengths).
     package static func isWellFormed(_ text: String) -> Bool {

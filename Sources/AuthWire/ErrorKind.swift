@@ -33,7 +33,7 @@ public enum ErrorKind: String, Sendable, CaseIterable {
     }
 
     /// Whether the same request may well succeed later with nobody changing it.
-    public var retryableByNature: Bool {
+    public var retryableByDefault: Bool {
         switch self {
         case .offline, .captivePortal, .providerUnreachable, .providerError, .badReply, .rateLimited, .timeout, .busy,
             .keyringLocked:

@@ -24,9 +24,9 @@ public enum PromptLine {
 
     /// Without a line feed; empty when there is no session.
     public static func text(for statuses: [SessionStatus]) -> String {
-        let kept = statuses.filter { $0.state != .signedOut }
-        let first = kept.filter(\.isDefault)
-        let rest = kept.filter { !$0.isDefault }.sorted { $0.session < $1.session }
+        let signedIn = statuses.filter { $0.state != .signedOut }
+        let first = signedIn.filter(\.isDefault)
+        let rest = signedIn.filter { !$0.isDefault }.sorted { $0.session < $1.session }
         return (first + rest).map(word).joined(separator: " ")
     }
 
@@ -42,11 +42,11 @@ public enum PromptLine {
     }
 
     private static func who(_ user: UserSummary) -> String? {
-        [user.email, user.name, user.id].lazy.compactMap { $0.map(harmless) }.first { !$0.isEmpty }
+        [user.email, user.name, user.id].lazy.compactMap { $0.map(sanitized) }.first { !$0.isEmpty }
     }
 
     /// What is not a letter, a digit or one of a few signs becomes `_`; what has no place on a line goes.
-    private static func harmless(_ text: String) -> String {
+    private static func sanitized(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars.lazy.filter(isShown).prefix(whoCharacters) {
             result.unicodeScalars.append(isPlain(scalar) ? scalar : "_")

@@ -6,17 +6,19 @@ package enum Suggestion {
     /// `nil` when none is near: one slip in three letters at most, and always one.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.count <= longest else { return nil }
-        let near = known.map { (word: $0, slips: slips(from: Array(word), to: Array($0))) }.min { $0.slips < $1.slips }
-        return near.flatMap { $0.slips <= max(1, word.count / 3) ? $0.word : nil }
+        let near = known.map { (word: $0, edits: distance(from: Array(word), to: Array($0))) }.min {
+            $0.edits < $1.edits
+        }
+        return near.flatMap { $0.edits <= max(1, word.count / 3) ? $0.word : nil }
     }
 
     /// Whether one letter was changed, added, left out, or swapped with its neighbour.
-    package static func isOneSlip(from word: String, to known: String) -> Bool {
-        word.count <= longest && slips(from: Array(word), to: Array(known)) == 1
+    package static func isOneEdit(from word: String, to known: String) -> Bool {
+        word.count <= longest && distance(from: Array(word), to: Array(known)) == 1
     }
 
     /// How many letters are changed, added, left out, or swapped with their neighbour (optimal string alignment).
-    private static func slips(from one: [Character], to other: [Character]) -> Int {
+    private static func distance(from one: [Character], to other: [Character]) -> Int {
         var before: [Int] = []
         var last = Array(0...other.count)
         for i in one.indices {

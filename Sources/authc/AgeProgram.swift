@@ -5,9 +5,9 @@ import Glibc
 /// through pipes alone.
 enum AgeProgram {
     /// Of its words on standard error.
-    private static let mostWords = 4096
+    private static let maxMessageBytes = 4096
 
-    enum Work {
+    enum Operation {
         /// To recipients, and to those that files name, one a line.
         case seal(recipients: [String], files: [String])
         /// By identities in files. It asks at the terminal itself where one has a passphrase.
@@ -31,21 +31,21 @@ enum AgeProgram {
     }
 
     /// - Throws: when it is not there, or does not end well: then nothing of what it wrote counts.
-    static func run(_ work: Work, on bytes: [UInt8], atMost limit: Int) throws(Failure) -> [UInt8] {
-        let (input, output, words) = (try Pipe(), try Pipe(atMost: limit), try Pipe(atMost: mostWords))
-        let child = try spawn(work.arguments, input, output, words)
-        input.keep(.writing)
-        output.keep(.reading)
-        words.keep(.reading)
+    static func run(_ operation: Operation, on bytes: [UInt8], atMost limit: Int) throws(Failure) -> [UInt8] {
+        let (input, output, messages) = (try Pipe(), try Pipe(atMost: limit), try Pipe(atMost: maxMessageBytes))
+        let child = try spawn(operation.arguments, input, output, messages)
+        input.keepOnly(.writing)
+        output.keepOnly(.reading)
+        messages.keepOnly(.reading)
         // It may end before it has read everything; then its own words tell why.
         let former = signal(SIGPIPE, SIG_IGN)
-        exchange(bytes, input, [output, words])
+        exchange(bytes, input, [output, messages])
         signal(SIGPIPE, former)
         var status: Int32 = 0
         while unsafe waitpid(child, &status, 0) < 0, errno == EINTR {}
         guard status == 0 else {
             throw Failure(
-                status: .refusedData, kind: "age", message: "\(work.failure): \(reason(words.bytes, status))",
+                status: .refusedData, kind: "age", message: "\(operation.failure): \(reason(messages.bytes, status))",
                 hint: "nothing was written or taken")
         }
         guard output.isWhole else { throw .usage("what age wrote is longer than \(limit) bytes") }
@@ -53,8 +53,8 @@ enum AgeProgram {
     }
 
     /// Its first line without what it begins with; age(1) has no exit statuses of its own.
-    private static func reason(_ words: [UInt8], _ status: Int32) -> String {
-        let line = String(decoding: words.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    private static func reason(_ messages: [UInt8], _ status: Int32) -> String {
+        let line = String(decoding: messages.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         for start in ["age: error: ", "age: "] where line.hasPrefix(start) {
             return String(line.dropFirst(start.count))
         }
@@ -64,13 +64,13 @@ enum AgeProgram {
     // MARK: The process
 
     private static func spawn(
-        _ arguments: [String], _ input: Pipe, _ output: Pipe, _ words: Pipe
+        _ arguments: [String], _ input: Pipe, _ output: Pipe, _ messages: Pipe
     ) throws(Failure) -> pid_t {
         var actions = unsafe posix_spawn_file_actions_t()
         guard unsafe posix_spawn_file_actions_init(&actions) == 0 else { throw .internalError("no memory") }
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         let places = [(input.ends.reading, STDIN_FILENO), (output.ends.writing, STDOUT_FILENO)]
-        for (end, number) in places + [(words.ends.writing, STDERR_FILENO)] {
+        for (end, number) in places + [(messages.ends.writing, STDERR_FILENO)] {
             unsafe posix_spawn_file_actions_adddup2(&actions, end?.number ?? -1, number)
         }
         let command = ["age"] + arguments
@@ -126,10 +126,10 @@ enum AgeProgram {
         }
 
         /// The other end is the child's alone from here; this one never makes us wait.
-        func keep(_ end: End) {
+        func keepOnly(_ end: End) {
             if end == .reading { ends.writing = nil } else { ends.reading = nil }
-            guard let kept = ends.reading ?? ends.writing else { return }
-            _ = fcntl(kept.number, F_SETFL, O_NONBLOCK)
+            guard let descriptor = ends.reading ?? ends.writing else { return }
+            _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
         }
 
         /// What is too much is read all the same, and dropped.
@@ -139,9 +139,9 @@ enum AgeProgram {
             let count = unsafe Glibc.read(reading.number, &part, part.count)
             if count == 0 || count < 0 && errno != EINTR && errno != EAGAIN { ends.reading = nil }
             guard count > 0 else { return }
-            let taken = min(count, limit - bytes.count)
-            bytes += part[..<taken]
-            if taken < count { isWhole = false }
+            let accepted = min(count, limit - bytes.count)
+            bytes += part[..<accepted]
+            if accepted < count { isWhole = false }
         }
     }
 }

@@ -5,11 +5,11 @@ import Glibc
 /// The agent as a command speaks to it: every call with a deadline, every error a `Failure`.
 struct Agent {
     /// The agent gives a provider's whole answer 60 s.
-    static let usualTime = Duration.seconds(70)
+    static let defaultTimeout = Duration.seconds(70)
     /// Where the agent keeps the time itself, its own words about it come first.
     static let grace = Duration.seconds(2)
     /// A Unix socket is reached at once or not at all; longer means that its queue is full.
-    private static let connectTime = Duration.seconds(10)
+    private static let connectTimeout = Duration.seconds(10)
 
     let connection: AgentConnection
     private let timeout: Duration?
@@ -17,9 +17,9 @@ struct Agent {
     init(path: String, timeout: Duration?) throws(Failure) {
         self.timeout = timeout
         do {
-            connection = try AgentConnection(path: path, deadline: .after(timeout ?? Self.connectTime))
+            connection = try AgentConnection(path: path, deadline: .after(timeout ?? Self.connectTimeout))
         } catch {
-            throw Failure(error, doing: "connect", within: timeout ?? Self.connectTime)
+            throw Failure(error, doing: "connect", within: timeout ?? Self.connectTimeout)
         }
     }
 
@@ -29,9 +29,9 @@ struct Agent {
         guard !MemoryGuard.isClosed else { return }
         do throws(Failure) {
             if let signals {
-                _ = try result(of: AgentPing(), watching: signals, until: .after(timeout ?? Self.usualTime))
+                _ = try result(of: AgentPing(), watching: signals, until: .after(timeout ?? Self.defaultTimeout))
             } else {
-                _ = try result(of: AgentPing(), within: timeout ?? Self.usualTime)
+                _ = try result(of: AgentPing(), within: timeout ?? Self.defaultTimeout)
             }
         } catch {
             // Any answer will do, unless it ends the connection: then it says why.
@@ -44,7 +44,7 @@ struct Agent {
         _ method: Method, within time: Duration? = nil
     ) throws(Failure) -> (value: Method.Result, json: JSON) {
         if method.holdsSecrets { try introduce() }
-        let json = try result(of: method, within: time ?? timeout ?? Self.usualTime)
+        let json = try result(of: method, within: time ?? timeout ?? Self.defaultTimeout)
         return (try decode(json, of: method), json)
     }
 
@@ -53,7 +53,7 @@ struct Agent {
         _ method: Method, watching signals: Signals, until deadline: Deadline? = nil
     ) throws(Failure) -> Method.Result {
         if method.holdsSecrets { try introduce(watching: signals) }
-        let deadline = deadline ?? .after(timeout ?? Self.usualTime)
+        let deadline = deadline ?? .after(timeout ?? Self.defaultTimeout)
         return try decode(result(of: method, watching: signals, until: deadline), of: method)
     }
 
@@ -82,7 +82,7 @@ struct Agent {
                 }
             }
         } catch {
-            throw Failure(error, doing: Method.name, within: timeout ?? Self.usualTime)
+            throw Failure(error, doing: Method.name, within: timeout ?? Self.defaultTimeout)
         }
     }
 
@@ -90,7 +90,7 @@ struct Agent {
         do throws(ClientError) {
             return try decoded(json)
         } catch {
-            throw Failure(error, doing: Method.name, within: timeout ?? Self.usualTime)
+            throw Failure(error, doing: Method.name, within: timeout ?? Self.defaultTimeout)
         }
     }
 }

@@ -23,8 +23,8 @@ enum AgentCommands {
             if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "Done.")) }
             return .done
         } catch {
-            guard let said = error.agentError, said.kind == .validation else { throw error }
-            throw Failure(status: .badSettings, kind: error.kind, message: said.message, agentError: said)
+            guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
+            throw Failure(status: .badSettings, kind: error.kind, message: agentError.message, agentError: agentError)
         }
     }
 

@@ -5,7 +5,7 @@ import Glibc
 /// `export` and `import`: sessions in a file that is sealed by a passphrase, or by age to its recipients.
 enum BundleCommands {
     /// Above what one line of the protocol holds.
-    private static let mostBytes = Limits.lineBytes
+    private static let maxBytes = Limits.lineBytes
 
     /// What seals, and what opens again.
     enum Seal {
@@ -27,7 +27,7 @@ enum BundleCommands {
         let (result, json) = try agent.call(params)
         var bytes = result.bytes
         if case .recipients(let recipients, let files) = seal {
-            bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: mostBytes)
+            bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: maxBytes)
         }
         // Sealed as it is, it is nobody else's business.
         let file = try ResponseFile(path, isPrivate: true)
@@ -44,13 +44,13 @@ enum BundleCommands {
         return .done
     }
 
-    static func take(_ options: Options, from path: String, openedBy seal: Seal) throws(Failure) -> ExitStatus {
+    static func importBundle(_ options: Options, from path: String, openedBy seal: Seal) throws(Failure) -> ExitStatus {
         let bytes = try read(path)
         let agent = try options.connect(beforeSecrets: true)
         let params: SessionImport
         switch seal {
         case .identities(let files):
-            params = SessionImport(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: mostBytes))
+            params = SessionImport(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: maxBytes))
         case .passphrase, .recipients:
             guard !isAge(bytes) else {
                 throw .usage("\(path) is sealed to a recipient of age", hint: "name the file of yours: --identity FILE")
@@ -83,6 +83,6 @@ enum BundleCommands {
         let number = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
-        return try FileText.read(file.number, named: path, atMost: mostBytes)
+        return try FileText.read(file.number, named: path, atMost: maxBytes)
     }
 }

@@ -4,7 +4,7 @@ import AuthWire
 /// Every form but the plainest: the commands, their options and their help.
 enum CommandLineParser {
     static func run() -> Int32 {
-        let words = GlobalOptions.behindVerb(Array(CommandLine.arguments.dropFirst()))
+        let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
         if let problem = VerbCheck.problem(words, commands: Authc.verbs) {
             problem.report(asJSON: words.contains("--json"))
             return problem.status.rawValue

@@ -8,7 +8,7 @@ struct FieldArguments {
 
     private var values: [String: String] = [:]
     /// Those that came by argv.
-    private(set) var open: Set<String> = []
+    private(set) var fromArguments: Set<String> = []
     /// `--password-stdin`, whose field's name the method tells.
     private(set) var passwordFromInput: String?
 
@@ -19,7 +19,7 @@ struct FieldArguments {
         for field in fields {
             let (name, value) = try Self.split(field, "--field NAME=VALUE")
             values[name] = value
-            open.insert(name)
+            fromArguments.insert(name)
         }
         for pair in descriptors {
             let (name, number) = try Self.descriptor(pair)
@@ -30,12 +30,12 @@ struct FieldArguments {
     }
 
     /// Whether the method's fields must be known before these may be sent.
-    var needsMethod: Bool { !open.isEmpty || passwordFromInput != nil }
+    var needsMethod: Bool { !fromArguments.isEmpty || passwordFromInput != nil }
 
     /// All of it for `method`, after what argv may not carry was refused.
     func checked(for method: SignInMethodInfo) throws(Failure) -> [String: String] {
         var result = values
-        for name in open.sorted() {
+        for name in fromArguments.sorted() {
             guard let field = method.fields.first(where: { $0.name == name }) else {
                 let names = method.fields.map(\.name).joined(separator: ", ")
                 throw .usage("--field \(name): the method \(method.name) has no such field; it has \(names)")
@@ -78,7 +78,8 @@ struct FieldArguments {
     private static func descriptor(_ pair: String) throws(Failure) -> (name: String, number: Int32) {
         let (name, text) = try split(pair, "--secret-fd NAME=FD")
         guard let number = Int32(text), number >= 0 else {
-            throw .usage("--secret-fd \(name)=…: give the number of an open descriptor, as in \(name)=3 3<FILE")
+            throw .usage(
+                "--secret-fd \(name)=…: give the number of an open descriptor, as in \(name)=3 3<FILE")
         }
         return (name, number)
     }

@@ -4,7 +4,7 @@ enum GlobalOptions {
     private static let withValue = ["-s", "--session", "--timeout", "--socket"]
 
     /// The same command line with them at its end, where its command takes them or refuses them.
-    static func behindVerb(_ words: [String]) -> [String] {
+    static func afterVerb(_ words: [String]) -> [String] {
         var rest = words[...]
         var moved: [String] = []
         while let word = rest.first {

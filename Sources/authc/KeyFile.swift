@@ -5,7 +5,7 @@ import Glibc
 /// The file that the agent finds its key in. The agent gets the bytes, not the path: it opens no file for a client.
 enum KeyFile {
     /// As much as the agent reads of it at its start.
-    private static let mostBytes = 1 << 16
+    private static let maxBytes = 1 << 16
 
     /// Of a file that is the user's own and that nobody else can read, as the agent requires at its start.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
@@ -23,6 +23,6 @@ enum KeyFile {
         guard found.st_mode & 0o077 == 0 else {
             throw .usage("other users can open the key \(path)", hint: "run `chmod 600 \(path)`")
         }
-        return try FileText.read(file.number, named: path, atMost: mostBytes)
+        return try FileText.read(file.number, named: path, atMost: maxBytes)
     }
 }

@@ -43,7 +43,7 @@ struct LiveView: WatchView {
     }
 
     private func footer(_ now: Double) -> String {
-        if state.isAway { return "authd is away; this goes on when it is back. ^C ends." }
+        if state.isDisconnected { return "authd is away; this goes on when it is back. ^C ends." }
         var parts: [String] = []
         if let network = state.network { parts.append("network \(network.state.rawValue)") }
         if let store = state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }

@@ -75,5 +75,5 @@ struct Options {
     }
 
     /// Whether a person sits at stdin, sees what is asked, and may be asked.
-    var mayAsk: Bool { !noInput && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
+    var canPrompt: Bool { !noInput && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 }

@@ -37,7 +37,7 @@ enum OutboxCommands {
         let now = WallClock.now
         let lines = list.entries.flatMap { entry -> [String] in
             let head = "\(entry.id)  \(entry.session)  \(entry.request)  \(state(entry, now))"
-            return [head] + (entry.error.map(words) ?? []).map { "  " + $0 }
+            return [head] + (entry.error.map(lines(of:)) ?? []).map { "  " + $0 }
         }
         try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
     }
@@ -54,9 +54,11 @@ enum OutboxCommands {
     }
 
     /// Why it was not sent, and the provider's own words.
-    private static func words(_ error: AgentError) -> [String] {
+    private static func lines(of error: AgentError) -> [String] {
         var lines = [error.message]
-        if let said = error.providerMessage, !error.message.contains(said) { lines.append("it says: \(said)") }
+        if let providerMessage = error.providerMessage, !error.message.contains(providerMessage) {
+            lines.append("it says: \(providerMessage)")
+        }
         return lines + error.details.filter { !error.message.contains($0) }.map { "- " + $0 }
     }
 }

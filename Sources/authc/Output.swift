@@ -28,7 +28,7 @@ enum Output {
     }
 
     /// For a prompt: no line feed.
-    static func ask(_ text: String) {
+    static func prompt(_ text: String) {
         try? write(Array(text.utf8), to: STDERR_FILENO)
     }
 

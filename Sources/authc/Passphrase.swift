@@ -12,7 +12,7 @@ enum Passphrase {
     static func ask(
         _ question: String, isNew: Bool, atLeast shortest: Int = 1, _ options: Options
     ) throws(Failure) -> String {
-        guard options.mayAsk else {
+        guard options.canPrompt else {
             throw .usage("a passphrase is needed, and there is nobody to ask", hint: "give it by --passphrase-stdin")
         }
         let signals = try Signals(TerminalInput.signals)
@@ -31,7 +31,7 @@ enum Passphrase {
             }
         } catch {
             // Ends the program as the signal would have, so that a script's shell stops too.
-            if let number = signals.take() { signals.act(number) }
+            if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
     }

@@ -11,12 +11,12 @@ struct Prompter {
     enum Answers {
         case fields([String: String])
         /// Not what was asked for: another code.
-        case another
+        case resend
     }
 
     /// - Throws: where nobody can be asked, why the answers that were given did not do.
     func answers(to step: Step) throws(Failure) -> Answers {
-        guard options.mayAsk else { throw nobodyToAsk(step) }
+        guard options.canPrompt else { throw missingInput(step) }
         for line in (step.message ?? "").split(separator: "\n") { Output.note(Visible.line(String(line))) }
         if let place = step.sentTo, step.error == nil {
             let end = step.expiresAt.map { ", good until \(WallClock.text($0, now: WallClock.now))" } ?? ""
@@ -26,27 +26,27 @@ struct Prompter {
         for field in step.fields ?? [] {
             switch try answer(to: field, of: step) {
             case .given(let text): answers[field.name] = text
-            case .leftOut: break
-            case .another: return .another
+            case .omitted: break
+            case .resend: return .resend
             }
         }
         return .fields(answers)
     }
 
     /// A question that only a clear yes answers with yes.
-    func agrees(_ question: String) throws(Failure) -> Bool {
+    func confirm(_ question: String) throws(Failure) -> Bool {
         let answer = try line(Visible.line(question) + " [y/N] ", isSecret: false)
         return ["y", "yes"].contains(answer.lowercased())
     }
 
     private enum Answer {
         case given(String)
-        case leftOut
-        case another
+        case omitted
+        case resend
     }
 
     private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
-        if field.kind == StepField.agreement { return .given(try agrees(field.label + "?") ? "yes" : "no") }
+        if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? "yes" : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
         // What was not met has just been said.
         for rule in field.rules ?? [] where step.message?.contains(rule) != true {
@@ -59,18 +59,18 @@ struct Prompter {
         while true {
             let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
             if !text.isEmpty {
-                guard hasItsForm(text, field), try isConfirmed(text, field) else { continue }
+                guard isWellFormed(text, field), try isConfirmed(text, field) else { continue }
                 return .given(text)
             }
-            if field.value != nil || field.optional { return .leftOut }
-            if isCode { return .another }
+            if field.value != nil || field.optional { return .omitted }
+            if isCode { return .resend }
         }
     }
 
     /// A slip is told before anything else is asked; the agent looks at all answers again.
-    private func hasItsForm(_ text: String, _ field: StepField) -> Bool {
+    private func isWellFormed(_ text: String, _ field: StepField) -> Bool {
         guard field.kind == "email", !EmailAddress.isWellFormed(text) else { return true }
-        Output.note("That is not \(EmailAddress.words).")
+        Output.note("That is not \(EmailAddress.description).")
         return false
     }
 
@@ -89,7 +89,7 @@ struct Prompter {
         return line
     }
 
-    private func nobodyToAsk(_ step: Step) -> Failure {
+    private func missingInput(_ step: Step) -> Failure {
         if step.fields?.contains(where: { $0.kind == StepField.agreement }) == true {
             var failure = Failure(
                 AgentError(

@@ -13,7 +13,7 @@ struct Screen {
     /// Below this a word a line is all that helps.
     static let narrowest = 20
     /// For files and pipes, and terminals that do not tell: what people expect.
-    static let usualWidth = 80
+    static let defaultWidth = 80
 
     /// As it is now, for stdout.
     static var current: Screen { of(STDOUT_FILENO) }
@@ -23,7 +23,7 @@ struct Screen {
         let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
         let isPlain = environmentText("NO_COLOR") != nil || ["dumb", nil].contains(environmentText("TERM"))
-        let size = isTerminal ? terminalSize(descriptor) : usualSize
+        let size = isTerminal ? terminalSize(descriptor) : defaultSize
         return Screen(
             width: max(Int(size.ws_col), narrowest), height: max(Int(size.ws_row), 1),
             isColoured: isTerminal && !isPlain,
@@ -39,13 +39,13 @@ struct Screen {
     private static func terminalSize(_ descriptor: Int32) -> winsize {
         var size = winsize()
         if unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) != 0 || size.ws_col == 0 {
-            return usualSize
+            return defaultSize
         }
         return size
     }
 
-    private static var usualSize: winsize {
-        winsize(ws_row: 24, ws_col: UInt16(usualWidth), ws_xpixel: 0, ws_ypixel: 0)
+    private static var defaultSize: winsize {
+        winsize(ws_row: 24, ws_col: UInt16(defaultWidth), ws_xpixel: 0, ws_ypixel: 0)
     }
 
     enum Colour: String {

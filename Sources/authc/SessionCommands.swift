@@ -28,7 +28,7 @@ enum SessionCommands {
     }
 
     /// In milliseconds: a younger user is as good as fetched now.
-    private static let worthTelling = 3_600_000
+    private static let reportableAge = 3_600_000
 
     /// - Parameter changes: made first, where there are any.
     static func whoami(_ options: Options, fresh: Bool, changes: CallArguments) throws(Failure) -> ExitStatus {
@@ -53,7 +53,7 @@ enum SessionCommands {
                 hint: "`authc whoami --json` shows all it tells")
         }
         try Output.result(Visible.line(name))
-        if let age = result.ageMs, age >= worthTelling {
+        if let age = result.ageMs, age >= reportableAge {
             Output.note("as of \(Span.text(.milliseconds(age))) ago; --fresh asks the provider")
         }
         return .done
@@ -71,7 +71,9 @@ enum SessionCommands {
                 try StatusReport.show(status, json, options)
                 return .done
             } catch {
-                if goal == .signedOut, let said = error.agentError, said.kind == .notSignedIn, said.cause == nil {
+                if goal == .signedOut, let agentError = error.agentError, agentError.kind == .notSignedIn,
+                    agentError.cause == nil
+                {
                     if options.json { try Output.json(.null) } else { Output.note("Nobody is signed in.") }
                     return .done
                 }

@@ -12,7 +12,7 @@ struct SignIn {
     /// Where it does: the agent ends it then, and says why.
     private static let grace = Duration.seconds(10)
     /// A cancellation is answered from memory, and nobody waits for a slow one.
-    private static let cancelTime = Duration.seconds(2)
+    private static let cancelTimeout = Duration.seconds(2)
 
     private let options: Options
     private let agent: Agent
@@ -20,7 +20,7 @@ struct SignIn {
     private let goal: SignInRequestOptions
     private let replaces: Bool
     private let replacesAccount: Bool
-    private let wayBack = WayBack()
+    private let redirect = SchemeRedirect()
 
     /// - Parameters:
     ///   - replaces: ends another sign-in to the session that is under way, without asking.
@@ -37,29 +37,29 @@ struct SignIn {
             try signIn.run(given)
         } catch {
             // Ends the program as the signal would have, so that a script's shell stops too.
-            if let number = signals.take() { signals.act(number) }
+            if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
         return .done
     }
 
     private func run(_ given: FieldArguments) throws(Failure) {
-        defer { wayBack.end() }
+        defer { redirect.end() }
         try agent.introduce(watching: signals)
         let session = try options.namedSession()
         let fields =
             given.needsMethod
-            ? try given.checked(for: goal.method(session, ask: SignInAsking(agent: agent, signals: signals)))
+            ? try given.checked(for: goal.method(session, lookup: SignInLookup(agent: agent, signals: signals)))
             : given.unchecked
-        let questions = Prompter(options: options, signals: signals, given: Set(fields.keys))
-        if options.mayAsk { try tellOtherWays() }
-        var step = try begin(questions) {
+        let prompter = Prompter(options: options, signals: signals, given: Set(fields.keys))
+        if options.canPrompt { try printAlternatives() }
+        var step = try begin(prompter) {
             goal.request(session, fields: fields, replaces: $0, replacesAccount: replacesAccount)
         }
         do throws(Failure) {
-            while let next = try nextRequest(after: step, questions) {
+            while let next = try nextRequest(after: step, prompter) {
                 switch next {
-                case .ask(let request): step = try sent(request, step, questions)
+                case .ask(let request): step = try send(request, step, prompter)
                 case .wait(let deadline): step = try wait(step.login, until: deadline) ?? step
                 }
             }
@@ -70,9 +70,9 @@ struct SignIn {
     }
 
     /// Who was not asked how to sign in may not know that there is a choice.
-    private func tellOtherWays() throws(Failure) {
+    private func printAlternatives() throws(Failure) {
         guard case .signIn(let provider, _, nil, _) = goal else { return }
-        let methods = try SignInAsking(agent: agent, signals: signals).provider(provider).methods
+        let methods = try SignInLookup(agent: agent, signals: signals).provider(provider).methods
         guard methods.count > 1 else { return }
         let others = methods.dropFirst().map { "\($0.name) (\($0.label))" }.joined(separator: ", ")
         Output.note(Visible.line("\(methods[0].label). Other ways, by --method: \(others)"))
@@ -84,23 +84,23 @@ struct SignIn {
 
     /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
     /// - Parameter request: with `true` it ends that one.
-    private func begin(_ questions: Prompter, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
+    private func begin(_ prompter: Prompter, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request(replaces))
         } catch {
             guard error.agentError?.cause == "sign_in_in_progress" else { throw error }
-            guard options.mayAsk else {
+            guard options.canPrompt else {
                 Output.note("With --replace it is ended, and this one begins.")
                 throw error
             }
-            guard try questions.agrees("\(error.message) End it and go on?") else { throw error }
+            guard try prompter.confirm("\(error.message) End it and go on?") else { throw error }
             return try ask(request(true))
         }
     }
 
     private func cancel(_ login: String) {
         let cancel = LoginCancel(LoginParams(login: login))
-        _ = try? agent.connection.result(of: cancel, deadline: .after(Self.cancelTime))
+        _ = try? agent.connection.result(of: cancel, deadline: .after(Self.cancelTimeout))
     }
 
     private enum Next {
@@ -109,17 +109,17 @@ struct SignIn {
     }
 
     /// What the step asks for next; `nil` when it was the last.
-    private func nextRequest(after step: Step, _ questions: Prompter) throws(Failure) -> Next? {
+    private func nextRequest(after step: Step, _ prompter: Prompter) throws(Failure) -> Next? {
         switch step.kind {
         case .done:
             try report(step)
             return nil
         case .failed: throw Failure(step.error ?? .internalError("the sign-in failed and the agent does not say why"))
         case .fields:
-            switch try questions.answers(to: step) {
+            switch try prompter.answers(to: step) {
             case .fields(let fields):
                 return .ask(LoginAnswer(login: step.login, fields: fields))
-            case .another: return .ask(LoginResend(LoginParams(login: step.login)))
+            case .resend: return .ask(LoginResend(LoginParams(login: step.login)))
             }
         case .device:
             let address = step.verificationURIComplete ?? step.verificationURI ?? ""
@@ -130,7 +130,7 @@ struct SignIn {
         case .browser:
             try openBrowser(step)
             guard step.fields != nil else { break }
-            guard case .fields(let fields) = try questions.answers(to: step) else { return nil }
+            guard case .fields(let fields) = try prompter.answers(to: step) else { return nil }
             return .ask(LoginAnswer(login: step.login, fields: fields))
         }
         let left = step.expiresAt.map { max(.zero, .seconds($0 - WallClock.now)) + Self.grace }
@@ -142,7 +142,7 @@ struct SignIn {
         // Asked for again, it is open already.
         guard step.message == nil, let url = step.url else { return }
         if let scheme = step.redirectScheme {
-            try wayBack.begin(scheme: scheme, socket: options.socketPath())
+            try redirect.begin(scheme: scheme, socket: options.socketPath())
             Output.note("When the browser asks whether it may open authd, let it.")
         }
         if let fingerprint = step.certificateSHA256 {
@@ -157,15 +157,15 @@ struct SignIn {
     }
 
     /// Another code may be asked for too soon; then the question stands.
-    private func sent(_ request: any AgentMethod<Step>, _ step: Step, _ questions: Prompter) throws(Failure) -> Step {
+    private func send(_ request: any AgentMethod<Step>, _ step: Step, _ prompter: Prompter) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request)
         } catch {
             guard request is LoginResend, error.agentError?.kind == .rateLimited else { throw error }
-            var again = step
-            again.message = error.message
-            again.error = nil
-            return again
+            var next = step
+            next.message = error.message
+            next.error = nil
+            return next
         }
     }
 
@@ -200,7 +200,7 @@ struct SignIn {
 }
 
 /// What the desktop does for a sign-in that is under way.
-private final class WayBack {
+private final class SchemeRedirect {
     private var handler: SchemeHandler?
 
     func begin(scheme: String, socket: String) throws(Failure) {

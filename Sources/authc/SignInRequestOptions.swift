@@ -44,18 +44,18 @@ enum SignInRequestOptions {
 
     /// The way it is done and what that asks for, which tells what may be given as an argument.
     func method(
-        _ session: SessionName?, ask: SignInAsking
+        _ session: SessionName?, lookup: SignInLookup
     ) throws(Failure) -> SignInMethodInfo {
         switch self {
         case .signIn(let provider, _, let name, _):
-            let detail = try ask.provider(provider)
+            let detail = try lookup.provider(provider)
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }
             let names = detail.methods.map(\.name).joined(separator: ", ")
             throw .usage("--method: \(provider) has these: \(names)")
         case .password(let verb, let provider, _):
-            let name = if let provider { provider } else { try ask.status(session).provider }
-            let detail = try ask.provider(name)
+            let name = if let provider { provider } else { try lookup.status(session).provider }
+            let detail = try lookup.provider(name)
             if let found = detail.password.first(where: { $0.name == verb.rawValue }) { return found }
             throw .usage("\(detail.title) has no such call for passwords")
         }
@@ -63,7 +63,7 @@ enum SignInRequestOptions {
 }
 
 /// What has to be known of a provider or session before anything is sent.
-struct SignInAsking {
+struct SignInLookup {
     let agent: Agent
     let signals: Signals
 

@@ -69,25 +69,25 @@ final class Signals {
     }
 
     /// The one that was caught, which counts as acted upon from here.
-    func take() -> Int32? {
+    func consume() -> Int32? {
         defer { caught = nil }
         return caught
     }
 
     /// Lets a signal do what it does by itself: stop the program until it is continued, or end it.
-    func act(_ number: Int32) {
+    func performDefault(_ number: Int32) {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = SIG_DFL
-        var ours = sigaction()
-        unsafe sigaction(number, &action, &ours)
+        var installed = sigaction()
+        unsafe sigaction(number, &action, &installed)
         raise(number)
-        unsafe sigaction(number, &ours, nil)
+        unsafe sigaction(number, &installed, nil)
     }
 
     /// ^Z: returns when the person has the program go on.
     func stopProgram() {
         caught = nil
-        act(SIGTSTP)
+        performDefault(SIGTSTP)
     }
 
     private func install(_ number: Int32) {

@@ -26,7 +26,7 @@ struct StatusCard {
             let logout = status.isDefault ? "`authc logout`" : "`authc logout -s \(status.session)`"
             lines += row("", "by the sign-in that is remembered; \(logout) forgets it")
         }
-        if let store = status.store { lines += row("store", StatusCard.words(store)) }
+        if let store = status.store { lines += row("store", StatusCard.storeName(store)) }
         if let scopes = status.scopes, !scopes.isEmpty { lines += row("scopes", scopes.joined(separator: " ")) }
         for warning in warnings { lines += row(screen.isUnicode ? "⚠" : "!", warning, colour: .yellow) }
         return lines
@@ -54,16 +54,16 @@ struct StatusCard {
 
     /// The state and what it comes from, where that is not the same word.
     static func stateText(_ status: SessionStatus) -> String {
-        let state = words(status.state)
+        let state = stateName(status.state)
         guard let cause = status.cause, cause != status.state.rawValue else { return state }
         return state + ": " + spaced(cause)
     }
 
-    static func words(_ state: SessionState) -> String {
+    static func stateName(_ state: SessionState) -> String {
         spaced(state.rawValue)
     }
 
-    static func words(_ store: StoreKind) -> String {
+    static func storeName(_ store: StoreKind) -> String {
         switch store {
         case .secretService: "keyring"
         case .sealedFile: "sealed file"
@@ -84,9 +84,10 @@ struct StatusCard {
         }
     }
 
-    static func skewWords(_ skew: Duration, of provider: String) -> String {
-        let ours = skew > .zero ? "behind" : "ahead of"
-        return "this machine's clock is \(Span.text(skew > .zero ? skew : .zero - skew)) \(ours) that of \(provider)"
+    static func skewText(_ skew: Duration, of provider: String) -> String {
+        let direction = skew > .zero ? "behind" : "ahead of"
+        return
+            "this machine's clock is \(Span.text(skew > .zero ? skew : .zero - skew)) \(direction) that of \(provider)"
     }
 
     static let skewHint = "`timedatectl` shows whether it is set by the network"
@@ -139,7 +140,7 @@ struct StatusCard {
                     + "`authc login \(status.provider) -s \(status.session)`")
         }
         if let skew = status.clockSkew {
-            warnings.append("\(StatusCard.skewWords(skew, of: status.provider)): \(StatusCard.skewHint)")
+            warnings.append("\(StatusCard.skewText(skew, of: status.provider)): \(StatusCard.skewHint)")
         }
         if status.state == .active, status.cause != nil, let message = status.message { warnings.append(message) }
         if status.state == .active, let error = status.lastError {

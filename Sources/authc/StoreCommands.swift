@@ -42,7 +42,7 @@ enum StoreCommands {
                 return try call(passphrase)
             } catch {
                 guard let isNew = wantsNewPassphrase(error), !fromInput, triesLeft > 0 else { throw error }
-                guard options.mayAsk else {
+                guard options.canPrompt else {
                     var error = error
                     error.hint = "give it by --passphrase-stdin"
                     throw error

@@ -20,11 +20,11 @@ struct TerminalInput {
         while true {
             // Before the question: who answers it at once must not be shown, nor have the answer dropped.
             let found = isSecret ? try hideEcho() : nil
-            Output.ask(question)
+            Output.prompt(question)
             let outcome = signals.wait(for: STDIN_FILENO, until: .never)
             let line = outcome == .ready ? readLine() : nil
             if let found { restore(found) }
-            if isSecret { Output.ask("\n") }
+            if isSecret { Output.prompt("\n") }
             switch outcome {
             case .ready:
                 guard let line else { return nil }
@@ -49,7 +49,7 @@ struct TerminalInput {
         do throws(Failure) {
             return try TerminalInput(signals: signals).ask(question, isSecret: isSecret)
         } catch {
-            if let number = signals.take() { signals.act(number) }
+            if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
     }

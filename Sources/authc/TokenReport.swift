@@ -10,7 +10,7 @@ enum TokenReport {
             session: try options.chosenSession(), minValid: minValid, scopes: scopes, audience: audience,
             timeout: options.timeout, origin: origin)
         let agent = try options.connect()
-        let time = options.timeout.map { $0 + Agent.grace } ?? Agent.usualTime
+        let time = options.timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout
         let (token, json) = try agent.call(params, within: time)
         if options.json {
             try Output.json(json)

@@ -16,13 +16,13 @@ enum TrustQuestion {
             return .done
         }
         if !agreed {
-            guard options.mayAsk else {
+            guard options.canPrompt else {
                 throw .usage(
                     "the profile of \(found.status.provider) names another place, and nobody can be asked: "
                         + found.origins.joined(separator: ", "),
                     hint: "--yes agrees without a question")
             }
-            guard try agrees(found, options) else { throw .cancelled("nothing was changed") }
+            guard try confirm(found, options) else { throw .cancelled("nothing was changed") }
         }
         // Of the session that was shown, whatever the default is by now.
         let params = SessionTrust(session: found.status.session, origins: found.origins)
@@ -35,7 +35,7 @@ enum TrustQuestion {
         return .done
     }
 
-    private static func agrees(_ found: TrustResult, _ options: Options) throws(Failure) -> Bool {
+    private static func confirm(_ found: TrustResult, _ options: Options) throws(Failure) -> Bool {
         let status = found.status
         Output.note(
             Visible.line(

@@ -7,7 +7,7 @@ struct Watch {
     /// As the asynchronous client's feed.
     private static let firstPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(10)
-    private static let subscribeTime = Duration.seconds(10)
+    private static let subscribeTimeout = Duration.seconds(10)
 
     private let options: Options
     private let session: SessionName?
@@ -42,7 +42,7 @@ struct Watch {
             try watch.run(until: deadline)
         } catch {
             watch.view.leave()
-            if let number = signals.take(), number != SIGINT { signals.act(number) }
+            if let number = signals.consume(), number != SIGINT { signals.performDefault(number) }
             // ^C is how a person ends a view.
             guard error.isSilent else { throw error }
         }
@@ -71,9 +71,9 @@ struct Watch {
         let connection = try options.connect().connection
         let params = SubscribeParams(topics: topic.map { [$0] }, session: session)
         do throws(ClientError) {
-            _ = try connection.begin(EventsSubscribe(params), deadline: .after(Self.subscribeTime))
+            _ = try connection.begin(EventsSubscribe(params), deadline: .after(Self.subscribeTimeout))
         } catch {
-            throw Failure(error, doing: "events.subscribe", within: Self.subscribeTime)
+            throw Failure(error, doing: "events.subscribe", within: Self.subscribeTimeout)
         }
         return connection
     }
@@ -126,7 +126,7 @@ struct Watch {
     private mutating func handleSignal() throws(Failure) {
         switch signals.caught {
         case SIGWINCH:
-            _ = signals.take()
+            _ = signals.consume()
             try view.show(nil)
         case SIGTSTP:
             view.leave()

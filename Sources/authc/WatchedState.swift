@@ -5,7 +5,7 @@ struct WatchedState {
     private(set) var sessions: [SessionName: SessionStatus] = [:]
     private(set) var network: NetworkStatus?
     private(set) var store: StoreInfo?
-    private(set) var isAway = false
+    private(set) var isDisconnected = false
 
     /// The default first, then by name.
     var inOrder: [SessionStatus] {
@@ -13,7 +13,7 @@ struct WatchedState {
     }
 
     mutating func apply(_ event: AgentEvent) {
-        isAway = event.topic == .agent && event.name == "disconnected"
+        isDisconnected = event.topic == .agent && event.name == "disconnected"
         if let snapshot = event.snapshot {
             // A part that cannot be read leaves what was known.
             if let list = try? SessionList(snapshot) {

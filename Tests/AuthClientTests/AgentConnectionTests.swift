@@ -159,7 +159,7 @@ struct AgentConnectionTests {
     }
 
     @Test("events that come during a call are there afterwards")
-    func keptEvents() throws {
+    func bufferedEvents() throws {
         let agent = try TestAgent { peer, request in
             peer.send(Samples.snapshot([Samples.status()]))
             peer.reply(request, [:])

@@ -6,7 +6,7 @@ struct AgentErrorTests {
     func roundTrips(kind: ErrorKind) throws {
         let full = AgentError(
             kind, "Words.", cause: "c", httpStatus: 503, providerMessage: "theirs", retryAfter: .milliseconds(1500),
-            retryable: !kind.retryableByNature, details: ["one", "two"])
+            retryable: !kind.retryableByDefault, details: ["one", "two"])
         for error in [full, AgentError(kind, "Words.")] {
             #expect(AgentError(json: try JSON(parsing: error.json.serialized())) == error)
             #expect(error.code == -32000)

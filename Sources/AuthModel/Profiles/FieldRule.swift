@@ -34,7 +34,7 @@ package enum FieldRule: Sendable, Equatable {
         case .uppercaseLetter: "an upper-case letter"
         case .digit: "a digit"
         case .oneOf(let characters): "one of " + characters.map(String.init).joined(separator: " ")
-        case .email: EmailAddress.words
+        case .email: EmailAddress.description
         case .digits(let count): "\(count) digits"
         case .idToken(let issuers):
             "an ID token" + (issuers.isEmpty ? "" : " of \(issuers.joined(separator: " or "))")

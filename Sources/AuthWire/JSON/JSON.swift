@@ -86,7 +86,7 @@ extension JSON {
     }
 
     /// What this is, in words for a message: "a string", never the value itself.
-    var kindInWords: String {
+    var kindName: String {
         switch self {
         case .null: "null"
         case .bool: "a boolean"

@@ -4,11 +4,11 @@
 struct JSONReader {
     private var offset = 0
     private var depth = 0
-    private let mostValues: Int
+    private let maxValues: Int
     private var valuesLeft: Int
 
     private init(values: Int) {
-        mostValues = values
+        maxValues = values
         valuesLeft = values
     }
 
@@ -25,7 +25,7 @@ struct JSONReader {
     private mutating func value(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         guard offset < bytes.count else { throw problem("a value is missing") }
         guard valuesLeft > 0 else {
-            throw JSONError(offset: offset, reason: "more than \(mostValues) values", isTooLarge: true)
+            throw JSONError(offset: offset, reason: "more than \(maxValues) values", isTooLarge: true)
         }
         valuesLeft -= 1
         switch bytes[offset] {
@@ -54,7 +54,7 @@ struct JSONReader {
     private mutating func object(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         try enter()
         skipSpace(bytes)
-        if take(UInt8(ascii: "}"), bytes) {
+        if consume(UInt8(ascii: "}"), bytes) {
             depth -= 1
             return .object(JSONObject())
         }
@@ -64,12 +64,12 @@ struct JSONReader {
             guard offset < bytes.count, bytes[offset] == .quote else { throw problem("expected a key in quotes") }
             let key = try string(bytes)
             skipSpace(bytes)
-            guard take(UInt8(ascii: ":"), bytes) else { throw problem("expected ':' after a key") }
+            guard consume(UInt8(ascii: ":"), bytes) else { throw problem("expected ':' after a key") }
             skipSpace(bytes)
             object[key] = try value(bytes)
             skipSpace(bytes)
-        } while take(UInt8(ascii: ","), bytes)
-        guard take(UInt8(ascii: "}"), bytes) else { throw problem("expected ',' or '}'") }
+        } while consume(UInt8(ascii: ","), bytes)
+        guard consume(UInt8(ascii: "}"), bytes) else { throw problem("expected ',' or '}'") }
         depth -= 1
         return .object(object)
     }
@@ -77,7 +77,7 @@ struct JSONReader {
     private mutating func array(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         try enter()
         skipSpace(bytes)
-        if take(UInt8(ascii: "]"), bytes) {
+        if consume(UInt8(ascii: "]"), bytes) {
             depth -= 1
             return .array([])
         }
@@ -86,8 +86,8 @@ struct JSONReader {
             skipSpace(bytes)
             elements.append(try value(bytes))
             skipSpace(bytes)
-        } while take(UInt8(ascii: ","), bytes)
-        guard take(UInt8(ascii: "]"), bytes) else { throw problem("expected ',' or ']'") }
+        } while consume(UInt8(ascii: ","), bytes)
+        guard consume(UInt8(ascii: "]"), bytes) else { throw problem("expected ',' or ']'") }
         depth -= 1
         return .array(elements)
     }
@@ -118,7 +118,7 @@ struct JSONReader {
         offset += 1
     }
 
-    private mutating func take(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
+    private mutating func consume(_ byte: UInt8, _ bytes: Span<UInt8>) -> Bool {
         guard offset < bytes.count, bytes[offset] == byte else { return false }
         offset += 1
         return true

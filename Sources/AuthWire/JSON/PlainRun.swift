@@ -6,7 +6,7 @@ enum PlainRun {
         while offset + 8 <= bytes.count {
             // Within the span: the loop's own condition.
             let eight = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
-            if holdsOther(eight) { break }
+            if containsOther(eight) { break }
             offset += 8
         }
         while offset < bytes.count, isPlain(bytes[offset]) { offset += 1 }
@@ -19,7 +19,7 @@ enum PlainRun {
 
     /// Whether one of eight bytes is not plain. A byte's high bit is set in the sum below when the byte is under 0x20,
     /// a quote or a backslash; a borrow can only come from such a byte, so no alarm is false.
-    private static func holdsOther(_ eight: UInt64) -> Bool {
+    private static func containsOther(_ eight: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = ones << 7
         let quotes = eight ^ (ones &* UInt64(UInt8.quote))

@@ -8,27 +8,28 @@ public struct Field<Value: Sendable>: Sendable {
     let write: @Sendable (Value) -> JSON
     /// `null` is a value of its own.
     let acceptsNull: Bool
-    private let makeWords: @Sendable () -> String
+    private let makeExpectation: @Sendable () -> String
 
-    var words: String { makeWords() }
+    var expectation: String { makeExpectation() }
 
     init(
-        _ type: MemberType, _ words: @autoclosure @escaping @Sendable () -> String,
+        _ type: MemberType, _ expectation: @autoclosure @escaping @Sendable () -> String,
         read: @escaping @Sendable (JSON) -> Value?, write: @escaping @Sendable (Value) -> JSON
     ) {
-        self.init(nesting: type, words(), read: { json, _ in read(json) }, write: write)
+        self.init(nesting: type, expectation(), read: { json, _ in read(json) }, write: write)
     }
 
     /// - Parameter read: may throw what is wrong inside.
     fileprivate init(
-        nesting type: MemberType, _ words: @autoclosure @escaping @Sendable () -> String, acceptsNull: Bool = false,
+        nesting type: MemberType, _ expectation: @autoclosure @escaping @Sendable () -> String,
+        acceptsNull: Bool = false,
         read: @escaping Read, write: @escaping @Sendable (Value) -> JSON
     ) {
         self.type = type
         self.read = read
         self.write = write
         self.acceptsNull = acceptsNull
-        makeWords = words
+        makeExpectation = expectation
     }
 }
 
@@ -174,7 +175,7 @@ extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == 
 
 extension Field where Value == [Topic] {
     static let topics = Field(
-        .array, "an array of \(Field<Topic>.word.words)",
+        .array, "an array of \(Field<Topic>.word.expectation)",
         read: { json in
             guard let elements = json.arrayValue else { return nil }
             let topics = elements.compactMap { $0.stringValue.flatMap(Topic.init(rawValue:)) }

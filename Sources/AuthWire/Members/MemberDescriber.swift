@@ -27,7 +27,7 @@ struct MemberDescriber: MemberVisitor {
     }
 
     mutating func optional<Value: Equatable>(
-        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default defaultValue: Value
     ) {
         list.append(MemberDescription(name: key, type: field.type, isRequired: false))
     }

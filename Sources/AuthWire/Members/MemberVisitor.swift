@@ -10,7 +10,7 @@ public protocol MemberVisitor {
 
     /// A member that is left out if it has its usual value.
     mutating func optional<Value: Equatable>(
-        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default defaultValue: Value
     ) throws(Failure)
 
     /// A member that is always written, but may be absent when read: then the value of the blank object stays.

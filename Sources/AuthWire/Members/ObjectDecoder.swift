@@ -30,9 +30,9 @@ struct ObjectDecoder: MemberVisitor {
     }
 
     mutating func optional<Value: Equatable>(
-        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default defaultValue: Value
     ) throws(AgentError) {
-        value = try read(key, field) ?? usual
+        value = try read(key, field) ?? defaultValue
     }
 
     mutating func written<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) throws(AgentError) {
@@ -43,14 +43,14 @@ struct ObjectDecoder: MemberVisitor {
         guard let json = object[key] else { return nil }
         knownKeys += 1
         guard !json.isNull || field.acceptsNull else { return nil }
-        guard let value = try field.read(json, source) else { throw problem(key, field, found: json.kindInWords) }
+        guard let value = try field.read(json, source) else { throw problem(key, field, found: json.kindName) }
         return value
     }
 
     private func problem<Value>(_ key: String, _ field: Field<Value>, found: String) -> AgentError {
         switch source {
-        case .params: .invalidParams("params.\(key): expected \(field.words), found \(found).")
-        case .result: .internalError("The agent's answer: \(key): expected \(field.words), found \(found).")
+        case .params: .invalidParams("params.\(key): expected \(field.expectation), found \(found).")
+        case .result: .internalError("The agent's answer: \(key): expected \(field.expectation), found \(found).")
         }
     }
 }

@@ -13,9 +13,9 @@ struct ObjectEncoder: MemberVisitor {
     }
 
     mutating func optional<Value: Equatable>(
-        _ key: String, _ value: inout Value, _ field: Field<Value>, default usual: Value
+        _ key: String, _ value: inout Value, _ field: Field<Value>, default defaultValue: Value
     ) {
-        if value != usual { object[key] = field.write(value) }
+        if value != defaultValue { object[key] = field.write(value) }
     }
 
     mutating func written<Value>(_ key: String, _ value: inout Value, _ field: Field<Value>) {

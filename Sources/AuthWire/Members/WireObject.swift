@@ -21,7 +21,7 @@ extension WireObject {
     /// Reads a result of the agent.
     public init(_ json: JSON) throws(AgentError) {
         guard case .object(let object) = json else {
-            throw .internalError("The agent's answer should be an object and is \(json.kindInWords).")
+            throw .internalError("The agent's answer should be an object and is \(json.kindName).")
         }
         try self.init(object, from: .result)
     }
@@ -56,7 +56,7 @@ extension JSONObject {
         case nil, .array([]): self.init()
         case .object(let object): self = object
         case .array: throw .invalidParams("params: expected an object with names, found an array of positions.")
-        case let other?: throw .invalidParams("params: expected an object, found \(other.kindInWords).")
+        case let other?: throw .invalidParams("params: expected an object, found \(other.kindName).")
         }
     }
 }

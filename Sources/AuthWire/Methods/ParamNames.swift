@@ -8,7 +8,7 @@ enum ParamNames {
     static func check(_ params: JSONObject, of method: (some AgentMethod).Type) throws(AgentError) {
         let known = method.memberList.map(\.name)
         for key in params.keys where !known.contains(key) {
-            let meant = known.sorted().first { Suggestion.isOneSlip(from: key, to: $0) }
+            let meant = known.sorted().first { Suggestion.isOneEdit(from: key, to: $0) }
             guard meant != nil || !all.contains(key) else { continue }
             throw .invalidParams(
                 "params: \(method.name) has no key '\(key.quotable)'"

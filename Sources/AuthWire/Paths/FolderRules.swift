@@ -37,13 +37,13 @@ public struct FolderRules: Sendable, Equatable {
     /// - Parameter folder: absolute, as getcwd(3) gives it.
     public func session(in folder: String) -> SessionName? {
         var best: FolderRule?
-        for rule in rules where Self.holds(rule.path, folder) {
+        for rule in rules where Self.contains(rule.path, folder) {
             if rule.path.utf8.count > best?.path.utf8.count ?? 0 { best = rule }
         }
         return best?.session
     }
 
-    private static func holds(_ path: String, _ folder: String) -> Bool {
+    private static func contains(_ path: String, _ folder: String) -> Bool {
         let (outer, inner) = (path.utf8, folder.utf8)
         guard inner.starts(with: outer) else { return false }
         return outer.count == inner.count || path == "/" || inner.dropFirst(outer.count).first == UInt8(ascii: "/")

@@ -14,23 +14,23 @@ public struct PlainTokenRequest: Equatable, Sendable {
     /// - Parameter line: without its line feed.
     public init?(_ line: Span<UInt8>) {
         var scan = Scan()
-        guard scan.take(RPCReply.head, of: line), let id = scan.takeNumber(of: line, digits: Self.idDigits),
-            scan.take(#","method":"token.get","params":{"#, of: line)
+        guard scan.consume(RPCReply.head, of: line), let id = scan.readNumber(of: line, digits: Self.idDigits),
+            scan.consume(#","method":"token.get","params":{"#, of: line)
         else { return nil }
         self.id = id
-        if scan.take(#""session":""#, of: line) {
-            guard let name = scan.takeName(of: line), scan.take("\"", of: line) else { return nil }
+        if scan.consume(#""session":""#, of: line) {
+            guard let name = scan.readName(of: line), scan.consume("\"", of: line) else { return nil }
             session = name
         } else {
             session = nil
         }
-        guard scan.take("}}", of: line), scan.offset == line.count else { return nil }
+        guard scan.consume("}}", of: line), scan.offset == line.count else { return nil }
     }
 
     private struct Scan {
         private(set) var offset = 0
 
-        mutating func take(_ text: StaticString, of line: Span<UInt8>) -> Bool {
+        mutating func consume(_ text: StaticString, of line: Span<UInt8>) -> Bool {
             let count = text.utf8CodeUnitCount
             guard count <= line.count - offset else { return false }
             let isThere = unsafe line.extracting(offset..<offset + count).withUnsafeBytes { bytes in
@@ -42,15 +42,15 @@ public struct PlainTokenRequest: Equatable, Sendable {
         }
 
         /// A whole number as JSON writes it: no zero before another digit (RFC 8259 §6).
-        mutating func takeNumber(of line: Span<UInt8>, digits most: Int) -> Range<Int>? {
+        mutating func readNumber(of line: Span<UInt8>, digits limit: Int) -> Range<Int>? {
             let start = offset
             while offset < line.count, Self.digits.contains(line[offset]) { offset += 1 }
             let count = offset - start
-            guard count > 0, count <= most, count == 1 || line[start] != Self.digits.lowerBound else { return nil }
+            guard count > 0, count <= limit, count == 1 || line[start] != Self.digits.lowerBound else { return nil }
             return start..<offset
         }
 
-        mutating func takeName(of line: Span<UInt8>) -> SessionName? {
+        mutating func readName(of line: Span<UInt8>) -> SessionName? {
             let start = offset
             while offset < line.count, line[offset] != .quote { offset += 1 }
             return SessionName(line.extracting(start..<offset))

@@ -19,7 +19,7 @@ public struct RPCRequest: Sendable, Equatable {
     /// - Throws: ``RPCProblem`` with the request's id where it could be told.
     public init(_ json: JSON) throws(RPCProblem) {
         guard case .object(let object) = json else {
-            throw RPCProblem(id: .null, error: .invalidRequest("A request is an object, not \(json.kindInWords)."))
+            throw RPCProblem(id: .null, error: .invalidRequest("A request is an object, not \(json.kindName)."))
         }
         let id = try object["id"].map(RPCRequest.id)
         func problem(_ message: String) -> RPCProblem {
@@ -48,7 +48,7 @@ public struct RPCRequest: Sendable, Equatable {
     private static func id(_ json: JSON) throws(RPCProblem) -> RPCID {
         guard let id = RPCID(json) else {
             throw RPCProblem(
-                id: .null, error: .invalidRequest("An \"id\" is a string, a number or null, not \(json.kindInWords)."))
+                id: .null, error: .invalidRequest("An \"id\" is a string, a number or null, not \(json.kindName)."))
         }
         return id
     }

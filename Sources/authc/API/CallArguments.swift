@@ -98,7 +98,7 @@ struct CallArguments {
 
     /// `nil` where nobody can be asked: the agent tells what is missing.
     private func ask(_ argument: ArgumentInfo, _ options: Options) throws(Failure) -> String? {
-        guard options.mayAsk else { return nil }
+        guard options.canPrompt else { return nil }
         let question = Visible.line(argument.about ?? argument.name) + ": "
         guard let line = try TerminalInput.ask(question, isSecret: true) else {
             throw .cancelled("the call was cancelled")

@@ -4,7 +4,7 @@ import AuthWire
 /// `authc call`: an endpoint of the session's provider, by the name its profile gives it.
 struct CallCommand {
     /// Of `--all`: a provider whose pages never end.
-    private static let mostPages = 100_000
+    private static let maxPages = 100_000
 
     var endpoint: String
     var arguments: CallArguments
@@ -29,18 +29,18 @@ struct CallCommand {
             return try calls.transfer(params, file, options, include: include)
         }
         guard all else {
-            let (response, json) = try agent.call(params, within: options.answerTime)
+            let (response, json) = try agent.call(params, within: options.responseTimeout)
             try ResponseOutput(options: options, include: include).show(response, json)
             return .done
         }
-        for _ in 1...Self.mostPages {
-            let (response, _) = try agent.call(params, within: options.answerTime)
+        for _ in 1...Self.maxPages {
+            let (response, _) = try agent.call(params, within: options.responseTimeout)
             guard let next = try show(itemsOf: response) else { return .done }
             for (name, value) in next { params.args[name] = value }
         }
         throw Failure(
             status: .badReply, kind: ErrorKind.badReply.rawValue,
-            message: "\(endpoint) has more than \(Self.mostPages) pages; it seems never to end")
+            message: "\(endpoint) has more than \(Self.maxPages) pages; it seems never to end")
     }
 
     /// `nil` where there is no such endpoint: the agent's own words for that are better.

@@ -19,7 +19,7 @@ enum EndpointList {
                 ProviderCommands.hanging(Visible.line(endpoint.name), Visible.line(text), label: width, screen))
             for argument in endpoint.args {
                 lines.append(
-                    ProviderCommands.hanging("", Visible.line(words(argument)), label: width + 2, screen))
+                    ProviderCommands.hanging("", Visible.line(description(of: argument)), label: width + 2, screen))
             }
         }
         if lines.isEmpty {
@@ -31,7 +31,7 @@ enum EndpointList {
         return .done
     }
 
-    private static func words(_ argument: ArgumentInfo) -> String {
+    private static func description(of argument: ArgumentInfo) -> String {
         let kind = argument.secret ? "secret" : argument.type.rawValue
         let text = "\(argument.name)\(argument.optional ? "?" : "") \(kind)"
         return argument.about.map { "\(text): \($0)" } ?? text

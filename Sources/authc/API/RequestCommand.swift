@@ -27,7 +27,7 @@ struct RequestCommand {
             return try calls.transfer(params, body.file, options, include: include)
         }
         let (response, json) = try options.connect().call(
-            params, within: options.answerTime)
+            params, within: options.responseTimeout)
         try ResponseOutput(options: options, include: include).show(response, json)
         return .done
     }
@@ -72,5 +72,5 @@ struct CallOptions {
 
 extension Options {
     /// Where the agent keeps the time itself, its own words about it come first.
-    var answerTime: Duration { timeout.map { $0 + Agent.grace } ?? Agent.usualTime }
+    var responseTimeout: Duration { timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout }
 }

@@ -115,7 +115,7 @@ struct Provider: ParsableCommand {
         var output: String?
 
         func run() throws {
-            let given = ProviderNew.Given(
+            let given = ProviderNew.Arguments(
                 name: name, title: title, url: url, signIn: signIn, fields: fields, token: token,
                 refreshToken: refreshToken, expiresIn: expiresIn, user: user, renew: renew)
             try common.run { options throws(Failure) in

@@ -157,6 +157,7 @@ struct Import: ParsableCommand {
     func run() throws {
         let seal: BundleCommands.Seal =
             identity.isEmpty ? .passphrase(fromInput: passphraseStdin) : .identities(identity)
-        try common.run { options throws(Failure) in try BundleCommands.take(options, from: file, openedBy: seal) }
+        try common.run { options throws(Failure) in try BundleCommands.importBundle(options, from: file, openedBy: seal)
+        }
     }
 }

@@ -11,10 +11,10 @@ struct DefaultApplications {
     var text: String { lines.joined(separator: "\n") }
 
     /// Others that open the type stay, after this one.
-    mutating func put(_ entry: String, firstFor type: String) {
+    mutating func setDefault(_ entry: String, for type: String) {
         remove(entry, from: type)
-        if let place = place(of: type) {
-            lines[place] = "\(type)=\(entry);\(Self.value(lines[place]))"
+        if let index = lineIndex(of: type) {
+            lines[index] = "\(type)=\(entry);\(Self.value(lines[index]))"
         } else if let group = lines.firstIndex(where: Self.isGroup) {
             lines.insert("\(type)=\(entry);", at: group + 1)
         } else {
@@ -24,21 +24,21 @@ struct DefaultApplications {
     }
 
     mutating func remove(_ entry: String, from type: String) {
-        guard let place = place(of: type) else { return }
-        let entries = Self.value(lines[place]).split(separator: ";", omittingEmptySubsequences: false)
+        guard let index = lineIndex(of: type) else { return }
+        let entries = Self.value(lines[index]).split(separator: ";", omittingEmptySubsequences: false)
         let others = entries.filter { $0 != entry }
         guard others.count < entries.count else { return }
         if others.allSatisfy(\.isEmpty) {
-            lines.remove(at: place)
+            lines.remove(at: index)
             // The group too, where it was made for that line alone.
-            let isLast = lines[place...].allSatisfy(\.isEmpty)
-            if isLast, Self.isGroup(lines[place - 1]) { lines.remove(at: place - 1) }
+            let isLast = lines[index...].allSatisfy(\.isEmpty)
+            if isLast, Self.isGroup(lines[index - 1]) { lines.remove(at: index - 1) }
         } else {
-            lines[place] = type + "=" + others.joined(separator: ";")
+            lines[index] = type + "=" + others.joined(separator: ";")
         }
     }
 
-    private func place(of type: String) -> Int? {
+    private func lineIndex(of type: String) -> Int? {
         guard let group = lines.firstIndex(where: Self.isGroup) else { return nil }
         let end = lines[(group + 1)...].firstIndex { $0.hasPrefix("[") } ?? lines.endIndex
         return lines[(group + 1)..<end].firstIndex { line in

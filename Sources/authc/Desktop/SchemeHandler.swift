@@ -11,44 +11,44 @@ final class SchemeHandler {
     /// Of the person's own programs, and who opens what (Association between MIME types and applications 1.0.1).
     private let folder: String
     private let list: String
-    private let held: Descriptor
+    private let entryFile: Descriptor
 
     /// Far above any.
     private static let longestList = 1 << 20
 
     /// - Parameter socket: of the agent that waits.
     init(scheme: String, socket: String) throws(Failure) {
-        guard let data = Self.folder("XDG_DATA_HOME", else: "/.local/share"),
-            let settings = Self.folder("XDG_CONFIG_HOME", else: "/.config")
-        else { throw Self.failed("there is neither HOME nor XDG_DATA_HOME and XDG_CONFIG_HOME") }
+        guard let data = Self.folder("XDG_DATA_HOME", default: "/.local/share"),
+            let settings = Self.folder("XDG_CONFIG_HOME", default: "/.config")
+        else { throw Self.failure("there is neither HOME nor XDG_DATA_HOME and XDG_CONFIG_HOME") }
         guard let program = Self.ownPath(),
             let entry = DesktopEntry(scheme: scheme, command: [program, "redirect", "--socket", socket])
-        else { throw Self.failed("the path of authc or of its socket has a character that no desktop takes") }
+        else { throw Self.failure("the path of authc or of its socket has a character that no desktop takes") }
         self.entry = entry
         folder = data + "/applications"
         list = settings + "/mimeapps.list"
-        try Self.make(folder)
-        try Self.make(settings)
-        let turn = try Self.turn(in: folder)
-        defer { withExtendedLifetime(turn) {} }
+        try Self.createFolder(folder)
+        try Self.createFolder(settings)
+        let lock = try Self.lock(in: folder)
+        defer { withExtendedLifetime(lock) {} }
         let path = folder + "/" + entry.fileName
-        held = Descriptor(unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644))
-        guard held.number >= 0, flock(held.number, LOCK_SH) == 0, Self.write(entry.text, to: held) else {
-            throw Self.failed("\(path): \(SystemError.text(errno))")
+        entryFile = Descriptor(unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o644))
+        guard entryFile.number >= 0, flock(entryFile.number, LOCK_SH) == 0, Self.write(entry.text, to: entryFile) else {
+            throw Self.failure("\(path): \(SystemError.text(errno))")
         }
         do throws(Failure) {
-            try change { $0.put(entry.fileName, firstFor: entry.type) }
+            try change { $0.setDefault(entry.fileName, for: entry.type) }
         } catch {
             unsafe unlink(path)
-            throw Self.failed(error.message)
+            throw Self.failure(error.message)
         }
     }
 
     /// The sign-in is over. What cannot be taken away opens nothing: the agent knows no address any more.
     func remove() {
-        guard let turn = try? Self.turn(in: folder) else { return }
-        defer { withExtendedLifetime(turn) {} }
-        guard flock(held.number, LOCK_EX | LOCK_NB) == 0 else { return }
+        guard let lock = try? Self.lock(in: folder) else { return }
+        defer { withExtendedLifetime(lock) {} }
+        guard flock(entryFile.number, LOCK_EX | LOCK_NB) == 0 else { return }
         unsafe unlink(folder + "/" + entry.fileName)
         try? change { $0.remove(entry.fileName, from: entry.type) }
     }
@@ -69,12 +69,12 @@ final class SchemeHandler {
     }
 
     /// One of ours at a time; other programs that write the list know no lock.
-    private static func turn(in folder: String) throws(Failure) -> Descriptor {
-        let turn = Descriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
-        guard turn.number >= 0, flock(turn.number, LOCK_EX) == 0 else {
-            throw failed("\(folder): \(SystemError.text(errno))")
+    private static func lock(in folder: String) throws(Failure) -> Descriptor {
+        let lock = Descriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
+        guard lock.number >= 0, flock(lock.number, LOCK_EX) == 0 else {
+            throw failure("\(folder): \(SystemError.text(errno))")
         }
-        return turn
+        return lock
     }
 
     private static func write(_ text: String, to file: Descriptor) -> Bool {
@@ -84,19 +84,19 @@ final class SchemeHandler {
     }
 
     /// With all that it lies in.
-    private static func make(_ folder: String) throws(Failure) {
+    private static func createFolder(_ folder: String) throws(Failure) {
         for (index, byte) in folder.utf8.enumerated().dropFirst() where byte == UInt8(ascii: "/") {
             _ = unsafe mkdir(String(folder.utf8.prefix(index)) ?? "", 0o700)
         }
         guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw failed("\(folder): \(SystemError.text(errno))")
+            throw failure("\(folder): \(SystemError.text(errno))")
         }
     }
 
     /// XDG Base Directory Specification: only an absolute path counts.
-    private static func folder(_ variable: String, else usual: String) -> String? {
+    private static func folder(_ variable: String, default fallback: String) -> String? {
         if let path = environmentValue(variable), path.hasPrefix("/") { return path }
-        return environmentValue("HOME").flatMap { $0.hasPrefix("/") ? $0 + usual : nil }
+        return environmentValue("HOME").flatMap { $0.hasPrefix("/") ? $0 + fallback : nil }
     }
 
     private static func ownPath() -> String? {
@@ -106,7 +106,7 @@ final class SchemeHandler {
         return String(validating: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    private static func failed(_ reason: String) -> Failure {
+    private static func failure(_ reason: String) -> Failure {
         Failure(
             status: .internalError, kind: "desktop",
             message: "the desktop cannot be told to bring you back from the browser (\(reason))",

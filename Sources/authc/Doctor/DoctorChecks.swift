@@ -100,7 +100,7 @@ enum DoctorChecks {
     static func providers(_ network: NetworkStatus) -> [Finding] {
         let known = network.providers.sorted { $0.key < $1.key }
         let reached = known.filter { $0.value == NetworkStatus.reachable }.map(\.key)
-        let others = known.filter { $0.value != NetworkStatus.reachable && !isTold(network, $0.value) }
+        let others = known.filter { $0.value != NetworkStatus.reachable && !isNetworkProblem(network, $0.value) }
         return (reached.isEmpty ? [] : [.ok(.providers, "reached: " + reached.joined(separator: ", "))])
             + others.map { provider, kind in
                 .problem(
@@ -109,7 +109,7 @@ enum DoctorChecks {
             }
     }
 
-    private static func isTold(_ network: NetworkStatus, _ kind: String) -> Bool {
+    private static func isNetworkProblem(_ network: NetworkStatus, _ kind: String) -> Bool {
         network.state == .offline || network.state == .portal && kind == ErrorKind.captivePortal.rawValue
     }
 
@@ -118,7 +118,7 @@ enum DoctorChecks {
         guard skews.isEmpty else {
             return skews.map { provider, skew in
                 .warning(
-                    .clock, StatusCard.skewWords(skew, of: provider),
+                    .clock, StatusCard.skewText(skew, of: provider),
                     hint: "\(StatusCard.skewHint); tokens live as long as they do all the same")
             }
         }

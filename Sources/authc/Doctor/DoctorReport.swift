@@ -4,13 +4,13 @@ import AuthWire
 /// `doctor`: looks at everything that a session leans on, and says what is wrong and what to do.
 struct DoctorReport {
     /// A healthy agent answers all this from memory.
-    private static let patience = Duration.seconds(5)
+    private static let defaultTimeout = Duration.seconds(5)
 
     private(set) var findings: [Finding] = []
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
         var options = options
-        options.timeout = options.timeout ?? patience
+        options.timeout = options.timeout ?? defaultTimeout
         var report = DoctorReport()
         report.examine(options)
         try options.json ? Output.json(report.json) : report.show()
@@ -47,8 +47,8 @@ struct DoctorReport {
             let check = AgentReload(check: true)
             return DoctorChecks.settings(try agent.call(check).value)
         } catch {
-            guard let said = error.agentError, said.kind == .validation else { throw error }
-            return DoctorChecks.settings(broken: said)
+            guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
+            return DoctorChecks.settings(broken: agentError)
         }
     }
 
@@ -76,9 +76,9 @@ struct DoctorReport {
         let (mark, colour) = Self.mark(finding.level, isUnicode: screen.isUnicode)
         let name = Layout.padded(finding.subject.rawValue, to: Self.columns - Layout.width(mark) - 2)
         let indent = String(repeating: " ", count: Self.columns)
-        let told = Layout.wrapped(Visible.line(finding.message), on: screen, indent: Self.columns)
+        let message = Layout.wrapped(Visible.line(finding.message), on: screen, indent: Self.columns)
         let hint = finding.hint.map { Layout.wrapped(Visible.line($0), on: screen, indent: Self.columns) } ?? []
-        let text = told + hint.map { screen.paint($0, .dim) }
+        let text = message + hint.map { screen.paint($0, .dim) }
         return "\(screen.paint(mark, colour)) \(name) " + text.joined(separator: "\n" + indent)
     }
 

@@ -4,7 +4,7 @@ import AuthWire
 struct OpenAPIDocument {
     private static let methods = ["get", "post", "put", "patch", "delete"]
     /// A reference that leads to itself ends here.
-    private static let mostReferences = 16
+    private static let maxReferences = 16
 
     private let root: JSON
 
@@ -74,11 +74,11 @@ struct OpenAPIDocument {
             case "query": draft.query.append((key, argument))
             default: continue
             }
-            let isNeeded = place == "path" || parameter["required"]?.boolValue == true
-            draft.add(EndpointDraft.Argument(name: argument, type: plain, isOptional: !isNeeded))
+            let isRequired = place == "path" || parameter["required"]?.boolValue == true
+            draft.add(EndpointDraft.Argument(name: argument, type: plain, isOptional: !isRequired))
         }
         // Descriptions forget them; the path says all the same that they are needed.
-        for key in Self.places(in: path) {
+        for key in Self.placeholders(in: path) {
             let argument = Self.argument(key)
             draft.path = draft.path.replacing("{\(key)}", with: "{\(argument)}")
             draft.add(EndpointDraft.Argument(name: argument, type: "text"))
@@ -97,7 +97,7 @@ struct OpenAPIDocument {
             draft.note = "The description does not tell what its body holds: add body = { key = \"{argument}\" }."
             return
         }
-        let needed = (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue)
+        let required = (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue)
         for (key, value) in properties {
             let property = resolved(value)
             guard property["readOnly"]?.boolValue != true else { continue }
@@ -110,11 +110,11 @@ struct OpenAPIDocument {
             } else {
                 draft.body.append((key, argument))
             }
-            draft.add(EndpointDraft.Argument(name: argument, type: type, isOptional: !needed.contains(key)))
+            draft.add(EndpointDraft.Argument(name: argument, type: type, isOptional: !required.contains(key)))
         }
     }
 
-    private static func places(in path: String) -> [String] {
+    private static func placeholders(in path: String) -> [String] {
         path.split(separator: "{", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
             rest.firstIndex(of: "}").map { String(rest[..<$0]) }
         }
@@ -134,7 +134,7 @@ struct OpenAPIDocument {
     /// Follows `$ref` within the document, and puts the members of an `allOf` together.
     private func resolved(_ value: JSON) -> JSON {
         var value = value
-        for _ in 0..<Self.mostReferences {
+        for _ in 0..<Self.maxReferences {
             guard let reference = value["$ref"]?.stringValue else { break }
             guard reference.hasPrefix("#"), let pointer = try? JSONPointer(String(reference.dropFirst())),
                 let found = pointer.find(in: root)
@@ -143,13 +143,13 @@ struct OpenAPIDocument {
         }
         guard let all = value["allOf"]?.arrayValue else { return value }
         var properties = JSONObject()
-        var needed: [JSON] = []
+        var required: [JSON] = []
         for part in all where part["allOf"] == nil {
             let part = resolved(part)
             for (key, property) in part["properties"]?.objectValue ?? [:] { properties[key] = property }
-            needed += part["required"]?.arrayValue ?? []
+            required += part["required"]?.arrayValue ?? []
         }
-        return ["properties": .object(properties), "required": .array(needed)]
+        return ["properties": .object(properties), "required": .array(required)]
     }
 
     private static func type(_ schema: JSON) -> String {

@@ -8,7 +8,7 @@ struct ProviderNew {
     private static let longestDescription = 64 << 20
 
     /// What was given on the command line; what is `nil` is asked for.
-    struct Given {
+    struct Arguments {
         var name: String?
         var title: String?
         var url: String?
@@ -21,7 +21,7 @@ struct ProviderNew {
         var renew: String?
     }
 
-    var given: Given
+    var given: Arguments
     var openAPI: String?
     /// `nil`: stdout.
     var output: String?
@@ -45,20 +45,21 @@ struct ProviderNew {
     }
 
     private func draft(_ document: OpenAPIDocument?, _ options: Options) throws(Failure) -> ProfileDraft {
-        let ask = Asking(options: options)
-        let url = try ask.answer("Base URL of its API", "--url", given.url, usual: document?.url)
+        let ask = ProfileQuestions(options: options)
+        let url = try ask.answer("Base URL of its API", "--url", given.url, default: document?.url)
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
             throw .usage("'\(url)' is no base URL: it begins with https://")
         }
-        let name = try ask.answer("Short name", "NAME", given.name, usual: Self.name(of: url))
+        let name = try ask.answer("Short name", "NAME", given.name, default: Self.name(of: url))
         guard (try? SessionName(name)) != nil else { throw .usage("'\(name)' is no name: \(SessionName.rule)") }
-        let title = try ask.answer("Name for people", "--title", given.title, usual: document?.title ?? name)
+        let title = try ask.answer("Name for people", "--title", given.title, default: document?.title ?? name)
         var draft = ProfileDraft(name: name, title: title, url: url)
         draft.signInPath = try ask.answer(
-            "Path of the sign-in (POST)", "--sign-in", given.signIn, usual: document?.signIn?.path ?? draft.signInPath)
+            "Path of the sign-in (POST)", "--sign-in", given.signIn, default: document?.signIn?.path ?? draft.signInPath
+        )
         let fields = try ask.answer(
             "What it sends, separated by spaces", "--fields", given.fields,
-            usual: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
+            default: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
         draft.fields = fields.split { $0 == " " || $0 == "," }.map(String.init)
         draft.accessToken = try ask.pointer("Where the answer has the token", "--token", given.token, draft.accessToken)
         draft.refreshToken = try ask.pointerIfAny(
@@ -112,31 +113,33 @@ struct ProviderNew {
 }
 
 /// What the command line does not say is asked, where somebody is there; else it is the usual, or a usage error.
-private struct Asking {
+private struct ProfileQuestions {
     let options: Options
 
-    func answer(_ question: String, _ flag: String, _ given: String?, usual: String?) throws(Failure) -> String {
+    func answer(_ question: String, _ flag: String, _ given: String?, default fallback: String?) throws(Failure)
+        -> String
+    {
         if let given { return given }
-        guard options.mayAsk else {
-            if let usual { return usual }
+        guard options.canPrompt else {
+            if let fallback { return fallback }
             throw .usage("\(question) is missing, and there is nobody to ask", hint: "give it by \(flag)")
         }
         while true {
-            let line = try line(question + (usual.map { " [\($0)]" } ?? ""))
+            let line = try line(question + (fallback.map { " [\($0)]" } ?? ""))
             if !line.isEmpty { return line }
-            if let usual { return usual }
+            if let fallback { return fallback }
         }
     }
 
     func optional(_ question: String, _ given: String?) throws(Failure) -> String? {
-        let text = if let given { given } else { options.mayAsk ? try line(question) : "" }
+        let text = if let given { given } else { options.canPrompt ? try line(question) : "" }
         return text.isEmpty ? nil : text
     }
 
     func pointer(
-        _ question: String, _ flag: String, _ given: String?, _ usual: String
+        _ question: String, _ flag: String, _ given: String?, _ fallback: String
     ) throws(Failure) -> String {
-        try checked(try answer(question + " (a JSON Pointer)", flag, given, usual: usual), flag)
+        try checked(try answer(question + " (a JSON Pointer)", flag, given, default: fallback), flag)
     }
 
     func pointerIfAny(_ question: String, _ flag: String, _ given: String?) throws(Failure) -> String? {

@@ -32,7 +32,7 @@ final class BodyFile {
     /// - Parameters:
     ///   - path: `-` is stdin.
     ///   - most: up to which it is read whole.
-    static func open(_ path: String, wholeUpTo most: Int) throws(Failure) -> Content {
+    static func open(_ path: String, wholeUpTo limit: Int) throws(Failure) -> Content {
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)
@@ -40,20 +40,20 @@ final class BodyFile {
         let start = lseek(number, 0, SEEK_CUR)
         if unsafe fstat(number, &about) == 0, about.st_mode & S_IFMT == S_IFREG, start >= 0 {
             let size = max(0, Int(about.st_size) - start)
-            if size > most { return .stream(BodyFile(file, named: path, start: start, size: size, head: [])) }
+            if size > limit { return .stream(BodyFile(file, named: path, start: start, size: size, head: [])) }
         }
-        let head = try read(number, named: path, upTo: most + 1)
-        guard head.count > most else { return .bytes(head) }
+        let head = try read(number, named: path, upTo: limit + 1)
+        guard head.count > limit else { return .bytes(head) }
         return .stream(BodyFile(file, named: path, start: 0, size: nil, head: head))
     }
 
     /// The piece at `offset`, and whether it is the last.
     func piece(at offset: Int) throws(Failure) -> (bytes: [UInt8], isLast: Bool) {
         guard let size = announced.size else { return try nextPiece(at: offset) }
-        let wanted = min(Limits.pieceBytes, size - offset)
+        let count = min(Limits.pieceBytes, size - offset)
         var bytes: [UInt8] = []
-        while bytes.count < wanted {
-            let part = try unsafe Self.read(named: name, upTo: wanted - bytes.count) { buffer in
+        while bytes.count < count {
+            let part = try unsafe Self.read(named: name, upTo: count - bytes.count) { buffer in
                 unsafe pread(file.number, buffer.baseAddress, buffer.count, off_t(start + offset + bytes.count))
             }
             guard !part.isEmpty else {
@@ -83,10 +83,10 @@ final class BodyFile {
     }
 
     /// Fewer only at the end.
-    private static func read(_ number: Int32, named name: String, upTo most: Int) throws(Failure) -> [UInt8] {
+    private static func read(_ number: Int32, named name: String, upTo limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        while bytes.count < most {
-            let part = try unsafe read(named: name, upTo: min(most - bytes.count, 64 << 10)) { buffer in
+        while bytes.count < limit {
+            let part = try unsafe read(named: name, upTo: min(limit - bytes.count, 64 << 10)) { buffer in
                 unsafe Glibc.read(number, buffer.baseAddress, buffer.count)
             }
             if part.isEmpty { return bytes }
@@ -96,11 +96,11 @@ final class BodyFile {
     }
 
     private static func read(
-        named name: String, upTo most: Int, _ read: (UnsafeMutableBufferPointer<UInt8>) -> Int
+        named name: String, upTo limit: Int, _ read: (UnsafeMutableBufferPointer<UInt8>) -> Int
     ) throws(Failure) -> [UInt8] {
         while true {
             var (count, code): (Int, Int32) = (0, 0)
-            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: most) { buffer, filled in
+            let bytes = unsafe [UInt8](unsafeUninitializedCapacity: limit) { buffer, filled in
                 count = unsafe read(buffer)
                 code = errno
                 filled = max(0, count)

@@ -30,7 +30,7 @@ final class ResponseFile {
         let target = isPlain ? Self.temporaryName(beside: path) : path
         let flags = O_WRONLY | O_CLOEXEC | (isPlain ? O_CREAT | O_EXCL : 0)
         let number = unsafe open(target, flags, isPrivate ? 0o600 : 0o666)
-        guard number >= 0 else { throw .usage("cannot write \(name): \(Self.words(errno))") }
+        guard number >= 0 else { throw .usage("cannot write \(name): \(Self.reason(errno))") }
         file = Descriptor(number)
         if isPlain {
             temporary = target
@@ -73,11 +73,11 @@ final class ResponseFile {
     private func failed(_ code: Int32) -> Failure {
         discard()
         return Failure(
-            status: .internalError, kind: "output", message: "cannot write \(name): \(Self.words(code))",
+            status: .internalError, kind: "output", message: "cannot write \(name): \(Self.reason(code))",
             hint: code == ENOSPC || code == EDQUOT ? "make room, or choose another place; nothing was kept" : nil)
     }
 
-    private static func words(_ code: Int32) -> String {
+    private static func reason(_ code: Int32) -> String {
         switch code {
         case ENOSPC: "the disk is full"
         case EDQUOT: "your share of the disk is used up"

@@ -38,7 +38,7 @@ struct Transfer {
         } catch {
             // The connection's end is the stream's.
             output?.discard()
-            if let number = signals.take() { signals.act(number) }
+            if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
     }
@@ -51,34 +51,34 @@ struct Transfer {
         while true {
             guard case .answer(let id, let result) = try next(connection, signals, deadline) else { continue }
             switch id {
-            case call: try answered(result, connection, deadline)
-            case write: try written(result, connection, deadline)
-            case read: try taken(result, connection, deadline)
+            case call: try callEnded(result, connection, deadline)
+            case write: try writeEnded(result, connection, deadline)
+            case read: try readEnded(result, connection, deadline)
             default: break
             }
             if let head, read == nil { return head }
         }
     }
 
-    private mutating func answered(
+    private mutating func callEnded(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let response = try told { () throws(ClientError) in try decoded(json, as: APIResponse.self) }
+        let response = try mappingErrors { () throws(ClientError) in try decoded(json, as: APIResponse.self) }
         head = (response, json)
         body = nil
         if response.stream != nil, output != nil { read = try begin(APIRead(Self.params), connection, deadline) }
     }
 
-    private mutating func written(
+    private mutating func writeEnded(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         write = nil
         // The call was answered meanwhile, or is about to be.
         if case .failure(let error) = result, error.cause == "no_stream" { return }
         let json = try Self.value(result)
-        guard let taken = try? StreamTaken(json), !taken.done, body != nil else { return }
-        try send(from: taken.next, connection, deadline)
+        guard let accepted = try? StreamTaken(json), !accepted.done, body != nil else { return }
+        try send(from: accepted.next, connection, deadline)
     }
 
     private mutating func send(
@@ -92,11 +92,11 @@ struct Transfer {
         write = try begin(params, connection, deadline)
     }
 
-    private mutating func taken(
+    private mutating func readEnded(
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         let json = try Self.value(result)
-        let piece = try told { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
+        let piece = try mappingErrors { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
         // Asked for before this one is written: the two take their time together.
         read = piece.isLast ? nil : try begin(APIRead(Self.params), connection, deadline)
         try output?.write(piece.bytes)
@@ -112,13 +112,13 @@ struct Transfer {
     private func begin(
         _ request: some AgentMethod, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) -> Int64 {
-        try told { () throws(ClientError) in try connection.begin(request, deadline: deadline) }
+        try mappingErrors { () throws(ClientError) in try connection.begin(request, deadline: deadline) }
     }
 
     private func next(
         _ connection: AgentConnection, _ signals: Signals, _ deadline: Deadline
     ) throws(Failure) -> Message? {
-        let message = try told { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
+        let message = try mappingErrors { () throws(ClientError) in try connection.nextMessage(deadline: .now) }
         if let message { return message }
         switch signals.wait(for: connection.fileDescriptor, until: deadline) {
         case .ready: return nil
@@ -128,7 +128,7 @@ struct Transfer {
     }
 
     /// What fails on the connection, as a person is told of it.
-    private func told<Value>(_ work: () throws(ClientError) -> Value) throws(Failure) -> Value {
+    private func mappingErrors<Value>(_ work: () throws(ClientError) -> Value) throws(Failure) -> Value {
         do throws(ClientError) {
             return try work()
         } catch {
@@ -137,7 +137,7 @@ struct Transfer {
     }
 
     private func failure(_ error: ClientError) -> Failure {
-        Failure(error, doing: type(of: request).name, within: options.timeout ?? Agent.usualTime)
+        Failure(error, doing: type(of: request).name, within: options.timeout ?? Agent.defaultTimeout)
     }
 
     private static func value(_ result: Result<JSON, AgentError>) throws(Failure) -> JSON {

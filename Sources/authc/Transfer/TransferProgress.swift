@@ -4,7 +4,7 @@ import Glibc
 /// Draws a ``TransferBar`` on stderr, in place; nothing where that is no terminal.
 struct TransferProgress {
     /// What is over sooner needs no bar.
-    private static let patience: Int64 = 300_000_000
+    private static let delay: Int64 = 300_000_000
     private static let interval: Int64 = 100_000_000
     /// Of the newest interval in the rate that is shown.
     private static let weight = 0.2
@@ -27,7 +27,7 @@ struct TransferProgress {
         bar.done = done
         bar.total = total
         let now = Self.now
-        guard isShown, now - start >= Self.patience, now - drawnAt >= Self.interval else { return }
+        guard isShown, now - start >= Self.delay, now - drawnAt >= Self.interval else { return }
         if drawnAt > 0 {
             let rate = Double(done - drawnBytes) / (Double(now - drawnAt) / 1e9)
             bar.rate = bar.rate.map { $0 + (rate - $0) * Self.weight } ?? rate
@@ -36,14 +36,14 @@ struct TransferProgress {
         }
         (drawnAt, drawnBytes, isDrawn) = (now, done, true)
         let screen = Screen.of(STDERR_FILENO)
-        Output.ask("\r" + bar.text(columns: screen.width, isUnicode: screen.isUnicode) + "\u{1B}[K")
+        Output.prompt("\r" + bar.text(columns: screen.width, isUnicode: screen.isUnicode) + "\u{1B}[K")
     }
 
     /// The line is empty again.
     mutating func clear() {
         guard isDrawn else { return }
         isDrawn = false
-        Output.ask("\r\u{1B}[K")
+        Output.prompt("\r\u{1B}[K")
     }
 
     private static var now: Int64 {

@@ -88,7 +88,7 @@ package struct ErrorDecoder: Sendable {
 
     /// Whether an unchanged request may succeed later.
     private static func isTransient(_ status: Int?, _ mapped: ErrorKind?) -> Bool {
-        if let mapped { return mapped.retryableByNature }
+        if let mapped { return mapped.retryableByDefault }
         guard let status else { return false }
         return status == 408 || status == 425 || status == 429 || (300..<400).contains(status) || status >= 500
     }
