@@ -33,7 +33,7 @@ package struct StandInService: Service {
             }
             group.addTask {
                 try await standIns.waitUntilListening()
-                try tell()
+                try publishAddresses()
                 return false
             }
             if untilInputCloses {
@@ -50,7 +50,7 @@ package struct StandInService: Service {
         }
     }
 
-    private func tell() throws {
+    private func publishAddresses() throws {
         if let portFile { return try portFile.write(standIns.addresses) }
         for (name, url) in standIns.addresses.sorted(by: { $0.key < $1.key }) { print(name, url) }
         // A reader at the other end of a pipe waits for the lines.

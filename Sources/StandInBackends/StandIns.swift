@@ -18,9 +18,9 @@ package final class StandIns: Sendable {
 
     let secretLog = SecretLog()
     private let clock = ServerClock()
-    private let callCounts = Watched(CallCounts())
-    private let keyLog = Watched<[Backend: [String]]>([:])
-    private let renewalLog = Watched<[TokenRenewal]>([])
+    private let callCounts = ObservedValue(CallCounts())
+    private let keyLog = ObservedValue<[Backend: [String]]>([:])
+    private let renewalLog = ObservedValue<[TokenRenewal]>([])
     private let servers: [Backend: BackendServer]
     private let listeners: [Backend: Listener]
     // Written once, at the end of `init`, before anybody else has the stand-ins.
@@ -135,8 +135,8 @@ extension StandIns {
 
     /// Whether connections are taken. Where they are not, they are refused, on the same port, and those there were
     /// are ended. Returns when it is so.
-    package func setListening(_ wanted: Bool, _ backend: Backend) async throws {
-        try await listeners[backend]?.setListening(wanted)
+    package func setListening(_ listening: Bool, _ backend: Backend) async throws {
+        try await listeners[backend]?.setListening(listening)
     }
 }
 
@@ -146,8 +146,8 @@ extension StandIns {
     package var counts: CallCounts { callCounts.value }
 
     /// Returns once the counts are as asked for. Calls are counted when they arrive, before they are done.
-    package func waitForCalls(_ isMet: @escaping @Sendable (CallCounts) -> Bool) async throws {
-        try await callCounts.wait(until: isMet)
+    package func waitForCalls(_ matches: @escaping @Sendable (CallCounts) -> Bool) async throws {
+        try await callCounts.wait(until: matches)
     }
 
     /// The `Idempotency-Key` of every call that had one, in the order in which they came.
@@ -167,8 +167,8 @@ extension StandIns {
     package var renewals: [TokenRenewal] { renewalLog.value }
 
     /// Returns once the renewals are as asked for. One is noted when it is done, before its answer goes out.
-    package func waitForRenewals(_ isMet: @escaping @Sendable ([TokenRenewal]) -> Bool) async throws {
-        try await renewalLog.wait(until: isMet)
+    package func waitForRenewals(_ matches: @escaping @Sendable ([TokenRenewal]) -> Bool) async throws {
+        try await renewalLog.wait(until: matches)
     }
 
     /// The last code that was sent to an address.

@@ -141,7 +141,7 @@ struct MoveTests {
     @Test("to another machine in a file that its passphrase opens, all of them or none, and no secret stands in it")
     func parcel() async throws {
         var strict = OAuthStandIn.Configuration()
-        (strict.demandsProofs, strict.demandsNonces) = (true, true)
+        (strict.requiresProofs, strict.requiresNonces) = (true, true)
         try await OAuthStandIn.serving(strict) { server in
             try await play { scene, _ in try await parcel(scene, server) }
         }

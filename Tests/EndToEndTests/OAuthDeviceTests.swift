@@ -150,14 +150,14 @@ struct OAuthDeviceTests {
 
     @Test(
         "forms, loose types and errors inside a success are read",
-        arguments: [OAuthStandIn.Fault.formAnswers, .looseTypes, .errorsAsSuccess])
+        arguments: [OAuthStandIn.Fault.formAnswers, .wrongTypes, .errorsAsSuccess])
     func odd(fault: OAuthStandIn.Fault) async throws {
         try await OAuthScene.play { scene, server in
             server.misbehave(fault)
             // While nobody has given the code yet, that is an error too; and who answers by forms sends no ID token.
-            let login = try await fault == .looseTypes ? scene.loginByBrowser() : scene.loginByDevice(server)
+            let login = try await fault == .wrongTypes ? scene.loginByBrowser() : scene.loginByDevice(server)
             #expect(login.status == 0, "\(login.err)")
-            if fault != .looseTypes { #expect(try await scene.agent.authc("refresh").status == 0) }
+            if fault != .wrongTypes { #expect(try await scene.agent.authc("refresh").status == 0) }
             #expect(try await scene.agent.status(OAuthScene.provider).expiresAt != nil)
             if fault == .errorsAsSuccess {
                 server.endSessions()

@@ -23,7 +23,7 @@ struct OAuthGrantTests {
     @Test("a request that is refused before the browser goes by the browser, and the log says so")
     func refusedPush() async throws {
         var configuration = OAuthStandIn.Configuration()
-        configuration.takesPushedRequests = true
+        configuration.acceptsPushedRequests = true
         try await OAuthScene.play(configuration) { scene, server in
             server.misbehave(.refusesPushes)
             let login = try await scene.loginByBrowser()
@@ -42,7 +42,7 @@ struct OAuthGrantTests {
         arguments: [true, false])
     func demandedPush(byServer: Bool) async throws {
         var configuration = OAuthStandIn.Configuration()
-        (configuration.takesPushedRequests, configuration.requiresPushedRequests) = (true, byServer)
+        (configuration.acceptsPushedRequests, configuration.requiresPushedRequests) = (true, byServer)
         let more = byServer ? "" : "[oauth]\nrequire_pushed_authorization_requests = true"
         try await OAuthScene.play(configuration, profile: more) { scene, server in
             server.misbehave(.refusesPushes)
@@ -72,7 +72,7 @@ struct OAuthGrantTests {
         configuration.assertionAudience = audience == "issuer" ? .issuer : .tokenEndpoint
         // Proofs and assertions are dated by the server's clock, which its answers tell.
         configuration.clockAhead = .seconds(7200)
-        (configuration.demandsProofs, configuration.demandsNonces) = (true, true)
+        (configuration.requiresProofs, configuration.requiresNonces) = (true, true)
         let more = """
             [oauth]
             client_auth = "private_key_jwt"

@@ -12,7 +12,7 @@ struct OAuthIdentityTests {
         try await OAuthScene.play { scene, server in
             for (fault, words) in [
                 (OAuthStandIn.Fault.wrongNonce, "another sign-in"), (.wrongAudience, "another client"),
-                (.wrongTokenHash, "another access token"), (.unsigned, "none"), (.signedByName, "HS256"),
+                (.wrongTokenHash, "another access token"), (.unsigned, "none"), (.signedWithName, "HS256"),
                 (.staleKeys, "none of its keys"), (.noIDToken, "no ID token"),
             ] {
                 server.misbehave(fault)

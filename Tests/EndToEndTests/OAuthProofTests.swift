@@ -12,8 +12,8 @@ struct OAuthProofTests {
 
     private static var strict: OAuthStandIn.Configuration {
         var configuration = OAuthStandIn.Configuration()
-        configuration.demandsProofs = true
-        configuration.demandsNonces = true
+        configuration.requiresProofs = true
+        configuration.requiresNonces = true
         return configuration
     }
 
@@ -63,7 +63,7 @@ struct OAuthProofTests {
     @Test("a program that sends its own request gets a proof for it, which is good once and for nothing else")
     func own() async throws {
         var configuration = OAuthStandIn.Configuration()
-        configuration.demandsProofs = true
+        configuration.requiresProofs = true
         try await OAuthScene.play(configuration, profile: Self.profile) { scene, server in
             #expect(try await scene.loginByDevice(server).status == 0)
             let token = try #require(try await scene.ask("token.get", [:])["access_token"]?.stringValue)

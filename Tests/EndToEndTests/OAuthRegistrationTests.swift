@@ -41,7 +41,7 @@ struct OAuthRegistrationTests {
         arguments: [true, false])
     func fromScratch(isToldOf: Bool) async throws {
         try await OAuthScene.play(Self.registering) { scene, server in
-            if !isToldOf { server.misbehave(.tellsNoPlace) }
+            if !isToldOf { server.misbehave(.omitsRegistrationURI) }
             #expect(try await scene.loginByDevice(server).status == 0)
             server.forgetClient()
             let stale = try await scene.authc(["refresh"])

@@ -29,8 +29,8 @@ struct OAuthTargetTests {
             #expect(try await token(scene) == next)
             #expect(try await token(scene, "--scope", "read", "--scope", "write") == read)
             // All scopes were requested back with that.
-            let aims = ["read write", "resource https://api.example.org/v1", "openid offline_access"]
-            #expect(server.counts.aims == aims)
+            let targets = ["read write", "resource https://api.example.org/v1", "openid offline_access"]
+            #expect(server.counts.targets == targets)
             #expect(server.counts.refreshes == 3)
             #expect(try await scene.agent.authc("refresh").status == 0)
             // They are not stored; what rotated on their way is.
@@ -69,9 +69,9 @@ struct OAuthTargetTests {
             #expect(tokens.allSatisfy { $0 != nil })
             #expect(Set(tokens).count == 6)
             // A renewal after one of them requests all scopes back.
-            let aims = server.counts.aims.filter { $0 != "openid offline_access" }
-            #expect(Set(aims) == ["s0", "s1", "s2", "s3", "s4"])
-            #expect(aims.count == 5)
+            let targets = server.counts.targets.filter { $0 != "openid offline_access" }
+            #expect(Set(targets) == ["s0", "s1", "s2", "s3", "s4"])
+            #expect(targets.count == 5)
             #expect(server.counts.reuses == 0)
         }
     }
@@ -103,7 +103,7 @@ struct OAuthTargetTests {
                 let own = try await token(scene)
                 let api = try await token(scene, "--audience", "api")
                 #expect(api != own)
-                #expect(server.counts.aims == [aim])
+                #expect(server.counts.targets == [aim])
                 #expect(server.counts.refreshes == (way == "exchange" ? 0 : 1))
                 #expect(try await scene.agent.authc("refresh").status == 0)
                 #expect(server.counts.reuses == 0)

@@ -21,7 +21,7 @@ actor Accounts {
 
     /// How long an e-mailed code is good, and how many wrong ones end it.
     static let codeSeconds = 600.0
-    static let wrongCodes = 5
+    static let maxFailedTries = 5
 
     private let backend: Backend
     private let mint: TokenMint
@@ -29,16 +29,16 @@ actor Accounts {
     private let clock: ServerClock
     private let grace: Double
     private let endsFamilyOnReuse: Bool
-    private let renewals: Watched<[TokenRenewal]>
+    private let renewals: ObservedValue<[TokenRenewal]>
     private var lifetime: Double
     private var accounts: [String: Account] = [:]
     private var tokens: [String: Issued] = [:]
     private var codes: [String: Code] = [:]
-    private var misses: [String: Int] = [:]
+    private var failedTries: [String: Int] = [:]
 
     init(
         backend: Backend, seed: SeedUser, lifetime: Double, grace: Double, endsFamilyOnReuse: Bool, secrets: SecretLog,
-        clock: ServerClock, renewals: Watched<[TokenRenewal]>
+        clock: ServerClock, renewals: ObservedValue<[TokenRenewal]>
     ) async {
         self.backend = backend
         self.lifetime = lifetime
@@ -74,7 +74,7 @@ extension Accounts {
         accounts.values.first { $0.email == email.lowercased() }
     }
 
-    var everyone: [Account] {
+    var allAccounts: [Account] {
         accounts.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
@@ -129,20 +129,20 @@ extension Accounts {
     /// A new token. Its end is on a whole second when `whole`, as a JWT's `exp` commonly is.
     func issue(to account: Account, whole: Bool = true) async throws(Refusal) -> Issued {
         let now = clock.now
-        let issued = whole ? now.rounded(.down) : now
-        let ends = issued + lifetime
+        let issuedAt = whole ? now.rounded(.down) : now
+        let ends = issuedAt + lifetime
         let id = UUID().uuidString.lowercased()
         let token: String
         do {
             token = try await mint.sign(
-                subject: account.id, id: id, issued: Int(issued), expires: Int(ends.rounded(.up)))
+                subject: account.id, id: id, issued: Int(issuedAt), expires: Int(ends.rounded(.up)))
         } catch {
             throw Refusal(status: 500, message: "The token could not be signed", code: "INTERNAL")
         }
-        let kept = Issued(token: token, id: id, account: account.id, issuedAt: issued, endsAt: ends)
-        tokens[id] = kept
+        let issued = Issued(token: token, id: id, account: account.id, issuedAt: issuedAt, endsAt: ends)
+        tokens[id] = issued
         secrets.note(.token, token)
-        return kept
+        return issued
     }
 
     /// A new token in the place of `old`, which is good for the grace and no longer.
@@ -203,19 +203,19 @@ extension Accounts {
         let text = String(repeating: "0", count: 6 - digits.count) + digits
         let key = "\(purpose) \(email.lowercased())"
         codes[key] = Code(text: text, endsAt: clock.now + Self.codeSeconds)
-        misses[key] = nil
+        failedTries[key] = nil
         secrets.noteMail(.init(backend: backend, email: email.lowercased(), purpose: purpose, code: text))
     }
 
     /// - Throws: 400 for a wrong, used or ended code.
-    func takeCode(_ code: String, email: String, purpose: String) throws(Refusal) {
+    func redeemCode(_ code: String, email: String, purpose: String) throws(Refusal) {
         let key = "\(purpose) \(email.lowercased())"
-        guard let kept = codes[key], clock.now < kept.endsAt else {
+        guard let known = codes[key], clock.now < known.endsAt else {
             throw .badRequest("Verification code has expired")
         }
-        guard kept.text == code else {
-            misses[key, default: 0] += 1
-            if misses[key, default: 0] >= Self.wrongCodes { codes[key] = nil }
+        guard known.text == code else {
+            failedTries[key, default: 0] += 1
+            if failedTries[key, default: 0] >= Self.maxFailedTries { codes[key] = nil }
             throw .badRequest("Invalid verification code")
         }
         codes[key] = nil

@@ -33,7 +33,7 @@ private struct ControlShape: Shape {
         routes.get("/control/counts") { _ throws(Refusal) in .json(standIns.counts.json) }
         routes.get("/control/secrets") { _ throws(Refusal) in .json(secrets) }
         routes.get("/control/mail") { _ throws(Refusal) in .json(mail) }
-        routes.post("/control/:backend", order)
+        routes.post("/control/:backend", misbehave)
     }
 
     func body(of refusal: Refusal) -> Answer {
@@ -42,7 +42,7 @@ private struct ControlShape: Shape {
             status: refusal.status)
     }
 
-    private func order(_ call: Call) async throws(Refusal) -> Answer {
+    private func misbehave(_ call: Call) async throws(Refusal) -> Answer {
         guard let backend = call.parameters["backend"].flatMap(Backend.init(rawValue:)) else {
             throw .notFound("No such backend")
         }
@@ -56,9 +56,9 @@ private struct ControlShape: Shape {
             await standIns.misbehave(backend, try Misbehaviour(fields))
         }
         if fields.members["listening"] != nil {
-            let wanted = try fields.optionalBool("listening")
+            let listening = try fields.optionalBool("listening")
             do {
-                try await standIns.setListening(wanted, backend)
+                try await standIns.setListening(listening, backend)
             } catch {
                 throw Refusal(status: 503, message: "The stand-ins are ending", code: nil)
             }

@@ -13,7 +13,7 @@ final class Orders: Sendable {
     }
 
     /// What this call is to do wrong; an order that is used up is gone.
-    func take(method: String, path: String) -> Behaviour? {
+    func next(method: String, path: String) -> Behaviour? {
         orders.withLock { orders in
             let index = orders.firstIndex { order in
                 (order.path == nil || order.path == path) && (order.method == nil || order.method == method)

@@ -30,8 +30,8 @@ actor IDTokenSigner {
 
     /// RFC 7517 §5.
     func keys(areStale: Bool) -> JSONValue {
-        let told = areStale ? former : key
-        let point = told.publicKey.parameters
+        let published = areStale ? former : key
+        let point = published.publicKey.parameters
         return [
             "keys": [
                 ["kty": "oct", "k": "AAAA", "kid": "symmetric"],
@@ -44,23 +44,24 @@ actor IDTokenSigner {
     }
 
     func token(
-        for person: OAuthStandIn.Person, _ book: OAuthState, nonce: String?, accessToken: String
+        for user: OAuthStandIn.User, _ state: OAuthState, nonce: String?, accessToken: String
     ) async -> String {
-        let hash = Data(SHA256.hash(data: Data((book.takes(.wrongTokenHash) ? "other" : accessToken).utf8)).prefix(16))
+        let hash = Data(
+            SHA256.hash(data: Data((state.applies(.wrongTokenHash) ? "other" : accessToken).utf8)).prefix(16))
         let claims = Claims(
-            iss: book.issuer, sub: person.subject,
-            aud: book.takes(.wrongAudience) ? "somebody-else" : book.client?.id ?? "", iat: Int(book.now),
-            exp: Int(book.now) + 300, nonce: book.takes(.wrongNonce) ? "other" : nonce,
-            at_hash: Self.unpadded(hash.base64EncodedString()), name: person.name, email: person.email)
+            iss: state.issuer, sub: user.subject,
+            aud: state.applies(.wrongAudience) ? "somebody-else" : state.client?.id ?? "", iat: Int(state.now),
+            exp: Int(state.now) + 300, nonce: state.applies(.wrongNonce) ? "other" : nonce,
+            at_hash: Self.unpadded(hash.base64EncodedString()), name: user.name, email: user.email)
         let keys = JWTKeyCollection()
         let name = JWKIdentifier(string: "k\(number)")
         await keys.add(ecdsa: key, kid: name)
         guard let signed = try? await keys.sign(claims, kid: name) else { return "" }
         let payload = signed.split(separator: ".")[1]
-        if book.takes(.unsigned) { return Self.header("none") + "." + payload + "." }
-        guard book.takes(.signedByName) else { return signed }
+        if state.applies(.unsigned) { return Self.header("none") + "." + payload + "." }
+        guard state.applies(.signedWithName) else { return signed }
         let text = Self.header("HS256") + "." + payload
-        let secret = SymmetricKey(data: Data(book.configuration.clientID.utf8))
+        let secret = SymmetricKey(data: Data(state.configuration.clientID.utf8))
         let code = HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: secret)
         return text + "." + Self.unpadded(Data(code).base64EncodedString())
     }

@@ -2,9 +2,9 @@
 extension OAuthServing {
     /// The page on which a person says who they are; everything of the request travels on in it.
     func authorize(_ call: Call) throws(Refusal) -> Answer {
-        let asked = try request(call.query, isLast: false)
-        let travelling = call.query["request_uri"] == nil ? asked : call.query
-        let fields = travelling.sorted { $0.key < $1.key }.map { name, value in
+        let request = try request(call.query, isLast: false)
+        let carried = call.query["request_uri"] == nil ? request : call.query
+        let fields = carried.sorted { $0.key < $1.key }.map { name, value in
             "<input type=\"hidden\" name=\"\(Self.escaped(name))\" value=\"\(Self.escaped(value))\">"
         }
         let page = """
@@ -21,25 +21,25 @@ extension OAuthServing {
     func consent(_ call: Call) throws(Refusal) -> Answer {
         var form = try call.form()
         form["name"] = nil
-        let asked = try request(form)
-        var answer: [(String, String)] = [("state", asked["state"] ?? "")]
-        if book.takes(.mixUp) {
+        let request = try request(form)
+        var answer: [(String, String)] = [("state", request["state"] ?? "")]
+        if state.applies(.mixUp) {
             answer.append(("iss", "https://somebody-else.example"))
-        } else if !book.takes(.namesNobody) {
-            answer.append(("iss", book.issuer))
+        } else if !state.applies(.omitsIssuer) {
+            answer.append(("iss", state.issuer))
         }
-        if book.takes(.denies) {
-            answer += [("error", "access_denied"), ("error_description", "The person said <no>")]
+        if state.applies(.denies) {
+            answer += [("error", "access_denied"), ("error_description", "The user said <no>")]
         } else {
             answer.append(
                 (
                     "code",
-                    book.newCode(
-                        redirectURI: asked["redirect_uri"] ?? "", challenge: asked["code_challenge"] ?? "",
-                        nonce: asked["nonce"], thumbprint: asked["dpop_jkt"])
+                    state.newCode(
+                        redirectURI: request["redirect_uri"] ?? "", challenge: request["code_challenge"] ?? "",
+                        nonce: request["nonce"], thumbprint: request["dpop_jkt"])
                 ))
         }
-        let redirect = asked["redirect_uri"] ?? ""
+        let redirect = request["redirect_uri"] ?? ""
         let query = answer.map { "\($0.0)=\($0.1.addingFormEscapes)" }.joined(separator: "&")
         return Answer(status: 303, headers: [("location", redirect + (redirect.contains("?") ? "&" : "?") + query)])
     }
@@ -47,12 +47,12 @@ extension OAuthServing {
     /// The request, or the one that was pushed by this name, which is good once (RFC 9126 §4).
     private func request(_ fields: [String: String], isLast: Bool = true) throws(Refusal) -> [String: String] {
         if let name = fields["request_uri"] {
-            guard fields["client_id"] == book.client?.id,
-                let pushed = book.pushed(name, isLast: isLast)
+            guard fields["client_id"] == state.client?.id,
+                let pushed = state.pushed(name, isLast: isLast)
             else { throw .oauth("invalid_request_uri") }
             return pushed
         }
-        guard !book.configuration.requiresPushedRequests else {
+        guard !state.configuration.requiresPushedRequests else {
             throw .oauth("invalid_request", "the request has to be pushed")
         }
         return try checked(fields)
@@ -70,10 +70,10 @@ extension OAuthServing {
             "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
             "code_challenge_method", "dpop_jkt",
         ]
-        guard fields["response_type"] == "code", fields["client_id"] == book.client?.id,
+        guard fields["response_type"] == "code", fields["client_id"] == state.client?.id,
             fields["code_challenge_method"] == "S256", fields["code_challenge"]?.count == 43,
             (fields["state"]?.count ?? 0) >= 22,
-            fields["dpop_jkt"]?.count == (book.configuration.demandsProofs ? 43 : nil),
+            fields["dpop_jkt"]?.count == (state.configuration.requiresProofs ? 43 : nil),
             Self.redirects.contains(where: { fields["redirect_uri"]?.hasPrefix($0) == true })
         else { throw .oauth("invalid_request", "the request for authorization is not as it should be") }
         return fields.filter { known.contains($0.key) }

@@ -4,15 +4,15 @@ import Foundation
 extension OAuthServing {
     /// The key that a request for tokens is signed by (RFC 9449 §5); `nil` where this server asks for none.
     func proofKey(_ call: Call) throws(Refusal) -> String? {
-        guard book.configuration.demandsProofs else { return nil }
+        guard state.configuration.requiresProofs else { return nil }
         return try checked(call, accessToken: nil)
     }
 
     /// The access token of a call of the API, shown as its kind is.
     func accessToken(_ call: Call) throws(Refusal) -> String {
-        guard book.configuration.demandsProofs else { return try call.bearer() }
+        guard state.configuration.requiresProofs else { return try call.bearer() }
         let token = try call.bearer(kind: "dpop")
-        guard book.thumbprint(ofAccessToken: token) == (try checked(call, accessToken: token)) else {
+        guard state.thumbprint(ofAccessToken: token) == (try checked(call, accessToken: token)) else {
             throw .oauth("invalid_token", status: 401, "bound to another key")
         }
         return token
@@ -20,28 +20,28 @@ extension OAuthServing {
 
     private func checked(_ call: Call, accessToken: String?) throws(Refusal) -> String {
         do throws(Refusal) {
-            let proof = try ProofCheck(call, url: book.issuer + call.path, accessToken: accessToken, now: book.now)
-            if book.configuration.demandsNonces, proof.nonce != book.nonce(forAPI: accessToken != nil) {
-                book.note { $0.nonceChallenges += 1 }
+            let proof = try ProofCheck(call, url: state.issuer + call.path, accessToken: accessToken, now: state.now)
+            if state.configuration.requiresNonces, proof.nonce != state.nonce(forAPI: accessToken != nil) {
+                state.note { $0.nonceChallenges += 1 }
                 throw .oauth("use_dpop_nonce", status: accessToken == nil ? 400 : 401)
             }
-            guard book.isNew(proof.id) else {
+            guard state.isNew(proof.id) else {
                 throw .oauth("invalid_dpop_proof", status: accessToken == nil ? 400 : 401, "used before")
             }
-            book.note { $0.proofs += 1 }
+            state.note { $0.proofs += 1 }
             return proof.thumbprint
         } catch {
-            if error.code == "invalid_dpop_proof" { book.note { $0.proofRefusals.append(error.message) } }
+            if error.code == "invalid_dpop_proof" { state.note { $0.proofRefusals.append(error.message) } }
             throw error
         }
     }
 
     /// What goes with a no, besides its words (RFC 9449 §8, §9).
     func headers(of refusal: Refusal) -> [(name: String, value: String)] {
-        guard book.configuration.demandsProofs, let code = refusal.code else { return [] }
+        guard state.configuration.requiresProofs, let code = refusal.code else { return [] }
         let isOfAPI = refusal.status == 401
         return (isOfAPI ? [("www-authenticate", "DPoP error=\"\(code)\", algs=\"ES256\"")] : [])
-            + (code == "use_dpop_nonce" ? [("dpop-nonce", book.nonce(forAPI: isOfAPI))] : [])
+            + (code == "use_dpop_nonce" ? [("dpop-nonce", state.nonce(forAPI: isOfAPI))] : [])
     }
 
     /// A client's own word for who it is (RFC 7523 §3).
@@ -51,12 +51,12 @@ extension OAuthServing {
             assertion.isSigned(byPEM: pem)
         else { return false }
         let claims = assertion.claims
-        let audience = book.configuration.assertionAudience == .issuer ? book.issuer : book.issuer + "/token"
-        guard claims["iss"]?.string == book.client?.id, claims["sub"]?.string == claims["iss"]?.string,
-            claims["aud"]?.string == audience, let end = claims["exp"]?.integer, Double(end) > book.now,
-            Double(end) < book.now + 300, let id = claims["jti"]?.string, id.count >= 16, book.isNew(id)
+        let audience = state.configuration.assertionAudience == .issuer ? state.issuer : state.issuer + "/token"
+        guard claims["iss"]?.string == state.client?.id, claims["sub"]?.string == claims["iss"]?.string,
+            claims["aud"]?.string == audience, let end = claims["exp"]?.integer, Double(end) > state.now,
+            Double(end) < state.now + 300, let id = claims["jti"]?.string, id.count >= 16, state.isNew(id)
         else { return false }
-        book.note { $0.assertions += 1 }
+        state.note { $0.assertions += 1 }
         return true
     }
 }

@@ -6,7 +6,7 @@ import NIOCore
 
 /// The calls of an authorization server.
 struct OAuthServing: Shape {
-    let book: OAuthState
+    let state: OAuthState
     let signer: IDTokenSigner
 
     @concurrent func respond(
@@ -17,7 +17,7 @@ struct OAuthServing: Shape {
                 channel: channel, logger: Logger(label: "oauth", factory: { _ in SwiftLogNoOpLogHandler() })))
         let responder = Routes(basePath: "", shape: self).responder()
         var answer = try await Answer(collecting: responder.respond(to: request, context: context))
-        answer.headers.append(("date", Dates.http(Dates.unixSeconds(book.now))))
+        answer.headers.append(("date", Dates.http(Dates.unixSeconds(state.now))))
         try await answer.send(writer)
     }
 
@@ -27,8 +27,8 @@ struct OAuthServing: Shape {
         routes.post("/token", token)
         routes.get("/authorize", authorize)
         routes.get("/keys") { _ throws(Refusal) in
-            book.note { $0.keyAnswers += 1 }
-            return .json(await signer.keys(areStale: book.takes(.staleKeys)))
+            state.note { $0.keyAnswers += 1 }
+            return .json(await signer.keys(areStale: state.applies(.staleKeys)))
         }
         routes.post("/revoke", revoke)
         routes.post("/par", push)
@@ -40,36 +40,36 @@ struct OAuthServing: Shape {
     }
 
     func body(of refusal: Refusal) -> Answer {
-        if book.takes(.emptyErrors) { return Answer(status: refusal.status) }
+        if state.applies(.emptyErrors) { return Answer(status: refusal.status) }
         var answer = Answer.json(
             ["error": .string(refusal.code ?? "invalid_request"), "error_description": .string(refusal.message)],
-            status: book.takes(.errorsAsSuccess) ? 200 : refusal.status)
+            status: state.applies(.errorsAsSuccess) ? 200 : refusal.status)
         answer.headers += headers(of: refusal)
         return answer
     }
 
     private func metadata() throws(Refusal) -> Answer {
-        book.note { $0.discoveries += 1 }
-        if book.takes(.noMetadata) { throw .notFound("Nothing here") }
-        let issuer = book.issuer
+        state.note { $0.discoveries += 1 }
+        if state.applies(.noMetadata) { throw .notFound("Nothing here") }
+        let issuer = state.issuer
         var members: [String: JSONValue] = [
-            "issuer": .string(book.takes(.wrongIssuer) ? "https://somebody-else.example" : issuer),
+            "issuer": .string(state.applies(.wrongIssuer) ? "https://somebody-else.example" : issuer),
             "authorization_endpoint": .string(issuer + "/authorize"), "jwks_uri": .string(issuer + "/keys"),
             "revocation_endpoint": .string(issuer + "/revoke"), "end_session_endpoint": .string(issuer + "/end"),
             "code_challenge_methods_supported": ["S256"], "authorization_response_iss_parameter_supported": true,
             "device_authorization_endpoint": .string(issuer + "/device_authorization"),
             "token_endpoint": .string(issuer + "/token"), "userinfo_endpoint": .string(issuer + "/userinfo"),
         ]
-        if book.configuration.requiresPushedRequests || book.configuration.takesPushedRequests {
+        if state.configuration.requiresPushedRequests || state.configuration.acceptsPushedRequests {
             members["pushed_authorization_request_endpoint"] = .string(issuer + "/par")
-            members["require_pushed_authorization_requests"] = .bool(book.configuration.requiresPushedRequests)
+            members["require_pushed_authorization_requests"] = .bool(state.configuration.requiresPushedRequests)
         }
-        if book.configuration.registersClients { members["registration_endpoint"] = .string(issuer + "/register") }
-        if let grants = book.configuration.grantTypes {
+        if state.configuration.registersClients { members["registration_endpoint"] = .string(issuer + "/register") }
+        if let grants = state.configuration.grantTypes {
             members["grant_types_supported"] = .array(grants.map(JSONValue.string))
         }
-        if book.configuration.demandsProofs {
-            members["dpop_signing_alg_values_supported"] = book.takes(.otherProofAlgorithms) ? ["EdDSA"] : ["ES256"]
+        if state.configuration.requiresProofs {
+            members["dpop_signing_alg_values_supported"] = state.applies(.otherProofAlgorithms) ? ["EdDSA"] : ["ES256"]
         }
         return .json(.object(members))
     }
@@ -78,18 +78,18 @@ struct OAuthServing: Shape {
 
     private func deviceAuthorization(_ call: Call) throws(Refusal) -> Answer {
         _ = try client(call.form(), call)
-        let (code, device) = book.newDevice()
-        let page = book.issuer + "/device"
+        let (code, device) = state.newDevice()
+        let page = state.issuer + "/device"
         return .json([
             "device_code": .string(code), "user_code": .string(device.userCode), "verification_uri": .string(page),
             "verification_uri_complete": .string(page + "?user_code=" + device.userCode),
-            "expires_in": .number(book.configuration.deviceLifetime.inSeconds),
-            "interval": .number(book.configuration.deviceInterval.inSeconds),
+            "expires_in": .number(state.configuration.deviceLifetime.inSeconds),
+            "interval": .number(state.configuration.deviceInterval.inSeconds),
         ])
     }
 
     private func token(_ call: Call) async throws(Refusal) -> Answer {
-        if book.takes(.page) {
+        if state.applies(.page) {
             return Answer(
                 headers: [("content-type", "text/html")], body: Array("<html><body>Please pay</body></html>".utf8))
         }
@@ -97,51 +97,52 @@ struct OAuthServing: Shape {
         let key = try proofKey(call)
         switch form["grant_type"] {
         case "urn:ietf:params:oauth:grant-type:device_code":
-            book.note { $0.devicePolls += 1 }
-            if book.takes(.slowDown) { throw .oauth("slow_down") }
-            return await granted(try book.poll(form["device_code"] ?? ""), withRefreshToken: true, boundTo: key)
+            state.note { $0.devicePolls += 1 }
+            if state.applies(.slowDown) { throw .oauth("slow_down") }
+            return await granted(try state.poll(form["device_code"] ?? ""), withRefreshToken: true, boundTo: key)
         case "authorization_code":
-            book.note { $0.codes += 1 }
+            state.note { $0.codes += 1 }
             let verifier = form["code_verifier"] ?? ""
-            let code = try book.redeem(
+            let code = try state.redeem(
                 form["code"] ?? "", redirectURI: form["redirect_uri"] ?? "", verifier: verifier, thumbprint: key)
             return await granted(code.family, withRefreshToken: true, nonce: code.nonce, boundTo: key)
         case "refresh_token":
-            book.note { $0.refreshes += 1 }
-            if book.takes(.slowDown) { throw .oauth("slow_down") }
-            if book.takes(.unknownTarget) { throw .oauth("invalid_target") }
-            let family = try book.use(refreshToken: form["refresh_token"] ?? "", thumbprint: key)
-            return await granted(family, withRefreshToken: !book.takes(.looseTypes), scope: aim(form), boundTo: key)
+            state.note { $0.refreshes += 1 }
+            if state.applies(.slowDown) { throw .oauth("slow_down") }
+            if state.applies(.unknownTarget) { throw .oauth("invalid_target") }
+            let family = try state.use(refreshToken: form["refresh_token"] ?? "", thumbprint: key)
+            return await granted(
+                family, withRefreshToken: !state.applies(.wrongTypes), scope: target(form), boundTo: key)
         case "urn:ietf:params:oauth:grant-type:token-exchange":
-            let family = try book.family(of: form["subject_token"] ?? "")
-            return await granted(family, withRefreshToken: false, scope: aim(form), boundTo: key)
+            let family = try state.family(of: form["subject_token"] ?? "")
+            return await granted(family, withRefreshToken: false, scope: target(form), boundTo: key)
         case "client_credentials":
-            book.note { $0.services += 1 }
-            guard book.configuration.clientSecret != nil || book.clientKey != nil else {
+            state.note { $0.services += 1 }
+            guard state.configuration.clientSecret != nil || state.clientKey != nil else {
                 throw .oauth("unauthorized_client")
             }
-            return await granted(book.serviceFamily(), withRefreshToken: false, boundTo: key)
+            return await granted(state.serviceFamily(), withRefreshToken: false, boundTo: key)
         default: throw .oauth("unsupported_grant_type")
         }
     }
 
     /// The scope that is asked for beside the session's own, noted together with the audience (RFC 6749 §6, RFC 8707).
-    private func aim(_ form: [String: String]) -> String? {
+    private func target(_ form: [String: String]) -> String? {
         let audience = form["resource"].map { "resource " + $0 } ?? form["audience"].map { "audience " + $0 }
         guard form["scope"] != nil || audience != nil else { return nil }
-        book.note { $0.aims.append([form["scope"], audience].compactMap(\.self).joined(separator: ", ")) }
-        return book.takes(.grantsLess) ? "openid" : form["scope"]
+        state.note { $0.targets.append([form["scope"], audience].compactMap(\.self).joined(separator: ", ")) }
+        return state.applies(.grantsLess) ? "openid" : form["scope"]
     }
 
     private func granted(
         _ family: Int, withRefreshToken: Bool, nonce: String? = nil, scope: String? = nil, boundTo key: String?
     ) async -> Answer {
-        let isBound = key != nil && !book.takes(.unboundTokens)
-        book.bind(family, to: isBound ? key : nil)
-        let issued = book.issue(family, withRefreshToken: withRefreshToken)
-        let isLoose = book.takes(.looseTypes)
-        let type = book.takes(.unknownTokenType) ? "mac" : isBound ? "DPoP" : isLoose ? "bearer" : "Bearer"
-        if book.takes(.formAnswers) {
+        let isBound = key != nil && !state.applies(.unboundTokens)
+        state.bind(family, to: isBound ? key : nil)
+        let issued = state.issue(family, withRefreshToken: withRefreshToken)
+        let hasWrongTypes = state.applies(.wrongTypes)
+        let type = state.applies(.unknownTokenType) ? "mac" : isBound ? "DPoP" : hasWrongTypes ? "bearer" : "Bearer"
+        if state.applies(.formAnswers) {
             let refresh = issued.refresh.map { "&refresh_token=\($0)" } ?? ""
             let text = "access_token=\(issued.access)&scope=a%2Cb&token_type=bearer&expires_in=900" + refresh
             return Answer(
@@ -150,13 +151,13 @@ struct OAuthServing: Shape {
         }
         var members: [String: JSONValue] = [
             "access_token": .string(issued.access), "token_type": .string(type),
-            "expires_in": isLoose ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
+            "expires_in": hasWrongTypes ? .string(String(Int(issued.lifetime))) : .integer(Int(issued.lifetime)),
         ]
         if let refresh = issued.refresh { members["refresh_token"] = .string(refresh) }
         if let scope { members["scope"] = .string(scope) }
-        if let person = book.person(ofFamily: family), !book.takes(.noIDToken) {
+        if let user = state.user(ofFamily: family), !state.applies(.noIDToken) {
             members["id_token"] = .string(
-                await signer.token(for: person, book, nonce: nonce, accessToken: issued.access))
+                await signer.token(for: user, state, nonce: nonce, accessToken: issued.access))
         }
         var answer = Answer.json(.object(members))
         answer.headers.append(("cache-control", "no-store"))
@@ -164,11 +165,11 @@ struct OAuthServing: Shape {
     }
 
     private func userInfo(_ call: Call) throws(Refusal) -> Answer {
-        book.note { $0.userInfos += 1 }
-        let person = try book.person(of: try accessToken(call))
-        let subject = book.takes(.otherUserInfo) ? "somebody-else" : person.subject
+        state.note { $0.userInfos += 1 }
+        let user = try state.user(of: try accessToken(call))
+        let subject = state.applies(.otherUserInfo) ? "somebody-else" : user.subject
         return .json([
-            "sub": .string(subject), "name": .string(person.name), "email": .string(person.email),
+            "sub": .string(subject), "name": .string(user.name), "email": .string(user.email),
             "email_verified": true,
         ])
     }
@@ -176,29 +177,29 @@ struct OAuthServing: Shape {
     /// RFC 7009 §2.2: a token that is not known is as void as one that was.
     private func revoke(_ call: Call) throws(Refusal) -> Answer {
         let form = try client(call.form(), call)
-        if book.takes(.revokesNothing) { throw Refusal.oauth("server_error") }
-        book.note { $0.revocations += 1 }
-        book.revoke(form["token"] ?? "")
+        if state.applies(.revokesNothing) { throw Refusal.oauth("server_error") }
+        state.note { $0.revocations += 1 }
+        state.revoke(form["token"] ?? "")
         return Answer(status: 200)
     }
 
     /// RFC 9126 §2.
     private func push(_ call: Call) throws(Refusal) -> Answer {
         let form = try client(call.form(), call)
-        if book.takes(.refusesPushes) { throw .oauth("invalid_request", "not today") }
+        if state.applies(.refusesPushes) { throw .oauth("invalid_request", "not today") }
         let fields = try checked(form)
-        return .json(["request_uri": .string(book.push(fields)), "expires_in": 60], status: 201)
+        return .json(["request_uri": .string(state.push(fields)), "expires_in": 60], status: 201)
     }
 
     /// A resource behind the tokens.
     private func hello(_ call: Call) throws(Refusal) -> Answer {
-        .json(["hello": .string(try book.person(of: try accessToken(call)).name)])
+        .json(["hello": .string(try state.user(of: try accessToken(call)).name)])
     }
 
     /// RFC 6749 §2.3.1; a client with a secret that sends none, or a public one that sends some, is wrong.
     private func client(_ form: [String: String], _ call: Call) throws(Refusal) -> [String: String] {
-        if let key = book.clientKey {
-            guard call.header("authorization") == nil, form["client_id"] == book.client?.id,
+        if let key = state.clientKey {
+            guard call.header("authorization") == nil, form["client_id"] == state.client?.id,
                 isAssertion(form, signedByPEM: key)
             else { throw .oauth("invalid_client", status: 401) }
             return form
@@ -212,7 +213,7 @@ struct OAuthServing: Shape {
         } else {
             presented = (form["client_id"], form["client_secret"])
         }
-        guard let client = book.client, presented.id == client.id, presented.secret == client.secret else {
+        guard let client = state.client, presented.id == client.id, presented.secret == client.secret else {
             throw .oauth("invalid_client", status: 401)
         }
         return form

@@ -13,11 +13,11 @@ package final class OAuthStandIn: Sendable {
         package var clientKey: String?
         package var assertionAudience = AssertionAudience.issuer
         /// Tokens are bound to keys, and nothing is taken without a proof (RFC 9449).
-        package var demandsProofs = false
+        package var requiresProofs = false
         /// Proofs hold words of this server's (RFC 9449 §8, §9).
-        package var demandsNonces = false
+        package var requiresNonces = false
         /// Requests for authorization may be pushed (RFC 9126).
-        package var takesPushedRequests = false
+        package var acceptsPushedRequests = false
         /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
         package var requiresPushedRequests = false
         /// How far its clock is ahead.
@@ -25,7 +25,7 @@ package final class OAuthStandIn: Sendable {
         package var tokenLifetime = Duration.seconds(3600)
         package var deviceInterval = Duration.seconds(1)
         package var deviceLifetime = Duration.seconds(600)
-        package var person = Person(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com")
+        package var user = User(subject: "248289761001", name: "Jane Doe", email: "janedoe@example.com")
 
         package init() {}
     }
@@ -36,7 +36,7 @@ package final class OAuthStandIn: Sendable {
     }
 
     /// Who signs in, as the claims about them say.
-    package struct Person: Sendable {
+    package struct User: Sendable {
         package var subject: String
         package var name: String
         package var email: String
@@ -75,20 +75,20 @@ package final class OAuthStandIn: Sendable {
         package var keyAnswers = 0
         package var revocations = 0
         /// What single tokens were asked for: scopes, and in which word the audience came.
-        package var aims: [String] = []
+        package var targets: [String] = []
     }
 
-    let book: OAuthState
+    let state: OAuthState
     private let listener: Listener
     private let signer: IDTokenSigner
 
     private init(_ configuration: Configuration) throws {
-        let book = OAuthState(configuration)
+        let state = OAuthState(configuration)
         signer = IDTokenSigner()
-        self.book = book
-        let server = OAuthServing(book: book, signer: signer)
+        self.state = state
+        let server = OAuthServing(state: state, signer: signer)
         listener = try Listener(host: "127.0.0.1", respond: server.respond)
-        book.use(issuer: "http://\(listener.authority)")
+        state.use(issuer: "http://\(listener.authority)")
     }
 
     /// Runs it for as long as the body does, listening from its first line on.
@@ -114,56 +114,56 @@ package final class OAuthStandIn: Sendable {
         }
     }
 
-    package var issuer: String { book.issuer }
-    package var counts: Counts { book.counts.value }
+    package var issuer: String { state.issuer }
+    package var counts: Counts { state.counts.value }
     /// Every token and code that was given out.
-    package var secrets: [String] { book.secrets.all(.token) + book.secrets.all(.code) }
+    package var secrets: [String] { state.secrets.all(.token) + state.secrets.all(.code) }
 
     /// Those of ``secrets`` that would still be taken.
-    package var goodTokens: [String] { book.secrets.all(.token).filter(book.isGood) }
+    package var goodTokens: [String] { state.secrets.all(.token).filter(state.isGood) }
 
     /// Returns once the counts are as asked for.
-    package func waitForCounts(_ isMet: @escaping @Sendable (Counts) -> Bool) async throws {
-        try await book.counts.wait(until: isMet)
+    package func waitForCounts(_ matches: @escaping @Sendable (Counts) -> Bool) async throws {
+        try await state.counts.wait(until: matches)
     }
 
     /// The person gives the code, and says yes or no.
     package func decide(userCode: String, approve: Bool) throws {
-        try book.decide(userCode: userCode, approve: approve)
+        try state.decide(userCode: userCode, approve: approve)
     }
 
     /// Has it do wrong so often.
-    package func misbehave(_ fault: Fault, times: Int = .max) { book.order(fault, times: times) }
+    package func misbehave(_ fault: Fault, times: Int = .max) { state.inject(fault, times: times) }
 
     /// Signs by another key from now on, and tells that one alone.
     package func rollKeys() async { await signer.roll() }
 
     /// One that another program might have.
-    package func giveRefreshToken() -> String { book.giveRefreshToken() }
+    package func giveRefreshToken() -> String { state.giveRefreshToken() }
 
     /// Wants another word in proofs from now on.
-    package func changeNonces() { book.changeNonces() }
+    package func changeNonces() { state.changeNonces() }
 
     /// Takes every order back.
-    package func clear() { book.clearOrders() }
+    package func clear() { state.clearFaults() }
 
     /// Who signs in from now on.
-    package func use(_ person: Person) { book.use(person) }
+    package func use(_ user: User) { state.use(user) }
 
     /// The client proves from now on by this key who it is: its public half, in PEM.
-    package func use(clientKey: String) { book.use(clientKey: clientKey) }
+    package func use(clientKey: String) { state.use(clientKey: clientKey) }
 
     /// Who wants to be registered gets no answer meanwhile.
-    package func holdRegistrations(_ holds: Bool) { book.holdsRegistrations.update { $0 = holds } }
+    package func holdRegistrations(_ holds: Bool) { state.holdsRegistrations.update { $0 = holds } }
 
     /// As an administrator can who removes a client.
-    package func forgetClient() { book.forgetClient() }
+    package func forgetClient() { state.forgetClient() }
 
     /// What tokens live that are given out from now on.
-    package func setTokenLifetime(_ length: Duration) { book.setTokenLifetime(length) }
+    package func setTokenLifetime(_ length: Duration) { state.setTokenLifetime(length) }
 
     /// Ends every session there is, as an administrator can: their refresh tokens are void.
-    package func endSessions() { book.endSessions() }
+    package func endSessions() { state.endSessions() }
 }
 
 extension OAuthStandIn {
@@ -184,11 +184,11 @@ extension OAuthStandIn {
         /// Errors have no body.
         case emptyErrors
         /// The lifetime is a text, the kind of token in lower case, and refreshing brings no new refresh token.
-        case looseTypes
+        case wrongTypes
         /// The answer to an authorization request names another issuer (RFC 9207 §4).
         case mixUp
         /// The answer to an authorization request does not name the issuer, though metadata says that it does.
-        case namesNobody
+        case omitsIssuer
         /// The ID token is for another sign-in.
         case wrongNonce
         /// The ID token is for another client.
@@ -198,7 +198,7 @@ extension OAuthStandIn {
         /// The ID token has no signature.
         case unsigned
         /// The ID token is signed by a secret that every client knows: our name (RFC 8725 §2.1).
-        case signedByName
+        case signedWithName
         /// The keys that are told are not those that sign.
         case staleKeys
         /// There is no ID token.
@@ -222,6 +222,6 @@ extension OAuthStandIn {
         /// Requests for authorization are not taken in advance, though metadata says so.
         case refusesPushes
         /// Who is registered is not told where to ask about that (RFC 7592).
-        case tellsNoPlace
+        case omitsRegistrationURI
     }
 }

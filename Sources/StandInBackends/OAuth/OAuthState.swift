@@ -6,7 +6,7 @@ import Synchronization
 final class OAuthState: Sendable {
     /// A person's yes to a client, and all tokens that came of it: they end together (RFC 9700 §4.14.2).
     struct Family: Sendable {
-        var person: OAuthStandIn.Person?
+        var user: OAuthStandIn.User?
         var refreshToken: String?
         var isOver = false
         /// Of the key that its tokens are bound to (RFC 9449 §6).
@@ -26,7 +26,7 @@ final class OAuthState: Sendable {
         let redirectURI: String
         let challenge: String
         let nonce: String?
-        let person: OAuthStandIn.Person
+        let user: OAuthStandIn.User
         let endsAt: Double
         /// Of the key that its tokens have to be bound to (RFC 9449 §10).
         let thumbprint: String?
@@ -36,7 +36,7 @@ final class OAuthState: Sendable {
 
     private struct State {
         var issuer = ""
-        var person: OAuthStandIn.Person
+        var user: OAuthStandIn.User
         var lifetime: Double
         var families: [Int: Family] = [:]
         var accessTokens: [String: (family: Int, endsAt: Double)] = [:]
@@ -57,8 +57,8 @@ final class OAuthState: Sendable {
 
     let configuration: OAuthStandIn.Configuration
     let secrets = SecretLog()
-    let counts = Watched(OAuthStandIn.Counts())
-    let holdsRegistrations = Watched(false)
+    let counts = ObservedValue(OAuthStandIn.Counts())
+    let holdsRegistrations = ObservedValue(false)
     private let clock = ServerClock()
     private let state: Mutex<State>
 
@@ -67,7 +67,7 @@ final class OAuthState: Sendable {
         clock.advance(by: configuration.clockAhead.inSeconds)
         state = Mutex(
             State(
-                person: configuration.person, lifetime: configuration.tokenLifetime.inSeconds,
+                user: configuration.user, lifetime: configuration.tokenLifetime.inSeconds,
                 clientKey: configuration.clientKey))
     }
 
@@ -104,13 +104,13 @@ final class OAuthState: Sendable {
     /// In PEM.
     var clientKey: String? { state.withLock { $0.clientKey } }
     func use(clientKey: String) { state.withLock { $0.clientKey = clientKey } }
-    func use(_ person: OAuthStandIn.Person) { state.withLock { $0.person = person } }
+    func use(_ user: OAuthStandIn.User) { state.withLock { $0.user = user } }
     func setTokenLifetime(_ length: Duration) { state.withLock { $0.lifetime = length.inSeconds } }
-    func order(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
-    func clearOrders() { state.withLock { $0.faults = [:] } }
+    func inject(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
+    func clearFaults() { state.withLock { $0.faults = [:] } }
 
     /// Whether that is to go wrong now; counts it.
-    func takes(_ fault: OAuthStandIn.Fault) -> Bool {
+    func applies(_ fault: OAuthStandIn.Fault) -> Bool {
         state.withLock { state in
             guard let left = state.faults[fault], left > 0 else { return false }
             state.faults[fault] = left == .max ? left : left - 1
@@ -164,7 +164,7 @@ final class OAuthState: Sendable {
             case .no: return .failure(.oauth("access_denied"))
             case .yes:
                 state.devices[code] = nil
-                return .success(Self.newFamily(&state, person: state.person))
+                return .success(Self.newFamily(&state, user: state.user))
             }
         }
         if case .failure(let refusal) = outcome, refusal.code == "slow_down" { note { $0.deviceSlowDowns += 1 } }
@@ -189,7 +189,7 @@ final class OAuthState: Sendable {
         secrets.note(.code, code)
         state.withLock { state in
             state.codes[code] = Code(
-                redirectURI: redirectURI, challenge: challenge, nonce: nonce, person: state.person, endsAt: now + 60,
+                redirectURI: redirectURI, challenge: challenge, nonce: nonce, user: state.user, endsAt: now + 60,
                 thumbprint: thumbprint)
         }
         return code
@@ -210,7 +210,7 @@ final class OAuthState: Sendable {
             guard known.redirectURI == redirectURI, known.challenge == digest, now < known.endsAt,
                 known.thumbprint == thumbprint
             else { return (nil, false, nil) }
-            let family = Self.newFamily(&state, person: known.person)
+            let family = Self.newFamily(&state, user: known.user)
             known.family = family
             state.codes[code] = known
             return (family, false, known.nonce)
@@ -222,7 +222,7 @@ final class OAuthState: Sendable {
 
     // MARK: Tokens
 
-    func serviceFamily() -> Int { state.withLock { Self.newFamily(&$0, person: nil) } }
+    func serviceFamily() -> Int { state.withLock { Self.newFamily(&$0, user: nil) } }
 
     /// An access token, and a refresh token in the place of the former one.
     func issue(_ family: Int, withRefreshToken: Bool) -> (access: String, refresh: String?, lifetime: Double) {
@@ -257,15 +257,15 @@ final class OAuthState: Sendable {
         return family
     }
 
-    func person(of accessToken: String) throws(Refusal) -> OAuthStandIn.Person {
-        let person = state.withLock { state -> OAuthStandIn.Person? in
+    func user(of accessToken: String) throws(Refusal) -> OAuthStandIn.User {
+        let user = state.withLock { state -> OAuthStandIn.User? in
             guard let token = state.accessTokens[accessToken], token.endsAt > now,
                 let family = state.families[token.family], !family.isOver
             else { return nil }
-            return family.person
+            return family.user
         }
-        guard let person else { throw .oauth("invalid_token", status: 401) }
-        return person
+        guard let user else { throw .oauth("invalid_token", status: 401) }
+        return user
     }
 
     /// Of the key that an access token is bound to.
@@ -287,7 +287,7 @@ final class OAuthState: Sendable {
     func changeNonces() { state.withLock { $0.nonces = $0.nonces.map { $0 + "+" } } }
 
     func giveRefreshToken() -> String {
-        let family = state.withLock { Self.newFamily(&$0, person: $0.person) }
+        let family = state.withLock { Self.newFamily(&$0, user: $0.user) }
         return issue(family, withRefreshToken: true).refresh ?? ""
     }
 
@@ -298,7 +298,7 @@ final class OAuthState: Sendable {
         return access.family
     }
 
-    func person(ofFamily family: Int) -> OAuthStandIn.Person? { state.withLock { $0.families[family]?.person } }
+    func user(ofFamily family: Int) -> OAuthStandIn.User? { state.withLock { $0.families[family]?.user } }
 
     func revoke(_ token: String) {
         state.withLock { state in
@@ -320,9 +320,9 @@ final class OAuthState: Sendable {
 
     func note(_ change: (inout OAuthStandIn.Counts) -> Void) { counts.update(change) }
 
-    private static func newFamily(_ state: inout State, person: OAuthStandIn.Person?) -> Int {
+    private static func newFamily(_ state: inout State, user: OAuthStandIn.User?) -> Int {
         state.lastNumber += 1
-        state.families[state.lastNumber] = Family(person: person)
+        state.families[state.lastNumber] = Family(user: user)
         return state.lastNumber
     }
 

@@ -9,12 +9,15 @@ struct BackendServer: Sendable {
     let backend: Backend
     let accounts: Accounts
     let orders: Orders
-    let counts: Watched<CallCounts>
-    let keys: Watched<[Backend: [String]]>
+    let counts: ObservedValue<CallCounts>
+    let keys: ObservedValue<[Backend: [String]]>
     private let shape: any Shape
     private let responder: RouterResponder<CallContext>
 
-    init(backend: Backend, accounts: Accounts, counts: Watched<CallCounts>, keys: Watched<[Backend: [String]]>) {
+    init(
+        backend: Backend, accounts: Accounts, counts: ObservedValue<CallCounts>,
+        keys: ObservedValue<[Backend: [String]]>
+    ) {
         self.backend = backend
         self.accounts = accounts
         self.counts = counts
@@ -33,25 +36,25 @@ struct BackendServer: Sendable {
         if let key = request.headers.first(where: { $0.name.canonicalName == "idempotency-key" })?.value {
             keys.update { $0[backend, default: []].append(key) }
         }
-        let wrong = orders.take(method: method, path: path) ?? Behaviour()
+        let behaviour = orders.next(method: method, path: path) ?? Behaviour()
 
-        if let delay = wrong.delay { try await channel.delay(for: delay) }
-        if wrong.cut == .beforeAnswer { throw await cut(channel) }
+        if let delay = behaviour.delay { try await channel.delay(for: delay) }
+        if behaviour.cut == .beforeAnswer { throw await cut(channel) }
         var answer =
-            if wrong.html {
-                Self.page(status: wrong.status ?? 200)
-            } else if let status = wrong.status {
-                refusal(status, wrong)
+            if behaviour.html {
+                Self.page(status: behaviour.status ?? 200)
+            } else if let status = behaviour.status {
+                refusal(status, behaviour)
             } else {
                 try await work(request, channel)
             }
-        if wrong.lostAnswer { throw await cut(channel) }
-        if let late = wrong.lateResponse { try await channel.delay(for: late) }
-        if let retryAfter = wrong.retryAfter { answer.headers.append(("retry-after", retryAfter)) }
-        for (name, value) in wrong.headers { answer.headers.append((name, value)) }
+        if behaviour.lostAnswer { throw await cut(channel) }
+        if let late = behaviour.lateResponse { try await channel.delay(for: late) }
+        if let retryAfter = behaviour.retryAfter { answer.headers.append(("retry-after", retryAfter)) }
+        for (name, value) in behaviour.headers { answer.headers.append((name, value)) }
         answer.headers.append(
-            ("date", Dates.http(Dates.unixSeconds(accounts.now + (wrong.dateOffset?.inSeconds ?? 0)))))
-        try await send(answer, writer, channel, wrong)
+            ("date", Dates.http(Dates.unixSeconds(accounts.now + (behaviour.dateOffset?.inSeconds ?? 0)))))
+        try await send(answer, writer, channel, behaviour)
     }
 
     private func work(_ request: Request, _ channel: any Channel) async throws -> Answer {
@@ -62,17 +65,17 @@ struct BackendServer: Sendable {
     }
 
     @concurrent private func send(
-        _ answer: Answer, _ writer: consuming ResponseWriter, _ channel: any Channel, _ wrong: Behaviour
+        _ answer: Answer, _ writer: consuming ResponseWriter, _ channel: any Channel, _ behaviour: Behaviour
     ) async throws {
-        guard wrong.cut == .midBody || wrong.slowBody != nil else { return try await answer.send(writer) }
+        guard behaviour.cut == .midBody || behaviour.slowBody != nil else { return try await answer.send(writer) }
         var body = try await writer.writeHead(answer.head)
-        if wrong.cut == .midBody {
+        if behaviour.cut == .midBody {
             try await body.write(ByteBuffer(bytes: answer.body.prefix(answer.size / 2)))
             for piece in answer.long.prefix(answer.long.count / 2) { try await body.write(piece) }
             throw await cut(channel)
         }
         for byte in answer.body {
-            try await channel.delay(for: wrong.slowBody ?? .zero)
+            try await channel.delay(for: behaviour.slowBody ?? .zero)
             try await body.write(ByteBuffer(bytes: [byte]))
         }
         try await body.finish(nil)
@@ -85,8 +88,8 @@ struct BackendServer: Sendable {
         return CutConnection()
     }
 
-    private func refusal(_ status: Int, _ wrong: Behaviour) -> Answer {
-        switch wrong.body {
+    private func refusal(_ status: Int, _ behaviour: Behaviour) -> Answer {
+        switch behaviour.body {
         case .string(let text)?: .text(text, status: status)
         case let value?: .json(value, status: status)
         case nil: shape.body(of: Refusal(status: status, message: "Out of order, as told", code: "OUT_OF_ORDER"))

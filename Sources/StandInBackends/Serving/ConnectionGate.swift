@@ -17,11 +17,11 @@ final class ConnectionGate: ChannelInboundHandler, Sendable {
     private let state = Mutex(State())
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        keep(unwrapInboundIn(data))
+        register(unwrapInboundIn(data))
         context.fireChannelRead(data)
     }
 
-    func keep(_ channel: any Channel) {
+    func register(_ channel: any Channel) {
         let id = ObjectIdentifier(channel)
         let isLate = state.withLock { state in
             if !state.isClosed { state.channels[id] = channel }

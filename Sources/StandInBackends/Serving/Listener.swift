@@ -7,19 +7,19 @@ import ServiceLifecycle
 
 /// One HTTP server on a port of the system's choice, which can stop listening and come back on the same port.
 ///
-/// Invariant: `isListening` follows `isWanted`, and is true only while connections are taken.
+/// Invariant: `isListening` follows `shouldListen`, and is true only while connections are taken.
 final class Listener: Sendable {
     let host: String
     let port: Int
-    private let held: HeldPort
+    private let reservedPort: ReservedPort
     private let respond: HTTPChannelHandler.Responder
-    private let isWanted = Watched(true)
-    private let isListening = Watched(false)
+    private let shouldListen = ObservedValue(true)
+    private let isListening = ObservedValue(false)
 
     init(host: String, respond: @escaping HTTPChannelHandler.Responder) throws {
-        held = try HeldPort(host: host)
+        reservedPort = try ReservedPort(host: host)
         self.host = host
-        port = held.port
+        port = reservedPort.port
         self.respond = respond
     }
 
@@ -31,7 +31,7 @@ final class Listener: Sendable {
     func run() async throws {
         while !Task.isCancelled {
             do {
-                try await isWanted.wait { $0 }
+                try await shouldListen.wait { $0 }
             } catch {
                 return
             }
@@ -40,9 +40,9 @@ final class Listener: Sendable {
     }
 
     /// Returns when it is so. Stopping ends the connections there are.
-    func setListening(_ wanted: Bool) async throws {
-        isWanted.update { $0 = wanted }
-        try await isListening.wait { $0 == wanted }
+    func setListening(_ listening: Bool) async throws {
+        shouldListen.update { $0 = listening }
+        try await isListening.wait { $0 == listening }
     }
 
     func waitUntilListening() async throws {
@@ -56,7 +56,7 @@ final class Listener: Sendable {
         let server = Task { try await self.serve(through: gate) }
         await withTaskGroup { group in
             group.addTask { _ = await server.result }
-            group.addTask { try? await self.isWanted.wait { !$0 } }
+            group.addTask { try? await self.shouldListen.wait { !$0 } }
             await group.next()
             gate.close()
             group.cancelAll()
@@ -74,7 +74,7 @@ final class Listener: Sendable {
             logger: Logger(label: "stand-in", factory: { _ in SwiftLogNoOpLogHandler() }),
             responder: respond
         ) { [isListening] channel in
-            gate.keep(channel)
+            gate.register(channel)
             // Refused only when it is closed already.
             try? await channel.pipeline.addHandler(gate, position: .first)
             isListening.update { $0 = true }

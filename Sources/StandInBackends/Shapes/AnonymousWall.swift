@@ -45,14 +45,14 @@ struct AnonymousWall: Shape {
     private func register(_ call: Call) async throws(Refusal) -> Answer {
         let fields = try call.fields(["email", "code"])
         let email = try fields.text("email")
-        try await accounts.takeCode(code(fields), email: email, purpose: "register")
+        try await accounts.redeemCode(code(fields), email: email, purpose: "register")
         return try await signedIn(accounts.add(Account(email: email, password: nil)), status: 201)
     }
 
     private func loginByCode(_ call: Call) async throws(Refusal) -> Answer {
         let fields = try call.fields(["email", "code"])
         let email = try fields.text("email")
-        try await accounts.takeCode(code(fields), email: email, purpose: "login")
+        try await accounts.redeemCode(code(fields), email: email, purpose: "login")
         guard let account = await accounts.account(email: email) else { throw .notFound("User not found") }
         return try await signedIn(account)
     }
@@ -64,7 +64,7 @@ struct AnonymousWall: Shape {
     }
 
     private func setPassword(_ call: Call) async throws(Refusal) -> Answer {
-        let account = try await person(call)
+        let account = try await user(of: call)
         let password = try call.fields(["password"]).text("password")
         guard account.password == nil else { throw .badRequest("A password is set already") }
         try PasswordRules.checkLength(password)
@@ -73,7 +73,7 @@ struct AnonymousWall: Shape {
     }
 
     private func changePassword(_ call: Call) async throws(Refusal) -> Answer {
-        let account = try await person(call)
+        let account = try await user(of: call)
         let fields = try call.fields(["oldPassword", "newPassword"])
         let new = try fields.text("newPassword")
         guard account.password == (try fields.text("oldPassword")) else {
@@ -98,7 +98,7 @@ struct AnonymousWall: Shape {
         let email = try fields.text("email")
         let new = try fields.text("newPassword")
         try PasswordRules.checkLength(new)
-        try await accounts.takeCode(code(fields), email: email, purpose: "reset")
+        try await accounts.redeemCode(code(fields), email: email, purpose: "reset")
         guard let account = await accounts.account(email: email) else { throw .notFound("User not found") }
         return try await signedIn(accounts.change(account.id) { $0.password = new })
     }
@@ -113,7 +113,7 @@ struct AnonymousWall: Shape {
     }
 
     /// The person of the bearer, whom `X-User-ID` has to name as well.
-    private func person(_ call: Call) async throws(Refusal) -> Account {
+    private func user(of call: Call) async throws(Refusal) -> Account {
         let account = try await accounts.caller(call)
         guard let id = call.header("x-user-id") else { throw .badRequest("X-User-ID header is missing") }
         guard id == account.id else { throw .forbidden("X-User-ID is not that of the token") }

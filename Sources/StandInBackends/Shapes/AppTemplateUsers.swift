@@ -49,11 +49,11 @@ struct AppTemplateUsers: Sendable {
         guard let page = Int(call.query["page"] ?? "1"), let limit = Int(call.query["limit"] ?? "20"),
             (1...1_000_000).contains(page), (1...100).contains(limit)
         else { throw .badRequest("Validation failed", details: ["page and limit must be numbers from 1"]) }
-        let everyone = await accounts.everyone
-        let users = everyone.dropFirst((page - 1) * limit).prefix(limit)
+        let allAccounts = await accounts.allAccounts
+        let users = allAccounts.dropFirst((page - 1) * limit).prefix(limit)
         return .json([
-            "users": .array(users.map(Self.user)), "total": .integer(everyone.count), "page": .integer(page),
-            "limit": .integer(limit), "hasNext": .bool(page * limit < everyone.count),
+            "users": .array(users.map(Self.user)), "total": .integer(allAccounts.count), "page": .integer(page),
+            "limit": .integer(limit), "hasNext": .bool(page * limit < allAccounts.count),
         ])
     }
 
@@ -61,13 +61,13 @@ struct AppTemplateUsers: Sendable {
         _ = try await accounts.caller(call)
         try call.refuseQuery(but: ["q"])
         guard let text = call.query["q"]?.lowercased() else { throw .badRequest("q is required") }
-        let found = await accounts.everyone.filter { "\($0.name) \($0.email)".lowercased().contains(text) }
+        let found = await accounts.allAccounts.filter { "\($0.name) \($0.email)".lowercased().contains(text) }
         return .json(["users": .array(found.map(Self.user))])
     }
 
     private func read(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
-        return .json(["user": Self.user(try await person(call))])
+        return .json(["user": Self.user(try await user(of: call))])
     }
 
     private func update(_ call: Call) async throws(Refusal) -> Answer {
@@ -84,7 +84,7 @@ struct AppTemplateUsers: Sendable {
 
     private func profile(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
-        return .json(["profile": Self.user(try await person(call))])
+        return .json(["profile": Self.user(try await user(of: call))])
     }
 
     private func updateProfile(_ call: Call) async throws(Refusal) -> Answer {
@@ -98,9 +98,9 @@ struct AppTemplateUsers: Sendable {
         if let flag = fields.members["notificationsEnabled"], flag.bool == nil {
             throw .badRequest("notificationsEnabled must be true or false")
         }
-        let kept = JSONValue.object(fields.members)
-        try await accounts.change(account.id) { $0.preferences = kept }
-        return .json(["preferences": kept])
+        let preferences = JSONValue.object(fields.members)
+        try await accounts.change(account.id) { $0.preferences = preferences }
+        return .json(["preferences": preferences])
     }
 
     private func avatar(_ call: Call, _ pieces: [ByteBuffer]) async throws(Refusal) -> Answer {
@@ -114,7 +114,7 @@ struct AppTemplateUsers: Sendable {
         }
         let url = "https://cdn.example.org/avatars/\(account.id).jpg"
         try await accounts.change(account.id) { $0.photoURL = url }
-        pictures.keep(picture.content, as: account.id + ".jpg")
+        pictures.store(picture.content, as: account.id + ".jpg")
         return .json(["avatarURL": .string(url)])
     }
 
@@ -127,7 +127,7 @@ struct AppTemplateUsers: Sendable {
         return answer
     }
 
-    private func person(_ call: Call) async throws(Refusal) -> Account {
+    private func user(of call: Call) async throws(Refusal) -> Account {
         guard let account = await accounts.account(call.parameters["id"] ?? "") else {
             throw .notFound("User not found")
         }
@@ -148,11 +148,11 @@ struct AppTemplateUsers: Sendable {
 
 /// The pictures that were sent, in the pieces they came in.
 private final class Pictures: Sendable {
-    private let kept = Mutex<[String: [ByteBuffer]]>([:])
+    private let pictures = Mutex<[String: [ByteBuffer]]>([:])
 
-    func keep(_ picture: [ByteBuffer], as name: String) {
-        kept.withLock { $0[name] = picture }
+    func store(_ picture: [ByteBuffer], as name: String) {
+        pictures.withLock { $0[name] = picture }
     }
 
-    subscript(_ name: String) -> [ByteBuffer]? { kept.withLock { $0[name] } }
+    subscript(_ name: String) -> [ByteBuffer]? { pictures.withLock { $0[name] } }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// D: snake_case both ways, a refresh call, lists in a wrapper, nothing at all on DELETE.
 struct ForkInTheRoad: Shape {
     let accounts: Accounts
-    private let shelves = MenuPages()
+    private let items = ItemStore()
 
     init(accounts: Accounts) {
         self.accounts = accounts
@@ -16,7 +16,7 @@ struct ForkInTheRoad: Shape {
         routes.post("/api/auth/refresh", refresh)
         routes.get("/api/user/profile", me)
         routes.put("/api/user/profile", updateProfile)
-        ForkInTheRoadItems(accounts: accounts, shelves: shelves).add(to: routes)
+        ForkInTheRoadItems(accounts: accounts, items: items).add(to: routes)
     }
 
     func body(of refusal: Refusal) -> Answer {

@@ -3,7 +3,7 @@ import Foundation
 /// D's collections, restaurants, groups, decisions and notifications.
 struct ForkInTheRoadItems: Sendable {
     let accounts: Accounts
-    let shelves: MenuPages
+    let items: ItemStore
 
     private static let restaurants: [[String: JSONValue]] = [
         ["name": "Green Spoon", "cuisine": "vegan", "location": "Lisbon", "lat": 38.72, "lng": -9.14],
@@ -38,7 +38,7 @@ struct ForkInTheRoadItems: Sendable {
     private func listing(_ kind: String, _ list: String) -> Routes.Handler {
         { (call: Call) async throws(Refusal) -> Answer in
             _ = try await accounts.caller(call)
-            return .json([list: .array(await shelves.all(kind))])
+            return .json([list: .array(await items.all(kind))])
         }
     }
 
@@ -50,14 +50,14 @@ struct ForkInTheRoadItems: Sendable {
             var members = fields.members
             members["owner_id"] = .string(account.id)
             members["created_at"] = Dates.utc(Date())
-            return .json([kind: await shelves.add(kind, members)], status: 201)
+            return .json([kind: await items.add(kind, members)], status: 201)
         }
     }
 
     private func reading(_ kind: String) -> Routes.Handler {
         { (call: Call) async throws(Refusal) -> Answer in
             _ = try await accounts.caller(call)
-            return .json([kind: try await shelves.find(kind, call.parameters["id"])])
+            return .json([kind: try await items.find(kind, call.parameters["id"])])
         }
     }
 
@@ -67,7 +67,7 @@ struct ForkInTheRoadItems: Sendable {
             let fields = try call.fields([], optional: optional)
             try Self.checkKinds(fields)
             let change = fields.members
-            return .json([kind: try await shelves.update(kind, call.parameters["id"], change)])
+            return .json([kind: try await items.update(kind, call.parameters["id"], change)])
         }
     }
 
@@ -85,18 +85,18 @@ struct ForkInTheRoadItems: Sendable {
     private func deleteCollection(_ call: Call) async throws(Refusal) -> Answer {
         try call.refuseBody()
         _ = try await accounts.caller(call)
-        try await shelves.remove("collection", call.parameters["id"])
+        try await items.remove("collection", call.parameters["id"])
         return .empty
     }
 
     private func addRestaurant(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
         let id = try call.fields(["restaurant_id"]).text("restaurant_id")
-        let collection = try await shelves.find("collection", call.parameters["id"])
-        let kept = collection["restaurant_ids"]?.array ?? []
+        let collection = try await items.find("collection", call.parameters["id"])
+        let ids = collection["restaurant_ids"]?.array ?? []
         return .json([
-            "collection": try await shelves.update(
-                "collection", call.parameters["id"], ["restaurant_ids": .array(kept + [.string(id)])])
+            "collection": try await items.update(
+                "collection", call.parameters["id"], ["restaurant_ids": .array(ids + [.string(id)])])
         ])
     }
 
@@ -137,7 +137,7 @@ struct ForkInTheRoadItems: Sendable {
     private func invite(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
         let email = try call.fields(["email"]).text("email")
-        _ = try await shelves.find("group", call.parameters["id"])
+        _ = try await items.find("group", call.parameters["id"])
         guard Accounts.isAddress(email) else { throw .badRequest("email is not an e-mail address") }
         return .json(["message": .string("Invitation sent to \(email)")])
     }
@@ -145,21 +145,21 @@ struct ForkInTheRoadItems: Sendable {
     private func leave(_ call: Call) async throws(Refusal) -> Answer {
         try call.refuseBody()
         _ = try await accounts.caller(call)
-        _ = try await shelves.find("group", call.parameters["id"])
+        _ = try await items.find("group", call.parameters["id"])
         return .json(["message": "You left the group"])
     }
 
     private func vote(_ call: Call) async throws(Refusal) -> Answer {
         let account = try await accounts.caller(call)
         let id = try call.fields(["restaurant_id"]).text("restaurant_id")
-        let decision = try await shelves.find("decision", call.parameters["id"])
+        let decision = try await items.find("decision", call.parameters["id"])
         guard decision["status"]?.string != "completed" else { throw .conflict("The decision is completed") }
         let votes = decision["votes"]?.array ?? []
-        let mine: JSONValue = ["user_id": .string(account.id), "restaurant_id": .string(id)]
+        let own: JSONValue = ["user_id": .string(account.id), "restaurant_id": .string(id)]
         return .json([
-            "decision": try await shelves.update(
+            "decision": try await items.update(
                 "decision", call.parameters["id"],
-                ["votes": .array(votes.filter { $0["user_id"]?.string != account.id } + [mine])])
+                ["votes": .array(votes.filter { $0["user_id"]?.string != account.id } + [own])])
         ])
     }
 
@@ -167,12 +167,12 @@ struct ForkInTheRoadItems: Sendable {
         try call.refuseBody()
         _ = try await accounts.caller(call)
         let change: [String: JSONValue] = ["status": "completed", "completed_at": Dates.utc(Date())]
-        return .json(["decision": try await shelves.update("decision", call.parameters["id"], change)])
+        return .json(["decision": try await items.update("decision", call.parameters["id"], change)])
     }
 
     private func notifications(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
-        return .json(["notifications": .array(await shelves.all("notification"))])
+        return .json(["notifications": .array(await items.all("notification"))])
     }
 
     private func notificationSettings(_ call: Call) async throws(Refusal) -> Answer {
@@ -181,8 +181,8 @@ struct ForkInTheRoadItems: Sendable {
         guard fields.members.values.allSatisfy({ $0.bool != nil }) else {
             throw .badRequest("A setting must be true or false")
         }
-        let kept = JSONValue.object(fields.members)
-        try await accounts.change(account.id) { $0.preferences = kept }
-        return .json(["notification_settings": kept])
+        let settings = JSONValue.object(fields.members)
+        try await accounts.change(account.id) { $0.preferences = settings }
+        return .json(["notification_settings": settings])
     }
 }

@@ -2,7 +2,7 @@ import Glibc
 
 /// A TCP port that stays ours while nobody listens on it: bound, never listening, so that a connection to it is
 /// refused, and free for our own listener because both set SO_REUSEADDR (socket(7)).
-struct HeldPort: ~Copyable {
+struct ReservedPort: ~Copyable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }

@@ -3,9 +3,9 @@ import Synchronization
 /// A value that can be waited for.
 ///
 /// Invariant: a waiter is resumed exactly once, by the change that meets it or by its own cancellation.
-final class Watched<Value: Sendable>: Sendable {
+final class ObservedValue<Value: Sendable>: Sendable {
     private struct Waiter {
-        let isMet: @Sendable (Value) -> Bool
+        let matches: @Sendable (Value) -> Bool
         let continuation: CheckedContinuation<Void, any Error>
     }
 
@@ -24,19 +24,19 @@ final class Watched<Value: Sendable>: Sendable {
     var value: Value { state.withLock { $0.value } }
 
     func update(_ change: (inout Value) -> Void) {
-        let met = state.withLock { state in
+        let matching = state.withLock { state in
             change(&state.value)
             let value = state.value
-            let met = state.waiters.filter { $0.value.isMet(value) }
-            for id in met.keys { state.waiters[id] = nil }
-            return met.values.map(\.continuation)
+            let matching = state.waiters.filter { $0.value.matches(value) }
+            for id in matching.keys { state.waiters[id] = nil }
+            return matching.values.map(\.continuation)
         }
-        for continuation in met { continuation.resume() }
+        for continuation in matching { continuation.resume() }
     }
 
     /// Returns once the value meets it, at once if it does.
     /// - Throws: `CancellationError` when the waiting task is cancelled.
-    func wait(until isMet: @escaping @Sendable (Value) -> Bool) async throws {
+    func wait(until matches: @escaping @Sendable (Value) -> Bool) async throws {
         let id = state.withLock { state in
             state.lastWaiter += 1
             return state.lastWaiter
@@ -44,8 +44,8 @@ final class Watched<Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
                 let isOver = state.withLock { state in
-                    guard !isMet(state.value), !Task.isCancelled else { return true }
-                    state.waiters[id] = Waiter(isMet: isMet, continuation: continuation)
+                    guard !matches(state.value), !Task.isCancelled else { return true }
+                    state.waiters[id] = Waiter(matches: matches, continuation: continuation)
                     return false
                 }
                 if isOver { continuation.resume() }

@@ -1,37 +1,37 @@
 /// Things a backend keeps beside its accounts, by kind and identifier, in the order they came.
-actor MenuPages {
-    private var things: [String: [JSONValue]] = [:]
+actor ItemStore {
+    private var items: [String: [JSONValue]] = [:]
     private var last = 0
 
     /// Adds the thing under a new `id` of its kind and gives it back with it.
     func add(_ kind: String, _ members: [String: JSONValue]) -> JSONValue {
         last += 1
-        let thing = JSONValue.object(members.merging(["id": .string("\(kind)-\(last)")]) { own, _ in own })
-        things[kind, default: []].append(thing)
-        return thing
+        let item = JSONValue.object(members.merging(["id": .string("\(kind)-\(last)")]) { own, _ in own })
+        items[kind, default: []].append(item)
+        return item
     }
 
-    func all(_ kind: String) -> [JSONValue] { things[kind] ?? [] }
+    func all(_ kind: String) -> [JSONValue] { items[kind] ?? [] }
 
     func find(_ kind: String, _ id: String?) throws(Refusal) -> JSONValue {
-        guard let id, let thing = all(kind).first(where: { $0["id"]?.string == id }) else {
+        guard let id, let item = all(kind).first(where: { $0["id"]?.string == id }) else {
             throw .notFound("No such \(kind)")
         }
-        return thing
+        return item
     }
 
     /// Sets members of a thing and gives back the whole.
     func update(_ kind: String, _ id: String?, _ change: [String: JSONValue]) throws(Refusal) -> JSONValue {
-        guard let index = things[kind]?.firstIndex(where: { $0["id"]?.string == id }),
-            case .object(let members)? = things[kind]?[index]
+        guard let index = items[kind]?.firstIndex(where: { $0["id"]?.string == id }),
+            case .object(let members)? = items[kind]?[index]
         else { throw .notFound("No such \(kind)") }
         let changed = JSONValue.object(members.merging(change) { _, new in new })
-        things[kind]?[index] = changed
+        items[kind]?[index] = changed
         return changed
     }
 
     func remove(_ kind: String, _ id: String?) throws(Refusal) {
         _ = try find(kind, id)
-        things[kind]?.removeAll { $0["id"]?.string == id }
+        items[kind]?.removeAll { $0["id"]?.string == id }
     }
 }
