@@ -1,16 +1,16 @@
 import AuthClient
 import Glibc
 
-/// The program `age` (age-encryption.org), which seals bytes to recipients and opens them by identities. What is sealed goes
-/// through pipes alone.
+/// Runs the program `age` (age-encryption.org), which encrypts to recipients and decrypts with identities. The data only goes
+/// through pipes.
 enum AgeProgram {
-    /// Of its words on standard error.
+    /// The limit for standard error.
     private static let maxMessageBytes = 4096
 
     enum Operation {
-        /// To recipients, and to those that files name, one a line.
+        /// For recipients, and for those in files, one per line.
         case seal(recipients: [String], files: [String])
-        /// By identities in files. It asks at the terminal itself where one has a passphrase.
+        /// With identities in files. age asks on the terminal if one has a passphrase.
         case open(identities: [String])
 
         fileprivate var arguments: [String] {
@@ -24,20 +24,20 @@ enum AgeProgram {
 
         fileprivate var failure: String {
             switch self {
-            case .seal: "age has sealed nothing"
-            case .open: "age cannot open it"
+            case .seal: "age could not seal the export"
+            case .open: "age could not open the file"
             }
         }
     }
 
-    /// - Throws: when it is not there, or does not end well: then nothing of what it wrote counts.
+    /// - Throws: if age is missing or fails. Its output is not used then.
     static func run(_ operation: Operation, on bytes: [UInt8], atMost limit: Int) throws(Failure) -> [UInt8] {
         let (input, output, messages) = (try Pipe(), try Pipe(atMost: limit), try Pipe(atMost: maxMessageBytes))
         let child = try spawn(operation.arguments, input, output, messages)
         input.keepOnly(.writing)
         output.keepOnly(.reading)
         messages.keepOnly(.reading)
-        // It may end before it has read everything; then its own words tell why.
+        // age may exit before it has read everything. Its error message says why.
         let former = signal(SIGPIPE, SIG_IGN)
         exchange(bytes, input, [output, messages])
         signal(SIGPIPE, former)
@@ -46,13 +46,13 @@ enum AgeProgram {
         guard status == 0 else {
             throw Failure(
                 status: .refusedData, kind: "age", message: "\(operation.failure): \(reason(messages.bytes, status))",
-                hint: "nothing was written or taken")
+                hint: "nothing was exported or imported")
         }
-        guard output.isWhole else { throw .usage("what age wrote is longer than \(limit) bytes") }
+        guard output.isWhole else { throw .usage("the output of age is longer than \(limit) bytes") }
         return output.bytes
     }
 
-    /// Its first line without what it begins with; age(1) has no exit statuses of its own.
+    /// The first line without its prefix; age(1) has no exit statuses of its own.
     private static func reason(_ messages: [UInt8], _ status: Int32) -> String {
         let line = String(decoding: messages.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
         for start in ["age: error: ", "age: "] where line.hasPrefix(start) {
@@ -81,13 +81,13 @@ enum AgeProgram {
         guard code == 0 else {
             guard code == ENOENT else { throw .internalError("cannot start age (\(SystemError.text(code)))") }
             throw .usage(
-                "this needs the program age, and there is none on the PATH",
-                hint: "install it (`apt install age`), or use a passphrase: leave --recipient and --identity away")
+                "the program age is not on the PATH",
+                hint: "install it (`apt install age`), or use a passphrase without --recipient and --identity")
         }
         return child
     }
 
-    /// Writes and reads at the same time, as age does, until it has nothing more to say.
+    /// Writes and reads at the same time, because age does, until it closes its output.
     private static func exchange(_ bytes: [UInt8], _ input: Pipe, _ outputs: [Pipe]) {
         var rest = bytes[...]
         while !rest.isEmpty || outputs.contains(where: { $0.ends.reading != nil }) {
@@ -107,7 +107,7 @@ enum AgeProgram {
     private final class Pipe {
         var ends: (reading: Descriptor?, writing: Descriptor?)
         private(set) var bytes: [UInt8] = []
-        /// Nothing came that there was no room for.
+        /// Nothing was dropped.
         private(set) var isWhole = true
         private let limit: Int
 
@@ -125,14 +125,14 @@ enum AgeProgram {
             case reading, writing
         }
 
-        /// The other end is the child's alone from here; this one never makes us wait.
+        /// Closes the child's end, and makes the other end non-blocking.
         func keepOnly(_ end: End) {
             if end == .reading { ends.writing = nil } else { ends.reading = nil }
             guard let descriptor = ends.reading ?? ends.writing else { return }
             _ = fcntl(descriptor.number, F_SETFL, O_NONBLOCK)
         }
 
-        /// What is too much is read all the same, and dropped.
+        /// Reads what is there, and drops what is over the limit.
         func read() {
             guard let reading = ends.reading else { return }
             var part = [UInt8](repeating: 0, count: 16 << 10)

@@ -2,13 +2,13 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// The agent as a command speaks to it: every call with a deadline, every error a `Failure`.
+/// Calls the agent for a command: every call has a deadline, every error is a `Failure`.
 struct Agent {
-    /// The agent gives a provider's whole answer 60 s.
+    /// The agent waits up to 60 s for a provider's response.
     static let defaultTimeout = Duration.seconds(70)
-    /// Where the agent keeps the time itself, its own words about it come first.
+    /// Added to a limit that the agent enforces too, so that its error arrives first.
     static let grace = Duration.seconds(2)
-    /// A Unix socket is reached at once or not at all; longer means that its queue is full.
+    /// A Unix socket connects at once or fails; it only blocks if its queue is full.
     private static let connectTimeout = Duration.seconds(10)
 
     let connection: AgentConnection
@@ -23,8 +23,8 @@ struct Agent {
         }
     }
 
-    /// Gets a first answer while the agent can still see which program this is, and closes this process's memory to others.
-    /// Before a secret is read, sent or received.
+    /// Makes a first call while the agent can still identify this program, then closes this process's memory to others.
+    /// Must run before a secret is read, sent or received.
     func introduce(watching signals: Signals? = nil) throws(Failure) {
         guard !MemoryGuard.isClosed else { return }
         do throws(Failure) {
@@ -34,7 +34,7 @@ struct Agent {
                 _ = try result(of: AgentPing(), within: timeout ?? Self.defaultTimeout)
             }
         } catch {
-            // Any answer will do, unless it ends the connection: then it says why.
+            // Any response will do, unless it ends the connection.
             guard let answer = error.agentError, answer.kind != .denied, answer.kind != .busy else { throw error }
         }
         MemoryGuard.close()
@@ -48,7 +48,7 @@ struct Agent {
         return (try decode(json, of: method), json)
     }
 
-    /// The same, given up as soon as a signal says so.
+    /// The same, cancelled by a signal.
     func call<Method: AgentMethod>(
         _ method: Method, watching signals: Signals, until deadline: Deadline? = nil
     ) throws(Failure) -> Method.Result {

@@ -28,7 +28,7 @@ enum AgentCommands {
         }
     }
 
-    /// The agent's version is told where it runs; that it does not is no failure of this command.
+    /// Prints the agent's version if it runs. If it does not, the command still succeeds.
     static func version(_ options: Options) throws(Failure) -> ExitStatus {
         let answer = try? options.connect().call(AgentInfoGet())
         if options.json {

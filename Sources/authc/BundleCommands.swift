@@ -2,12 +2,12 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `export` and `import`: sessions in a file that is sealed by a passphrase, or by age to its recipients.
+/// `export` and `import`: sessions in a file that is sealed with a passphrase, or for recipients of age.
 enum BundleCommands {
-    /// Above what one line of the protocol holds.
+    /// More than fits in a line of the protocol.
     private static let maxBytes = Limits.lineBytes
 
-    /// What seals, and what opens again.
+    /// How a file is sealed or opened.
     enum Seal {
         case passphrase(fromInput: Bool)
         case recipients([String], files: [String])
@@ -17,8 +17,8 @@ enum BundleCommands {
     static func export(_ options: Options, to path: String, sealedBy seal: Seal) throws(Failure) -> ExitStatus {
         guard path != "-" || isatty(STDOUT_FILENO) == 0 else {
             throw .usage(
-                "an export is bytes that no terminal can show",
-                hint: "name a file, or send it on: `authc export - > FILE`")
+                "a terminal cannot show an export",
+                hint: "name a file, or redirect the output: `authc export - > FILE`")
         }
         let agent = try options.connect(beforeSecrets: true)
         var passphrase: String?
@@ -29,7 +29,7 @@ enum BundleCommands {
         if case .recipients(let recipients, let files) = seal {
             bytes = try AgeProgram.run(.seal(recipients: recipients, files: files), on: bytes, atMost: maxBytes)
         }
-        // Sealed as it is, it is nobody else's business.
+        // It is sealed, but no other user needs to read it.
         let file = try ResponseFile(path, isPrivate: true)
         try file.write(bytes)
         try file.finish()
@@ -40,7 +40,8 @@ enum BundleCommands {
         }
         Output.note(Visible.line("Exported: \(result.sessions.map(\.text).joined(separator: ", "))."))
         Output.note(
-            "Where a provider rotates tokens, use them in one place only: `authc logout --no-revoke` leaves here.")
+            "If a provider rotates tokens, use the sessions in one place only: `authc logout --no-revoke` ends them here."
+        )
         return .done
     }
 
@@ -53,7 +54,8 @@ enum BundleCommands {
             params = SessionImport(bytes: try AgeProgram.run(.open(identities: files), on: bytes, atMost: maxBytes))
         case .passphrase, .recipients:
             guard !isAge(bytes) else {
-                throw .usage("\(path) is sealed to a recipient of age", hint: "name the file of yours: --identity FILE")
+                throw .usage(
+                    "\(path) is sealed for a recipient of age", hint: "name your identity file: --identity FILE")
             }
             var fromInput = false
             if case .passphrase(true) = seal { fromInput = true }
@@ -74,7 +76,7 @@ enum BundleCommands {
             "Passphrase for the export", isNew: isNew, atLeast: SessionExport.shortestPassphrase, options)
     }
 
-    /// By what such a file begins with (age-encryption.org/v1).
+    /// Checks the first bytes of the file (age-encryption.org/v1).
     private static func isAge(_ bytes: [UInt8]) -> Bool {
         ["age-encryption.org/", "-----BEGIN AGE ENCRYPTED FILE-----"].contains { bytes.starts(with: $0.utf8) }
     }

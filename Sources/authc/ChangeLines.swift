@@ -1,6 +1,6 @@
 import AuthWire
 
-/// For people who read a log or a pipe: a line for each change.
+/// Prints a line for each change, for a log or a pipe.
 struct ChangeLines: WatchView {
     private var state = WatchedState()
 
@@ -38,8 +38,8 @@ struct ChangeLines: WatchView {
     }
 
     private func ending(_ status: SessionStatus, _ now: Double) -> String {
-        guard let end = status.endsAt else { return ", and nothing renews it" }
-        return ", and nothing renews it after \(WallClock.text(end, now: now))"
+        guard let end = status.endsAt else { return ", cannot be renewed" }
+        return ", cannot be renewed after \(WallClock.text(end, now: now))"
     }
 
     private func line(_ time: String, _ text: String) throws(Failure) {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AuthWire
 
-/// Every form but the plainest: the commands, their options and their help.
+/// Parses every command line that ``HotPath`` does not handle.
 enum CommandLineParser {
     static func run() -> Int32 {
         let words = GlobalOptions.afterVerb(Array(CommandLine.arguments.dropFirst()))
@@ -20,7 +20,7 @@ enum CommandLineParser {
         }
     }
 
-    /// Help that was asked for, or a form that there is not; ArgumentParser knows the words for both.
+    /// Prints the help that was requested, or a usage error; ArgumentParser has both texts.
     private static func report(_ error: any Error) -> Int32 {
         guard Authc.exitCode(for: error) != .success else {
             try? Output.result(Authc.fullMessage(for: error))
@@ -41,11 +41,11 @@ struct Authc: ParsableCommand {
         commandName: "authc",
         abstract: "Sign in once, and use the sessions that authd keeps.",
         discussion: """
-            A session is chosen by -s, else by $AUTHD_SESSION, else by the folder's rule in the settings, else it is \
-            the default one.
-            Results go to stdout, words for people to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
+            The session is taken from -s, then $AUTHD_SESSION, then the settings' rule for the current folder, then the \
+            default.
+            Results go to stdout, messages to stderr. Exit status: 0 done, 3 not signed in, 4 keyring locked \
             or unavailable, 64 usage, 65 refused data, 69 no agent, 70 internal, 75 temporary, 76 bad reply, \
-            77 refused by policy or person, 78 bad profile.
+            77 refused by policy or the user, 78 bad settings or profile.
             """,
         version: Release.version,
         subcommands: [
@@ -58,23 +58,23 @@ struct Authc: ParsableCommand {
 }
 
 extension Authc {
-    /// With ArgumentParser's own.
+    /// Includes ArgumentParser's own.
     fileprivate static let verbs =
         configuration.subcommands.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]
 }
 
-/// The options that every command has.
+/// Options of every command.
 struct GeneralOptions: ParsableArguments {
     @Flag(help: "Print JSON, errors too.")
     var json = false
 
-    @Option(help: "How long to wait, as in 500ms, 30s, 5m.", transform: length)
+    @Option(help: "How long to wait, such as 500ms, 30s or 5m.", transform: length)
     var timeout: Duration?
 
     @Option(help: "The agent's socket.")
     var socket: String?
 
-    @Flag(help: "Never ask on the terminal.")
+    @Flag(help: "Never prompt on the terminal.")
     var noInput = false
 
     var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
@@ -85,10 +85,11 @@ struct GeneralOptions: ParsableArguments {
     }
 }
 
-/// Those of a command that is about a session, or can be.
+/// Options of a command that is about a session.
 struct CommonOptions: ParsableArguments {
     @Option(
-        name: [.short, .long], help: "The session; else $AUTHD_SESSION, the folder's rule, the default one.",
+        name: [.short, .long],
+        help: "The session. Default: $AUTHD_SESSION, the rule for the folder, the default session.",
         completion: .custom { _, _, _ in KnownNames.sessions() })
     var session: String?
 
@@ -108,7 +109,7 @@ struct CommonOptions: ParsableArguments {
 
 @Sendable func length(_ text: String) throws -> Duration {
     guard let length = Span.parse(text) else {
-        throw ValidationError("'\(Visible.line(text))' is no length of time; write 500ms, 30s, 5m, 2h or 1d.")
+        throw ValidationError("'\(Visible.line(text))' is not a length of time; write 500ms, 30s, 5m, 2h or 1d.")
     }
     return length
 }

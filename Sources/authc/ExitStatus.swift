@@ -1,6 +1,6 @@
 import AuthWire
 
-/// How a command ends; the numbers are the contract's, most of them sysexits.h's.
+/// The exit status of a command. Most numbers are those of sysexits.h.
 enum ExitStatus: Int32 {
     case done = 0
     case notSignedIn = 3
@@ -31,17 +31,17 @@ enum ExitStatus: Int32 {
 
     init(_ error: AgentError) {
         if error.kind == .providerError, !error.retryable {
-            // An answer that no later try changes: a wrong type of body, a method that is not allowed.
+            // A retry will not help: for example a wrong media type, or a method that is not allowed.
             self = .refusedData
         } else if let kind = error.kind, error.code == AgentError.agentCode {
             self.init(kind)
         } else {
-            // JSON-RPC's own: params that this command made of what the person typed, or an older agent.
+            // JSON-RPC's own: wrong params from the command line, or an older agent.
             self = error.code == AgentError.invalidParams("").code ? .usage : .internalError
         }
     }
 
-    /// Of a report about a session: whether a program could go on with it.
+    /// For a report about a session: whether a program can use the session.
     init(_ state: SessionState) {
         self =
             switch state {

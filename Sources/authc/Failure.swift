@@ -1,17 +1,17 @@
 import AuthClient
 import AuthWire
 
-/// Why a command has no result: its exit status, and the words and the JSON that say so.
+/// Why a command failed: its exit status, and the error as text and JSON.
 struct Failure: Error {
     let status: ExitStatus
-    /// An `ErrorKind`'s word, or one of the client's own: `no_agent`, `closed`, `bad_answer`, `usage`, `settings`.
+    /// An `ErrorKind`, or one of authc's own: `no_agent`, `closed`, `bad_answer`, `usage`, `settings`.
     let kind: String
     let message: String
-    /// What the agent said, where it was the agent.
+    /// The agent's error, if the agent reported it.
     var agentError: AgentError?
-    /// What to try, where the message does not say.
+    /// What to try, if the message does not say it.
     var hint: String?
-    /// A signal ended it: nothing to report.
+    /// A signal ended the command: there is nothing to report.
     var isSilent = false
 
     static func usage(_ message: String, hint: String? = nil) -> Failure {
@@ -29,8 +29,8 @@ struct Failure: Error {
 
 extension Failure {
     /// - Parameters:
-    ///   - action: what was being done, as the protocol names it.
-    ///   - time: how long it was given.
+    ///   - action: the method of the protocol.
+    ///   - time: the time limit.
     init(_ error: ClientError, doing action: String, within time: Duration) {
         switch error {
         case .agent(let error): self.init(error)
@@ -42,12 +42,14 @@ extension Failure {
             self.init(
                 status: .temporary, kind: ErrorKind.timeout.rawValue,
                 message: "\(action): the agent did not answer within \(Span.text(time))",
-                hint: "try again, or give it longer with --timeout")
+                hint: "try again, or set a longer --timeout")
         case .closed:
             self.init(
-                status: .noAgent, kind: "closed", message: "\(action): the agent went away before it answered",
-                hint: "`authd --check` shows what is wrong with the settings, and `journalctl --user -u authd` why it "
-                    + "ended; then try again")
+                status: .noAgent, kind: "closed",
+                message: "\(action): the agent closed the connection before it answered",
+                hint:
+                    "`journalctl --user -u authd` shows why it ended, and `authd --check` checks the settings; then try again"
+            )
         case .tooLong(let limit):
             self.init(
                 status: ExitStatus(.tooLarge), kind: ErrorKind.tooLarge.rawValue,
@@ -59,7 +61,7 @@ extension Failure {
         case .badReply(let reason):
             self.init(
                 status: .internalError, kind: "bad_answer", message: "\(action): \(reason)",
-                hint: "is another program on the socket, or an authd of another version?")
+                hint: "check whether another program or another version of authd uses the socket")
         case .cancelled:
             self.init(status: .denied, kind: ErrorKind.denied.rawValue, message: "cancelled")
             isSilent = true
@@ -73,13 +75,13 @@ extension Failure {
             agentError: error, hint: Self.hint(error))
     }
 
-    /// What to try, where the agent's words do not name a command already.
+    /// What to try, unless the agent's message names a command.
     private static func hint(_ error: AgentError) -> String? {
         guard !error.message.contains("authc ") else { return nil }
         return switch error.kind {
         case .notSignedIn, .signInRequired: "sign in: `authc login PROVIDER`"
         case .keyringLocked where error.cause == "keyring_waiting": nil
-        case .keyringLocked: "unlock the keyring; authd goes on by itself"
+        case .keyringLocked: "unlock the keyring; authd continues by itself"
         case .keyringUnavailable where error.cause == "missing": noKeyringHint
         case .keyringUnavailable: "`authc version` shows the state of the store"
         case .unknownSession: "`authc list` shows the sessions"
@@ -91,8 +93,8 @@ extension Failure {
     }
 
     static let noKeyringHint = """
-        without a keyring: `authd --store sealed-file`, or store = "sealed-file" in authd.toml; with one \
-        (gnome-keyring, KWallet, KeePassXC): start it, or have it started by `authc unlock`
+        start your keyring (gnome-keyring, KWallet, KeePassXC) or run `authc unlock`; without a keyring use \
+        `authd --store sealed-file`, or store = "sealed-file" in authd.toml
         """
 
     func report(asJSON: Bool) {
@@ -106,10 +108,10 @@ extension Failure {
 
     private var text: String {
         var lines = ["authc: " + message]
-        if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  it says: \(words)") }
+        if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  provider: \(words)") }
         lines += (agentError?.details ?? []).filter { !message.contains($0) }.map { "  - " + $0 }
         if let hint { lines.append("  " + hint) }
-        // The agent's own words may have several lines; those of others have none.
+        // The agent's message may have several lines.
         return lines.map { $0.split(separator: "\n").map { Visible.line(String($0)) }.joined(separator: "\n  ") }
             .joined(separator: "\n")
     }
@@ -120,7 +122,7 @@ extension Failure {
         ]
         error["hint"] = hint.map(JSON.string)
         if let agentError {
-            // What the protocol says beside, under its own names.
+            // The other members of the protocol's error, under their own names.
             for (key, value) in agentError.json["data"]?.objectValue ?? JSONObject() where key != "kind" {
                 error[key] = value
             }

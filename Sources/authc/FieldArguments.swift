@@ -1,15 +1,15 @@
 import AuthWire
 import Glibc
 
-/// What a sign-in's caller gave beforehand, by field name; secrets never by argv, where every process can read them.
+/// The sign-in fields on the command line. Secrets are never in argv, where every process can read them.
 struct FieldArguments {
-    /// Far above any password or token, far below the protocol's line.
+    /// Far above any password or token, far below the protocol's limit for a line.
     private static let longestSecret = 64 << 10
 
     private var values: [String: String] = [:]
-    /// Those that came by argv.
+    /// The names of the fields in argv.
     private(set) var fromArguments: Set<String> = []
-    /// `--password-stdin`, whose field's name the method tells.
+    /// The value of `--password-stdin`; the method names its field.
     private(set) var passwordFromInput: String?
 
     /// - Parameters:
@@ -29,22 +29,22 @@ struct FieldArguments {
         if passwordFromInput { self.passwordFromInput = try Self.secret(from: STDIN_FILENO, named: "--password-stdin") }
     }
 
-    /// Whether the method's fields must be known before these may be sent.
+    /// Whether the method's fields must be known before these are sent.
     var needsMethod: Bool { !fromArguments.isEmpty || passwordFromInput != nil }
 
-    /// All of it for `method`, after what argv may not carry was refused.
+    /// All fields for `method`, unless argv has a secret.
     func checked(for method: SignInMethodInfo) throws(Failure) -> [String: String] {
         var result = values
         for name in fromArguments.sorted() {
             guard let field = method.fields.first(where: { $0.name == name }) else {
                 let names = method.fields.map(\.name).joined(separator: ", ")
-                throw .usage("--field \(name): the method \(method.name) has no such field; it has \(names)")
+                throw .usage("--field \(name): the method \(method.name) has no such field; use one of \(names)")
             }
             guard !field.secret else {
                 throw .usage(
-                    "--field \(name)=…: a secret given as an argument can be read by every program of this machine",
+                    "--field \(name)=…: every program on this machine can read a secret in an argument",
                     hint:
-                        "use --password-stdin or --secret-fd \(name)=3 3<FILE, or let authc ask; and change that secret"
+                        "change that secret; then use --password-stdin or --secret-fd \(name)=3 3<FILE, or let authc ask for it"
                 )
             }
         }
@@ -52,17 +52,17 @@ struct FieldArguments {
             let secrets = method.fields.filter(\.secret)
             let new = secrets.first { $0.kind == "new-password" }
             guard let field = new ?? secrets.first(where: { $0.name == "password" }) ?? secrets.first else {
-                throw .usage("--password-stdin: the method \(method.name) asks for no secret")
+                throw .usage("--password-stdin: the method \(method.name) has no secret field")
             }
             result[field.name] = passwordFromInput
         }
         return result
     }
 
-    /// As they are, where nothing of them needs the method.
+    /// All fields, if none of them needs the method.
     var unchecked: [String: String] { values }
 
-    /// Before anything is opened: a descriptor that the caller has not opened would be the connection to the agent then.
+    /// Runs before anything is opened: otherwise a descriptor that the caller has not opened could be the agent's socket.
     /// - Parameter descriptors: `NAME=FD`.
     static func checkOpen(_ descriptors: [String]) throws(Failure) {
         for pair in descriptors {
@@ -79,26 +79,28 @@ struct FieldArguments {
         let (name, text) = try split(pair, "--secret-fd NAME=FD")
         guard let number = Int32(text), number >= 0 else {
             throw .usage(
-                "--secret-fd \(name)=…: give the number of an open descriptor, as in \(name)=3 3<FILE")
+                "--secret-fd \(name)=…: name an open descriptor, such as \(name)=3 3<FILE")
         }
         return (name, number)
     }
 
     private static func split(_ pair: String, _ form: String) throws(Failure) -> (String, String) {
         guard let equals = pair.firstIndex(of: "="), equals != pair.startIndex else {
-            // What was typed is not repeated: it may be a secret.
-            throw .usage("\(form): there is no name before a '='")
+            // The argument is not repeated: it may be a secret.
+            throw .usage("the form is \(form)")
         }
         return (String(pair[..<equals]), String(pair[pair.index(after: equals)...]))
     }
 
-    /// Without the line feed that `echo` and editors add.
+    /// Reads a secret without the line feed that `echo` and editors add.
     static func secret(from descriptor: Int32, named name: String) throws(Failure) -> String {
         var bytes = try FileText.read(descriptor, named: name, atMost: longestSecret)
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         if bytes.last == UInt8(ascii: "\r") { bytes.removeLast() }
-        guard let text = String(validating: bytes, as: UTF8.self) else { throw .usage("\(name): not UTF-8 text") }
-        guard !text.isEmpty else { throw .usage("\(name): nothing came") }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw .usage("\(name): the input is not UTF-8 text")
+        }
+        guard !text.isEmpty else { throw .usage("\(name): the input is empty") }
         return text
     }
 }

@@ -2,7 +2,7 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Small files and descriptors, read whole.
+/// Reads small files and descriptors whole.
 enum FileText {
     static func read(_ path: String, atMost limit: Int) throws(Failure) -> String {
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe open(path, O_RDONLY | O_CLOEXEC)
@@ -15,7 +15,7 @@ enum FileText {
         return text
     }
 
-    /// Everything until the end; the descriptor stays open.
+    /// Reads to the end. The descriptor stays open.
     static func read(_ descriptor: Int32, named name: String, atMost limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 16 << 10)

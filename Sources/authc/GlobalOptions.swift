@@ -1,9 +1,9 @@
-/// Options that stand before the command: `authc -s work --json status`.
+/// Moves global options from before the command: `authc -s work --json status`.
 enum GlobalOptions {
     private static let flags = ["--json", "--no-input"]
     private static let withValue = ["-s", "--session", "--timeout", "--socket"]
 
-    /// The same command line with them at its end, where its command takes them or refuses them.
+    /// The command line with these options at its end, where the command accepts or refuses them.
     static func afterVerb(_ words: [String]) -> [String] {
         var rest = words[...]
         var moved: [String] = []

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The forms that shells run at every prompt and every request, recognised word by word: `prompt`, `status`, `token`,
-/// `token -s NAME` and `token --for ORIGIN`.
+/// Runs the commands that shells run for every prompt and request: `prompt`, `status`, `token`, `token -s NAME` and
+/// `token --for ORIGIN`.
 ///
-/// Nothing here may touch ArgumentParser, whose types cost more at start-up than the whole round trip.
+/// It must not use ArgumentParser, whose types cost more at start-up than the whole round trip.
 enum HotPath {
-    /// The exit status, or `nil` for any other form.
+    /// The exit status, or `nil` for any other command line.
     static func run() -> Int32? {
         let count = CommandLine.argc
         guard count == 2 || count == 4, let command = argument(1) else { return nil }

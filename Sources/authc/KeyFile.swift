@@ -2,14 +2,14 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// The file that the agent finds its key in. The agent gets the bytes, not the path: it opens no file for a client.
+/// Reads a key file. The agent gets the bytes, not the path: it opens no file for a client.
 enum KeyFile {
-    /// As much as the agent reads of it at its start.
+    /// The agent reads no more of it at its start.
     private static let maxBytes = 1 << 16
 
-    /// Of a file that is the user's own and that nobody else can read, as the agent requires at its start.
+    /// Requires a file that belongs to the user and that no other user can read, as the agent does at its start.
     static func read(_ path: String) throws(Failure) -> [UInt8] {
-        // O_NONBLOCK: a pipe in its place must not hold us up.
+        // O_NONBLOCK: a pipe must not block.
         let number = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
         let file = Descriptor(number)

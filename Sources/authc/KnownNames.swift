@@ -1,9 +1,9 @@
 import AuthClient
 import AuthWire
 
-/// For a shell that completes a command line: what the agent knows by name; nothing where there is no agent.
+/// Names for a shell's completion, from the agent; none without an agent.
 enum KnownNames {
-    /// A person waits with a finger on the key.
+    /// The user waits for the completion.
     private static let options = Options(timeout: .seconds(1))
 
     static func sessions() -> [String] {
@@ -16,12 +16,12 @@ enum KnownNames {
         return list?.providers.map(\.name) ?? []
     }
 
-    /// Of the provider of the session that the command line names, else of the one that is chosen without it.
+    /// The endpoints of the provider of the session that the command line names, otherwise of the chosen session.
     /// - Parameter words: the command line so far.
     static func endpoints(_ words: [String]) -> [String] {
         var options = Self.options
         options.session = session(in: words)
-        // No rule names one: then it is the agent's own choice.
+        // Without a rule, the agent chooses.
         let session = (try? options.chosenSession()) ?? nil
         guard let agent = try? options.connect(),
             let status = try? agent.call(SessionStatusGet(SessionParams(session: session))).value,
@@ -37,7 +37,7 @@ enum KnownNames {
             for name in ["-s", "--session"] {
                 if word.hasPrefix(name + "=") { return String(word.dropFirst(name.count + 1)) }
                 guard word == name, index + 1 < words.count else { continue }
-                // Bash takes a = for a word of its own.
+                // Bash passes = as a separate word.
                 let value = words[index + 1]
                 return value == "=" && index + 2 < words.count ? words[index + 2] : value
             }

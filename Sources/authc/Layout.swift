@@ -1,6 +1,6 @@
-/// Lays text out in columns of a terminal. Colours are put on afterwards: no text here holds an escape sequence.
+/// Lays out text in the columns of a terminal. Colours are added later: the text has no escape sequences.
 enum Layout {
-    /// Columns that a terminal takes for `text`, whose characters are all visible.
+    /// The number of columns of `text`, whose characters are all visible.
     static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + width($1) }
     }
@@ -11,7 +11,7 @@ enum Layout {
         case .nonspacingMark, .enclosingMark, .format: return 0
         default: break
         }
-        // East Asian Wide and Fullwidth (UAX #11), the blocks of it that names are written in.
+        // East Asian Wide and Fullwidth (UAX #11): the blocks that names use.
         switch scalar.value {
         case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
             0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F900...0x1F9FF, 0x20000...0x3FFFD:
@@ -24,8 +24,8 @@ enum Layout {
         text + String(repeating: " ", count: max(0, columns - width(text)))
     }
 
-    /// `text` in lines for this screen, broken at spaces, and on a terminal also inside a word that is longer than a line:
-    /// a path in a file or pipe is never broken.
+    /// `text` in lines for this screen. Breaks at spaces, and on a terminal also inside a word that is longer than a line. In a
+    /// file or pipe a path is never broken.
     static func wrapped(_ text: String, on screen: Screen, indent: Int = 0) -> [String] {
         wrapped(text, to: screen.width - indent, breakingWords: screen.isTerminal)
     }

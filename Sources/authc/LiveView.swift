@@ -1,6 +1,6 @@
 import AuthWire
 
-/// The sessions as they are now, redrawn on the terminal's second screen, which leaves the person's own as it was.
+/// Shows the current sessions on the terminal's alternate screen, which preserves the main screen.
 struct LiveView: WatchView {
     private var state = WatchedState()
     private var isOpen = false
@@ -36,14 +36,14 @@ struct LiveView: WatchView {
         for status in state.inOrder {
             lines += StatusCard(status: status, now: now, screen: screen).lines + [""]
         }
-        if state.inOrder.isEmpty { lines += ["There is no session.", ""] }
+        if state.inOrder.isEmpty { lines += ["There are no sessions.", ""] }
         lines += Layout.wrapped(footer(now), on: screen).map { screen.paint($0, .dim) }
-        // More than fits would scroll: the top, with the default, stays.
+        // More lines would scroll the default session away.
         return Array(lines.prefix(screen.height))
     }
 
     private func footer(_ now: Double) -> String {
-        if state.isDisconnected { return "authd is away; this goes on when it is back. ^C ends." }
+        if state.isDisconnected { return "authd is not running; this view continues when it is. ^C ends" }
         var parts: [String] = []
         if let network = state.network { parts.append("network \(network.state.rawValue)") }
         if let store = state.store { parts.append("store \(StatusCard.spaced(store.state.rawValue))") }

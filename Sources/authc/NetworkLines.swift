@@ -1,6 +1,6 @@
 import AuthWire
 
-/// For `network --watch`: the state and each provider, a line for each change.
+/// For `network --watch`: a line with the state and each provider for each change.
 struct NetworkLines: WatchView {
     mutating func show(_ event: AgentEvent?) throws(Failure) {
         guard let event else { return }
@@ -13,7 +13,7 @@ struct NetworkLines: WatchView {
             let text = ([known.state.rawValue] + providers).joined(separator: ", ")
             try Output.result(Visible.line("\(time) \(text)"))
         } else if event.topic == .agent {
-            try Output.result(Visible.line("\(time) the agent is away"))
+            try Output.result(Visible.line("\(time) authd is not running"))
         }
     }
 }

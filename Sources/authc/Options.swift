@@ -2,9 +2,9 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// What every command takes.
+/// Options of every command.
 struct Options {
-    /// `-s`; `chosenSession` is what counts.
+    /// `-s`. Commands use `chosenSession`.
     var session: String?
     var json = false
     var timeout: Duration?
@@ -18,7 +18,7 @@ struct Options {
 
     private let early = EarlyConnection()
 
-    /// The named one, else what the settings say of the current folder, else the agent's own choice.
+    /// The named session, otherwise the one for the current folder, otherwise `nil`: the agent chooses.
     func chosenSession() throws(Failure) -> SessionName? {
         if let named = try namedSession() { return named }
         return FolderSession.current(socket: try socketPath())
@@ -26,7 +26,7 @@ struct Options {
 
     /// `-s`, else `$AUTHD_SESSION`.
     func namedSession() throws(Failure) -> SessionName? {
-        // Not set and empty are the same for a variable; for an option that somebody gave, empty is a mistake.
+        // An empty variable counts as not set. An empty option is a mistake.
         guard let text = session ?? environmentValue("AUTHD_SESSION") else { return nil }
         if session == nil, text.isEmpty { return nil }
         return try Self.sessionName(text, from: session == nil ? "AUTHD_SESSION" : "--session")
@@ -36,7 +36,7 @@ struct Options {
         do {
             return try SessionName(text)
         } catch {
-            throw .usage("\(source): '\(text)' is no session name: \(SessionName.rule)")
+            throw .usage("\(source): '\(text)' is not a session name: use \(SessionName.rule)")
         }
     }
 
@@ -45,22 +45,22 @@ struct Options {
             return try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
         } catch {
             let isNamed = socket != nil || !(environmentValue("AUTHD_SOCKET") ?? "").isEmpty
-            // Nobody typed anything wrong: this is a place without an agent, as a cron job's.
+            // Not a usage error: some environments have no agent, such as a cron job's.
             throw isNamed ? .usage(error.message) : Failure(status: .noAgent, kind: "no_agent", message: error.message)
         }
     }
 
-    /// What says where the socket is.
+    /// The option or variable that the socket's path comes from.
     var socketSource: String {
         if socket != nil { return "--socket" }
         let named = environmentValue("AUTHD_SOCKET") ?? ""
         guard named.isEmpty else { return "$AUTHD_SOCKET" }
         let folder = environmentValue("XDG_RUNTIME_DIR") ?? ""
         let isIgnored = !folder.isEmpty && !folder.hasPrefix("/")
-        return isIgnored ? "the default: $XDG_RUNTIME_DIR is relative and counts as not set" : "the default"
+        return isIgnored ? "the default: $XDG_RUNTIME_DIR is relative and is ignored" : "the default"
     }
 
-    /// - Parameter beforeSecrets: the command reads a secret after this, or uses the connection itself for one.
+    /// - Parameter beforeSecrets: whether the command then reads a secret, or sends one with the connection's own functions.
     func connect(beforeSecrets: Bool = false) throws(Failure) -> Agent {
         let agent = if let agent = early.agent { agent } else { try Agent(path: socketPath(), timeout: timeout) }
         early.agent = nil
@@ -68,12 +68,12 @@ struct Options {
         return agent
     }
 
-    /// Before a secret is read while the command line is taken apart. The connection is that of the next ``connect``.
+    /// Must run before a secret on the command line is read. The next ``connect(beforeSecrets:)`` returns this connection.
     func prepareForSecrets() throws(Failure) {
         guard !MemoryGuard.isClosed else { return }
         early.agent = try connect(beforeSecrets: true)
     }
 
-    /// Whether a person sits at stdin, sees what is asked, and may be asked.
+    /// Whether the user can see and answer a prompt.
     var canPrompt: Bool { !noInput && isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 }

@@ -1,19 +1,19 @@
 import AuthWire
 
-/// `outbox list`, `outbox flush` and `outbox drop`: of every session, unless one is named.
+/// `outbox list`, `outbox flush` and `outbox drop`: for every session, unless one is named.
 enum OutboxCommands {
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession())
         let (list, json) = try options.connect().call(OutboxListGet(params))
-        try show(list, json, options, none: "Nothing waits.")
+        try show(list, json, options, none: "The queue is empty.")
         return .done
     }
 
-    /// What still waits afterwards is shown; the exit status is that of the first of them.
+    /// Shows the entries that still wait. The exit status is that of the first one.
     static func flush(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession(), id: id)
         let (list, json) = try options.connect().call(OutboxFlush(params))
-        try show(list, json, options, none: "All of it was sent.")
+        try show(list, json, options, none: "All entries were sent.")
         return list.entries.first.map { $0.error.map(ExitStatus.init) ?? .temporary } ?? .done
     }
 
@@ -25,7 +25,7 @@ enum OutboxCommands {
             return .done
         }
         for entry in list.entries { Output.note(Visible.line("Dropped: \(entry.session) \(entry.request)")) }
-        if list.entries.isEmpty { Output.note("Nothing waits.") }
+        if list.entries.isEmpty { Output.note("The queue is empty.") }
         return .done
     }
 
@@ -46,18 +46,18 @@ enum OutboxCommands {
         let since = "since \(WallClock.text(entry.queuedAt, now: now))"
         return switch entry.state {
         case .givenUp: "given up"
-        case .sending: "is being sent"
+        case .sending: "sending"
         case .waiting:
             entry.retryAt.map { "waits \(since), next try in \(Span.text(seconds: max(0, $0 - now)))" }
                 ?? "waits \(since)"
         }
     }
 
-    /// Why it was not sent, and the provider's own words.
+    /// Why it was not sent, and the provider's message.
     private static func lines(of error: AgentError) -> [String] {
         var lines = [error.message]
         if let providerMessage = error.providerMessage, !error.message.contains(providerMessage) {
-            lines.append("it says: \(providerMessage)")
+            lines.append("provider: \(providerMessage)")
         }
         return lines + error.details.filter { !error.message.contains($0) }.map { "- " + $0 }
     }

@@ -1,38 +1,38 @@
 import AuthWire
 import Glibc
 
-/// Results on stdout, words for people on stderr: one write(2) each, nothing buffered beyond it.
+/// Writes results to stdout and messages to stderr, each with one write(2) and without a buffer.
 enum Output {
     static func result(_ text: String) throws(Failure) {
         try write(text.utf8 + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
 
-    /// One line; what a terminal would act on is written as JSON's own escapes.
+    /// Writes one line. Characters that a terminal acts on are escaped.
     static func json(_ value: JSON) throws(Failure) {
         try write(Visible.escaped(json: value.serialized()) + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
 
-    /// Parts of a screen, as they are.
+    /// Writes parts of a screen unchanged.
     static func raw(_ text: String) throws(Failure) {
         try write(Array(text.utf8), to: STDOUT_FILENO)
     }
 
-    /// As they came.
+    /// Writes bytes unchanged.
     static func bytes(_ bytes: [UInt8]) throws(Failure) {
         try write(bytes, to: STDOUT_FILENO)
     }
 
     static func note(_ text: String) {
-        // Nobody is left to be told when stderr fails.
+        // If stderr fails, there is nowhere to report that.
         try? write(text.utf8 + [UInt8(ascii: "\n")], to: STDERR_FILENO)
     }
 
-    /// For a prompt: no line feed.
+    /// Writes without a line feed.
     static func prompt(_ text: String) {
         try? write(Array(text.utf8), to: STDERR_FILENO)
     }
 
-    /// The reader has what it wants; SIGPIPE, where it is not ignored, ends us the same way.
+    /// The reader has closed the pipe. SIGPIPE would end the program the same way.
     static func endUnread() -> Never { exit(128 + SIGPIPE) }
 
     private static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {

@@ -1,19 +1,19 @@
 import AuthWire
 
-/// A passphrase, from a person at the terminal or from standard input.
+/// Reads a passphrase from the terminal or from standard input.
 enum Passphrase {
     static func fromInput() throws(Failure) -> String {
         try FieldArguments.secret(from: 0, named: "--passphrase-stdin")
     }
 
     /// - Parameters:
-    ///   - isNew: nobody knows it yet, so it is typed twice.
-    ///   - shortest: of a new one, in characters.
+    ///   - isNew: whether to ask for it twice.
+    ///   - shortest: the minimum length of a new one, in characters.
     static func ask(
         _ question: String, isNew: Bool, atLeast shortest: Int = 1, _ options: Options
     ) throws(Failure) -> String {
         guard options.canPrompt else {
-            throw .usage("a passphrase is needed, and there is nobody to ask", hint: "give it by --passphrase-stdin")
+            throw .usage("a passphrase is needed, and there is no terminal", hint: "use --passphrase-stdin")
         }
         let signals = try Signals(TerminalInput.signals)
         do throws(Failure) {
@@ -23,14 +23,14 @@ enum Passphrase {
                 guard !first.isEmpty else { continue }
                 guard isNew else { return first }
                 guard first.count >= shortest else {
-                    Output.note("It has \(shortest) characters or more.")
+                    Output.note("Use at least \(shortest) characters.")
                     continue
                 }
                 if try line(question + ", again: ", input) == first { return first }
-                Output.note("The two differ.")
+                Output.note("The two are not the same.")
             }
         } catch {
-            // Ends the program as the signal would have, so that a script's shell stops too.
+            // End the program by the signal, so that a script's shell stops too.
             if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }

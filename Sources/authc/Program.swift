@@ -1,4 +1,4 @@
-/// What every command does around its own work: report the failure once, and say how it ended.
+/// Runs a command, reports its failure once, and returns the exit status.
 enum Program {
     static func run(_ options: Options, _ body: (Options) throws(Failure) -> ExitStatus) -> Int32 {
         do throws(Failure) {

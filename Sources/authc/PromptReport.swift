@@ -2,10 +2,10 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `authc prompt`: the prompt file's words, without asking the agent. Nothing if there is no such file, or the agent that
-/// wrote it is gone.
+/// `authc prompt`: prints the prompt file's line without calling the agent. Prints nothing if there is no file, or if the
+/// agent that wrote it has ended.
 enum PromptReport {
-    /// One line of a word per session: far above any real one, so that another file is not printed by mistake.
+    /// Far above any real line, so that another file is not printed by mistake.
     private static let longest = 16 << 10
 
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -32,8 +32,8 @@ enum PromptReport {
         let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
         guard count >= 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(errno)))") }
         return PromptLine.line(inFile: String(decoding: bytes[..<count], as: UTF8.self)) { agent in
-            // A process of another user is not the agent. /proc does not say: mounted with hidepid=2 it shows a process whose
-            // memory is closed, as the agent's is, to root alone (proc(5)).
+            // A process of another user is not the agent. /proc cannot tell: with hidepid=2, only root sees a process whose
+            // memory is closed, as the agent's is (proc(5)).
             kill(agent, 0) == 0
         }
     }

@@ -1,25 +1,25 @@
 import AuthClient
 import AuthWire
 
-/// The questions of a step, put to a person at the terminal.
+/// Asks the questions of a step on the terminal.
 struct Prompter {
     let options: Options
     let signals: Signals
-    /// The fields that came with the command line.
+    /// The names of the fields on the command line.
     let given: Set<String>
 
     enum Answers {
         case fields([String: String])
-        /// Not what was asked for: another code.
+        /// The user wants another code.
         case resend
     }
 
-    /// - Throws: where nobody can be asked, why the answers that were given did not do.
+    /// - Throws: without a terminal, the reason why the given fields are not enough.
     func answers(to step: Step) throws(Failure) -> Answers {
         guard options.canPrompt else { throw missingInput(step) }
         for line in (step.message ?? "").split(separator: "\n") { Output.note(Visible.line(String(line))) }
         if let place = step.sentTo, step.error == nil {
-            let end = step.expiresAt.map { ", good until \(WallClock.text($0, now: WallClock.now))" } ?? ""
+            let end = step.expiresAt.map { ", valid until \(WallClock.text($0, now: WallClock.now))" } ?? ""
             Output.note(Visible.line("Sent to \(place)\(end)."))
         }
         var answers: [String: String] = [:]
@@ -33,7 +33,7 @@ struct Prompter {
         return .fields(answers)
     }
 
-    /// A question that only a clear yes answers with yes.
+    /// Anything but a clear yes is a no.
     func confirm(_ question: String) throws(Failure) -> Bool {
         let answer = try line(Visible.line(question) + " [y/N] ", isSecret: false)
         return ["y", "yes"].contains(answer.lowercased())
@@ -48,14 +48,14 @@ struct Prompter {
     private func answer(to field: StepField, of step: Step) throws(Failure) -> Answer {
         if field.kind == StepField.agreement { return .given(try confirm(field.label + "?") ? "yes" : "no") }
         let isCode = field.kind == "code" && step.resendAt != nil
-        // What was not met has just been said.
+        // The message has just named the rules that were not met.
         for rule in field.rules ?? [] where step.message?.contains(rule) != true {
             Output.note("  " + Visible.line(rule))
         }
         let hint =
             if let value = field.value { " [\(Visible.line(value))]" } else if field.optional {
                 " (optional)"
-            } else if isCode { " (Enter alone: send another)" } else { "" }
+            } else if isCode { " (press Enter for another code)" } else { "" }
         while true {
             let text = try line(Visible.line(field.label) + hint + ": ", isSecret: field.secret)
             if !text.isEmpty {
@@ -67,18 +67,18 @@ struct Prompter {
         }
     }
 
-    /// A slip is told before anything else is asked; the agent looks at all answers again.
+    /// Reports a mistake at once. The agent checks all answers again.
     private func isWellFormed(_ text: String, _ field: StepField) -> Bool {
         guard field.kind == "email", !EmailAddress.isWellFormed(text) else { return true }
         Output.note("That is not \(EmailAddress.description).")
         return false
     }
 
-    /// What nobody sees and nobody knows yet is typed twice.
+    /// A new password is not shown, so the user types it twice.
     private func isConfirmed(_ text: String, _ field: StepField) throws(Failure) -> Bool {
         guard field.kind == "new-password", field.secret else { return true }
         let again = try line(Visible.line(field.label) + ", again: ", isSecret: true)
-        if again != text { Output.note("The two differ.") }
+        if again != text { Output.note("The two are not the same.") }
         return again == text
     }
 
@@ -95,7 +95,7 @@ struct Prompter {
                 AgentError(
                     .conflict, (step.message ?? "The sign-in asks for an agreement.") + " Nothing was changed.",
                     cause: "other_user"))
-            failure.hint = "--replace-account replaces the account; -s NAME gives this one a session beside it"
+            failure.hint = "use --replace-account to replace the account, or -s NAME to add another session"
             return failure
         }
         if let error = step.error { return Failure(error) }
@@ -103,14 +103,14 @@ struct Prompter {
         if let message = step.message, fields.contains(where: { given.contains($0.name) }) {
             let lines = message.split(separator: "\n").map(String.init)
             return Failure(
-                AgentError(.validation, "These answers would not be taken. Nothing was sent.", details: lines))
+                AgentError(.validation, "These values are not valid. Nothing was sent.", details: lines))
         }
         guard let field = fields.first(where: { !$0.optional }) ?? fields.first else {
-            return .internalError("the agent asks for nothing")
+            return .internalError("the agent's step has no fields")
         }
         let way = field.secret ? "--password-stdin or --secret-fd \(field.name)=FD" : "--field \(field.name)=VALUE"
         let sent = step.sentTo.map { " (sent to \($0))" } ?? ""
         return .usage(
-            "\(field.label) (\(field.name)) is missing\(sent), and there is nobody to ask", hint: "give it by \(way)")
+            "\(field.label) (\(field.name)) is missing\(sent), and there is no terminal", hint: "use \(way)")
     }
 }

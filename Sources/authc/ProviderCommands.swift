@@ -4,7 +4,7 @@ import Glibc
 
 /// `provider list`, `provider show`, `provider check` and `provider forget`.
 enum ProviderCommands {
-    /// The text travels in one line of the protocol; escaping may double it.
+    /// The text is sent in one line of the protocol. Escaping may double it.
     private static let longestProfile = Limits.lineBytes / 2 - 4096
 
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
@@ -55,7 +55,7 @@ enum ProviderCommands {
         return .done
     }
 
-    /// The agent reads profiles; this sends it the file's text.
+    /// Sends the file's text to the agent, which reads profiles.
     static func check(_ path: String, _ options: Options) throws(Failure) -> ExitStatus {
         let text = try FileText.read(path, atMost: longestProfile)
         let params = ProviderCheckRun(text: text, file: path)
@@ -63,7 +63,7 @@ enum ProviderCommands {
         if options.json {
             try Output.json(json)
         } else if check.problems.isEmpty {
-            Output.note("\(Visible.line(path)): nothing is wrong")
+            Output.note("\(Visible.line(path)): no problems found")
         } else {
             try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
         }
@@ -78,18 +78,18 @@ enum ProviderCommands {
             return .done
         }
         if result.isForgotten {
-            let deleted = result.isDeleted ? ", and deleted there" : ""
-            Output.note(Visible.line("The registration at \(name) is forgotten here\(deleted)."))
+            let deleted = result.isDeleted ? ", and the provider deleted it too" : ""
+            Output.note(Visible.line("The registration at \(name) was deleted here\(deleted)."))
         }
         if let message = result.message { Output.note(Visible.line(message)) }
         return .done
     }
 
-    /// One row of a table; in a file or pipe it is one line, in which a path stands whole.
+    /// One row of a table. In a file or pipe it is one line, so that paths stay whole.
     static func hanging(_ label: String, _ text: String, label columns: Int, _ screen: Screen) -> String {
         let lines = screen.isTerminal ? Layout.wrapped(text, on: screen, indent: columns) : [text]
         return lines.enumerated().map { index, line in
-            // A label longer than its column keeps a space.
+            // A label that is longer than its column still needs a space.
             Layout.padded(index == 0 ? label + (Layout.width(label) < columns ? "" : " ") : "", to: columns) + line
         }.joined(separator: "\n")
     }

@@ -1,9 +1,9 @@
 extension QRCode {
-    /// Light around it, so that a camera finds it: four modules by the standard, of which two do (§6.3.8).
+    /// The light border that cameras need. The standard says four modules; two are enough (§6.3.8).
     private static let quiet = 2
 
-    /// Two modules a character, black on white whatever the terminal's own colours are.
-    /// - Returns: `nil` where the screen cannot show it.
+    /// Draws two modules per character, black on white in any colour scheme.
+    /// - Returns: `nil` if the screen cannot show it.
     func lines(on screen: Screen) -> [String]? {
         guard screen.isColoured, screen.isUnicode, screen.width >= size + 2 * Self.quiet else { return nil }
         let places = -Self.quiet..<(size + Self.quiet)

@@ -3,15 +3,15 @@ struct QRCode {
     /// Modules on each side, without the quiet zone.
     let size: Int
     private var dark: [Bool]
-    /// Those that carry no data.
+    /// The modules that carry no data.
     private var fixed: [Bool]
 
-    /// Level L by version: codewords in all, of them for correction in each block, and blocks (table 9).
+    /// Level L by version: all codewords, correction codewords per block, and blocks (table 9).
     private static let versions: [(total: Int, correction: Int, blocks: Int)] = [
         (26, 7, 1), (44, 10, 1), (70, 15, 1), (100, 20, 1), (134, 26, 1), (172, 18, 2), (196, 20, 2), (242, 24, 2),
         (292, 30, 2), (346, 18, 4),
     ]
-    /// Where alignment patterns stand (annex E).
+    /// The places of alignment patterns (annex E).
     private static let alignments = [
         [], [6, 18], [6, 22], [6, 26], [6, 30], [6, 34], [6, 22, 38], [6, 24, 42], [6, 26, 46], [6, 28, 50],
     ]
@@ -40,7 +40,7 @@ struct QRCode {
         if let best { dark = best.code.dark }
     }
 
-    /// Outside of it everything is light.
+    /// Light outside of the code.
     func isDark(_ column: Int, _ row: Int) -> Bool {
         guard (0..<size).contains(column), (0..<size).contains(row) else { return false }
         return dark[row * size + column]
@@ -120,7 +120,7 @@ struct QRCode {
         if version >= 7 { drawVersion(version) }
     }
 
-    /// §7.9: level L and the mask, with a BCH code, in two places.
+    /// §7.9: draws level L and the mask, with a BCH code, in two places.
     private mutating func drawFormat(_ mask: Int) {
         let data = 0b01 << 3 | mask
         var rest = data
@@ -149,7 +149,7 @@ struct QRCode {
         }
     }
 
-    /// §7.7.3: upwards and downwards in columns of two, from the right.
+    /// §7.7.3: draws upwards and downwards in columns of two, from the right.
     private mutating func draw(_ codewords: [UInt8]) {
         var index = 0
         var right = size - 1
@@ -191,7 +191,7 @@ struct QRCode {
         }
     }
 
-    /// Long runs, blocks and an uneven share of dark make a code hard to read; any mask is right.
+    /// Long runs, blocks and an uneven share of dark make a code hard to read. Any mask is valid.
     private var penalty: Int {
         var penalty = 0
         for line in 0..<size {
@@ -220,7 +220,7 @@ struct QRCode {
     }
 }
 
-/// Bits in a row, the highest first.
+/// A sequence of bits, the highest first.
 private struct Bits {
     private(set) var bytes: [UInt8] = []
     private(set) var count = 0
@@ -234,7 +234,7 @@ private struct Bits {
     }
 }
 
-/// Over the field of 256 elements that ISO/IEC 18004 §7.5.2 names.
+/// Over the field of 256 elements in ISO/IEC 18004 §7.5.2.
 private enum ReedSolomon {
     static func remainder(of data: [UInt8], degree: Int) -> [UInt8] {
         var divisor = Array(repeating: UInt8(0), count: degree)

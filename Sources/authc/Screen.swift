@@ -1,24 +1,24 @@
 import AuthClient
 import Glibc
 
-/// What the output can show: how wide, whether in colour, whether beyond ASCII.
+/// What the output can show: its width, colours, and characters beyond ASCII.
 struct Screen {
     var width: Int
     var height = 24
     var isColoured: Bool
     var isUnicode: Bool
-    /// Otherwise the lines are read by programs too.
+    /// If not, programs may read the lines too.
     var isTerminal: Bool
 
-    /// Below this a word a line is all that helps.
+    /// Below this, only one word fits on a line.
     static let narrowest = 20
-    /// For files and pipes, and terminals that do not tell: what people expect.
+    /// For files, pipes, and terminals that do not report a width.
     static let defaultWidth = 80
 
-    /// As it is now, for stdout.
+    /// The current state of stdout.
     static var current: Screen { of(STDOUT_FILENO) }
 
-    /// As it is now, for the terminal behind a descriptor.
+    /// The current state of a descriptor.
     static func of(_ descriptor: Int32) -> Screen {
         let isTerminal = isatty(descriptor) == 1
         let locale = environmentText("LC_ALL") ?? environmentText("LC_CTYPE") ?? environmentText("LANG") ?? ""
@@ -30,7 +30,7 @@ struct Screen {
             isUnicode: ["UTF-8", "UTF8"].contains { locale.uppercased().hasSuffix($0) }, isTerminal: isTerminal)
     }
 
-    /// Not set and empty are the same (no-color.org, locale(7)).
+    /// An empty variable counts as not set (no-color.org, locale(7)).
     private static func environmentText(_ name: String) -> String? {
         guard let value = environmentValue(name), !value.isEmpty else { return nil }
         return value

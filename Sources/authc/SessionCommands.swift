@@ -8,7 +8,7 @@ enum SessionCommands {
         if options.json {
             try Output.json(json)
         } else if list.sessions.isEmpty {
-            Output.note("There is no session. Sign in: `authc login PROVIDER`")
+            Output.note("There are no sessions. Sign in: `authc login PROVIDER`")
         } else {
             try Output.result(SessionTableText(list.sessions, now: WallClock.now, screen: .current).text)
         }
@@ -27,10 +27,10 @@ enum SessionCommands {
         return .done
     }
 
-    /// In milliseconds: a younger user is as good as fetched now.
+    /// In milliseconds. The age of a younger user is not reported.
     private static let reportableAge = 3_600_000
 
-    /// - Parameter changes: made first, where there are any.
+    /// - Parameter changes: are made first.
     static func whoami(_ options: Options, fresh: Bool, changes: CallArguments) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
         let fields = try changes.fields()
@@ -49,17 +49,18 @@ enum SessionCommands {
                 return .done
             }
             throw Failure(
-                status: .badReply, kind: ErrorKind.badReply.rawValue, message: "the provider does not tell who this is",
-                hint: "`authc whoami --json` shows all it tells")
+                status: .badReply, kind: ErrorKind.badReply.rawValue,
+                message: "the provider does not report who this is",
+                hint: "`authc whoami --json` shows all that it reports")
         }
         try Output.result(Visible.line(name))
         if let age = result.ageMs, age >= reportableAge {
-            Output.note("as of \(Span.text(.milliseconds(age))) ago; --fresh asks the provider")
+            Output.note("from \(Span.text(.milliseconds(age))) ago; --fresh asks the provider")
         }
         return .done
     }
 
-    /// Without `--timeout` as long as it takes: an agent that ends its own wait is asked again.
+    /// Without `--timeout`, waits without limit: if the agent ends its own wait, this one starts again.
     static func wait(_ options: Options, until goal: WaitGoal) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
         let agent = try options.connect()
@@ -74,7 +75,7 @@ enum SessionCommands {
                 if goal == .signedOut, let agentError = error.agentError, agentError.kind == .notSignedIn,
                     agentError.cause == nil
                 {
-                    if options.json { try Output.json(.null) } else { Output.note("Nobody is signed in.") }
+                    if options.json { try Output.json(.null) } else { Output.note("The session is signed out.") }
                     return .done
                 }
                 guard options.timeout == nil, error.agentError?.kind == .timeout else { throw error }

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// Several sessions in columns, or in a few lines each where the terminal is too narrow for them.
+/// Lists sessions in columns, or each in a few lines if the terminal is too narrow.
 struct SessionTableText {
     private let sessions: [SessionStatus]
     private let now: Double
@@ -16,14 +16,14 @@ struct SessionTableText {
         let cells = sessions.map(cells)
         let columns = (0..<3).map { column in cells.map { Layout.width($0[column]) }.max() ?? 0 }
         let lastColumn = cells.map { Layout.width($0[3]) }.max() ?? 0
-        // Programs that read a table count on a line for each session.
+        // Programs that read a table expect one line for each session.
         let isWide = !screen.isTerminal || columns.reduce(lastColumn) { $0 + $1 + 2 } <= screen.width
         return zip(sessions, cells).map { status, cells in
             isWide ? row(status, cells, columns) : stacked(status, cells)
         }.joined(separator: "\n")
     }
 
-    /// Name, who, where, state with what it is about.
+    /// The name, the account, the provider, and the state with its details.
     private func cells(_ status: SessionStatus) -> [String] {
         let place = status.provider + (status.environment.map { " (\($0))" } ?? "")
         var state = StatusCard.stateText(status)

@@ -2,16 +2,15 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// A sign-in, or something done about a password, step by step as the agent says; the person is asked only for what is
-/// missing.
+/// Runs a sign-in or a change of a password, step by step. It asks the user only for what is missing.
 ///
-/// Invariant: what was begun and is not at its end when this leaves has been cancelled at the agent.
+/// Invariant: when this returns, the sign-in has ended or was cancelled at the agent.
 struct SignIn {
-    /// For a person who is elsewhere, where a step does not say when it ends.
+    /// For a step without an end, while the user is elsewhere.
     private static let longestWait = Duration.seconds(15 * 60)
-    /// Where it does: the agent ends it then, and says why.
+    /// Added to a step's end: the agent ends it first, and says why.
     private static let grace = Duration.seconds(10)
-    /// A cancellation is answered from memory, and nobody waits for a slow one.
+    /// The agent answers a cancellation from memory. A slow one is not worth waiting for.
     private static let cancelTimeout = Duration.seconds(2)
 
     private let options: Options
@@ -23,8 +22,8 @@ struct SignIn {
     private let redirect = SchemeRedirect()
 
     /// - Parameters:
-    ///   - replaces: ends another sign-in to the session that is under way, without asking.
-    ///   - replacesAccount: gives the session to another account, without asking.
+    ///   - replaces: ends another sign-in to the session without asking.
+    ///   - replacesAccount: gives the session to another account without asking.
     static func run(
         _ goal: SignInRequestOptions, _ given: FieldArguments, _ options: Options, replaces: Bool = false,
         replacesAccount: Bool = false
@@ -36,7 +35,7 @@ struct SignIn {
         do throws(Failure) {
             try signIn.run(given)
         } catch {
-            // Ends the program as the signal would have, so that a script's shell stops too.
+            // End the program by the signal, so that a script's shell stops too.
             if let number = signals.consume() { signals.performDefault(number) }
             throw error
         }
@@ -69,31 +68,31 @@ struct SignIn {
         }
     }
 
-    /// Who was not asked how to sign in may not know that there is a choice.
+    /// Names the other methods: the user did not choose one.
     private func printAlternatives() throws(Failure) {
         guard case .signIn(let provider, _, nil, _) = goal else { return }
         let methods = try SignInLookup(agent: agent, signals: signals).provider(provider).methods
         guard methods.count > 1 else { return }
         let others = methods.dropFirst().map { "\($0.name) (\($0.label))" }.joined(separator: ", ")
-        Output.note(Visible.line("\(methods[0].label). Other ways, by --method: \(others)"))
+        Output.note(Visible.line("\(methods[0].label). Other methods for --method: \(others)"))
     }
 
     private func ask(_ request: some AgentMethod<Step>) throws(Failure) -> Step {
         try agent.call(request, watching: signals)
     }
 
-    /// Another sign-in to the session may have been left behind by a program that is gone: a person can end it.
-    /// - Parameter request: with `true` it ends that one.
+    /// Starts. If another sign-in to the session is in progress, perhaps of a program that was killed, the user can end it.
+    /// - Parameter request: with `true` it ends the other one.
     private func begin(_ prompter: Prompter, _ request: (Bool) -> any AgentMethod<Step>) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request(replaces))
         } catch {
             guard error.agentError?.cause == "sign_in_in_progress" else { throw error }
             guard options.canPrompt else {
-                Output.note("With --replace it is ended, and this one begins.")
+                Output.note("Use --replace to end it and start this one.")
                 throw error
             }
-            guard try prompter.confirm("\(error.message) End it and go on?") else { throw error }
+            guard try prompter.confirm("\(error.message) End it and continue?") else { throw error }
             return try ask(request(true))
         }
     }
@@ -108,13 +107,14 @@ struct SignIn {
         case wait(until: Deadline)
     }
 
-    /// What the step asks for next; `nil` when it was the last.
+    /// The next request; `nil` after the last step.
     private func nextRequest(after step: Step, _ prompter: Prompter) throws(Failure) -> Next? {
         switch step.kind {
         case .done:
             try report(step)
             return nil
-        case .failed: throw Failure(step.error ?? .internalError("the sign-in failed and the agent does not say why"))
+        case .failed:
+            throw Failure(step.error ?? .internalError("the sign-in failed, and the agent does not report why"))
         case .fields:
             switch try prompter.answers(to: step) {
             case .fields(let fields):
@@ -126,7 +126,7 @@ struct SignIn {
             if let lines = QRCode(address)?.lines(on: .of(STDERR_FILENO)) { lines.forEach(Output.note) }
             Output.note(
                 Visible.line(
-                    "Open \(address) on any device" + (step.userCode.map { " and give this code: \($0)" } ?? "")))
+                    "Open \(address) on any device" + (step.userCode.map { " and enter this code: \($0)" } ?? "")))
         case .browser:
             try openBrowser(step)
             guard step.fields != nil else { break }
@@ -137,9 +137,9 @@ struct SignIn {
         return .wait(until: .after(left ?? Self.longestWait))
     }
 
-    /// The address is told in any case: what was opened may be on another screen, or nowhere.
+    /// Always prints the address too: the browser may be on another screen, or may not have opened.
     private func openBrowser(_ step: Step) throws(Failure) {
-        // Asked for again, it is open already.
+        // After a wrong answer, the browser is already open.
         guard step.message == nil, let url = step.url else { return }
         if let scheme = step.redirectScheme {
             try redirect.begin(scheme: scheme, socket: options.socketPath())
@@ -148,15 +148,15 @@ struct SignIn {
         if let fingerprint = step.certificateSHA256 {
             Output.note(
                 Visible.line(
-                    "The browser will warn of the page that it comes back to: authd has made its certificate for this "
-                        + "sign-in alone. Go on there if this is its SHA-256: \(fingerprint)"))
+                    "The browser will warn about the page at the end: authd created its certificate for this sign-in. "
+                        + "Continue if its SHA-256 is: \(fingerprint)"))
         }
         let isOpened = WebBrowser.isHere && WebBrowser.open(url)
         let words = isOpened ? "Your browser was opened. If it shows nothing, open this" : "Open this in a browser"
         Output.note(Visible.line("\(words): \(url)"))
     }
 
-    /// Another code may be asked for too soon; then the question stands.
+    /// If another code is requested too soon, asks the same question again.
     private func send(_ request: any AgentMethod<Step>, _ step: Step, _ prompter: Prompter) throws(Failure) -> Step {
         do throws(Failure) {
             return try ask(request)
@@ -180,8 +180,8 @@ struct SignIn {
                 if let timeout = options.timeout, limit.hasPassed, error.kind == ErrorKind.timeout.rawValue {
                     throw Failure(
                         status: .temporary, kind: ErrorKind.timeout.rawValue,
-                        message: "the sign-in did not end within \(Span.text(timeout)), and is cancelled",
-                        hint: "try again, or give it longer with --timeout")
+                        message: "the sign-in did not end within \(Span.text(timeout)) and was cancelled",
+                        hint: "try again, or set a longer --timeout")
                 }
                 guard error.agentError?.kind == .timeout, !deadline.hasPassed else { throw error }
             }
@@ -199,7 +199,7 @@ struct SignIn {
     }
 }
 
-/// What the desktop does for a sign-in that is under way.
+/// The desktop's handler for the redirect of a sign-in.
 private final class SchemeRedirect {
     private var handler: SchemeHandler?
 

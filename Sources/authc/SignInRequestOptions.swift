@@ -1,10 +1,10 @@
 import AuthClient
 import AuthWire
 
-/// What a conversation with the agent is to lead to.
+/// What the user wants: a sign-in, or a change of a password.
 enum SignInRequestOptions {
     case signIn(provider: String, environment: String?, method: String?, remember: Bool)
-    /// Without a provider it is about a session.
+    /// Without a provider, for a session.
     case password(PasswordVerb, provider: String?, environment: String?)
 
     enum PasswordVerb: String {
@@ -14,12 +14,12 @@ enum SignInRequestOptions {
         case reset
     }
 
-    /// Who asks for it by name means the browser of this machine, whatever the environment says.
+    /// With this method, the browser is on this machine, whatever the environment says.
     private static let browserMethod = "browser"
 
     /// - Parameters:
     ///   - replaces: ends another sign-in to the session that is in progress.
-    ///   - replacesAccount: the session may be given to another account.
+    ///   - replacesAccount: gives the session to another account without asking.
     func request(
         _ session: SessionName?, fields: [String: String], replaces: Bool, replacesAccount: Bool
     ) -> any AgentMethod<Step> {
@@ -42,7 +42,7 @@ enum SignInRequestOptions {
         }
     }
 
-    /// The way it is done and what that asks for, which tells what may be given as an argument.
+    /// The method and its fields, which decide what may be an argument.
     func method(
         _ session: SessionName?, lookup: SignInLookup
     ) throws(Failure) -> SignInMethodInfo {
@@ -52,17 +52,17 @@ enum SignInRequestOptions {
             let found = if let name { detail.methods.first { $0.name == name } } else { detail.methods.first }
             if let found { return found }
             let names = detail.methods.map(\.name).joined(separator: ", ")
-            throw .usage("--method: \(provider) has these: \(names)")
+            throw .usage("--method: use one of these for \(provider): \(names)")
         case .password(let verb, let provider, _):
             let name = if let provider { provider } else { try lookup.status(session).provider }
             let detail = try lookup.provider(name)
             if let found = detail.password.first(where: { $0.name == verb.rawValue }) { return found }
-            throw .usage("\(detail.title) has no such call for passwords")
+            throw .usage("\(detail.title) does not support this for passwords")
         }
     }
 }
 
-/// What has to be known of a provider or session before anything is sent.
+/// Looks up a provider or session before anything is sent.
 struct SignInLookup {
     let agent: Agent
     let signals: Signals

@@ -2,20 +2,20 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// The signals that end or stop a command, turned into something poll(2) can wait for, so that the terminal is put
-/// back and the agent told before the program goes.
+/// Lets poll(2) wait for the signals that end or stop a command, so that the command can restore the terminal and notify the
+/// agent first.
 ///
-/// One at a time in a program: the handler has no other way to find it.
+/// A program has one at a time, because the handler finds it in a static variable.
 final class Signals {
-    /// The pair's writing end, for the handler alone; set before any handler is in place and kept for ever.
+    /// The writing end of the pair, for the handler only. Set before a handler is installed.
     nonisolated(unsafe) private static var writing: Int32 = -1
 
     private let reading: Int32
-    /// What was caught and not yet acted upon.
+    /// The signal that was caught and is not handled yet.
     private(set) var caught: Int32?
     private var before: [(number: Int32, action: sigaction)] = []
 
-    /// - Parameter numbers: which signals. Those that the caller's caller ignores stay ignored (nohup).
+    /// - Parameter numbers: the signals. Those that the program was started to ignore stay ignored (nohup).
     init(_ numbers: [Int32]) throws(Failure) {
         var ends: [Int32] = [-1, -1]
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue)
@@ -44,13 +44,13 @@ final class Signals {
     }
 
     /// Waits for `descriptor` to be readable.
-    /// - Parameter output: the program ends when its reader goes, as at the next write; -1: nothing is.
+    /// - Parameter output: the program ends if the reader of this descriptor closes it, as at the next write; -1 for none.
     func wait(for descriptor: Int32, until deadline: Deadline, writingTo output: Int32 = -1) -> Outcome {
         guard caught == nil else { return .signal }
         var descriptors = [
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: reading, events: Int16(POLLIN), revents: 0),
-            // POLLERR is told unasked (poll(2)).
+            // POLLERR is always reported (poll(2)).
             pollfd(fd: output, events: 0, revents: 0),
         ]
         while true {
@@ -68,13 +68,13 @@ final class Signals {
         }
     }
 
-    /// The one that was caught, which counts as acted upon from here.
+    /// Returns the signal that was caught, which then counts as handled.
     func consume() -> Int32? {
         defer { caught = nil }
         return caught
     }
 
-    /// Lets a signal do what it does by itself: stop the program until it is continued, or end it.
+    /// Performs a signal's default action: stops the program until it is continued, or ends it.
     func performDefault(_ number: Int32) {
         var action = sigaction()
         unsafe action.__sigaction_handler.sa_handler = SIG_DFL
@@ -84,7 +84,7 @@ final class Signals {
         unsafe sigaction(number, &installed, nil)
     }
 
-    /// ^Z: returns when the person has the program go on.
+    /// ^Z: returns when the user continues the program.
     func stopProgram() {
         caught = nil
         performDefault(SIGTSTP)
@@ -106,6 +106,6 @@ final class Signals {
         before.append((number, old))
     }
 
-    /// SIG_IGN (signal.h), which is a cast that Swift cannot import.
+    /// SIG_IGN (signal.h), a cast that Swift cannot import.
     private static let ignored = 1
 }

@@ -1,6 +1,6 @@
-/// Lengths of time, written by people and for them.
+/// Reads and writes lengths of time.
 enum Span {
-    /// `90`, `1.5s`, `250ms`, `10m`, `2h`, `1d`; seconds where no unit is given.
+    /// `90`, `1.5s`, `250ms`, `10m`, `2h`, `1d`; seconds without a unit.
     static func parse(_ text: String) -> Duration? {
         let digits = text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
         guard let number = Double(digits), number.isFinite, let unit = seconds(in: text.dropFirst(digits.count)),
@@ -20,7 +20,7 @@ enum Span {
         }
     }
 
-    /// The two largest units that say something: `45 s`, `9 min`, `1 h 5 min`, `3 d 2 h`.
+    /// The two largest units that are not zero: `45 s`, `9 min`, `1 h 5 min`, `3 d 2 h`.
     static func text(_ span: Duration) -> String {
         let parts = span.components
         guard parts.seconds > 0 else {

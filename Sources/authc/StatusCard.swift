@@ -1,19 +1,19 @@
 import AuthWire
 
-/// A session at a glance: who, where, in which state and why, how long the token lives, when it is renewed.
+/// Shows a session: account, provider, state and cause, the token's lifetime, and the next renewal.
 struct StatusCard {
     let status: SessionStatus
     let now: Double
     let screen: Screen
 
-    /// The longest label and its gap.
+    /// The longest label and a gap.
     private static let labelColumns = 10
     private static let barColumns = 20
-    /// In seconds: as long before the end of a session as the agent's first warning.
+    /// In seconds: when the agent first warns of the end of a session.
     private static let nearEnd = 3.0 * 86_400
 
     var lines: [String] {
-        // A name that no session has: there is nobody at no provider.
+        // An unknown session has no account and no provider.
         var lines = headline.isEmpty ? [] : Layout.wrapped(headline, on: screen).map { screen.paint($0, .bold) }
         lines += row("session", status.session.text + (status.isDefault ? " (default)" : ""))
         lines += row("state", StatusCard.stateText(status), colour: stateColour)
@@ -24,7 +24,7 @@ struct StatusCard {
         if let renewal { lines += row("renewal", renewal) }
         if status.remembered {
             let logout = status.isDefault ? "`authc logout`" : "`authc logout -s \(status.session)`"
-            lines += row("", "by the sign-in that is remembered; \(logout) forgets it")
+            lines += row("", "with the stored sign-in; \(logout) deletes it")
         }
         if let store = status.store { lines += row("store", StatusCard.storeName(store)) }
         if let scopes = status.scopes, !scopes.isEmpty { lines += row("scopes", scopes.joined(separator: " ")) }
@@ -34,7 +34,7 @@ struct StatusCard {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// Whether the text of the next second differs from this one's.
+    /// Whether the text changes every second.
     var isCountingDown: Bool {
         [status.expiresAt, status.refreshAt].contains { $0.map { $0 > now } ?? false }
     }
@@ -46,13 +46,13 @@ struct StatusCard {
         return Visible.line(text)
     }
 
-    /// The name by which people know the account.
+    /// The account's e-mail address, name or id.
     static func who(_ status: SessionStatus) -> String {
         guard let user = status.user else { return "" }
         return user.email ?? user.name ?? user.id ?? ""
     }
 
-    /// The state and what it comes from, where that is not the same word.
+    /// The state, and its cause if that is another word.
     static func stateText(_ status: SessionStatus) -> String {
         let state = stateName(status.state)
         guard let cause = status.cause, cause != status.state.rawValue else { return state }
@@ -67,7 +67,7 @@ struct StatusCard {
         switch store {
         case .secretService: "keyring"
         case .sealedFile: "sealed file"
-        case .memory: "memory only: gone when authd ends"
+        case .memory: "memory only: lost when authd ends"
         }
     }
 
@@ -90,16 +90,16 @@ struct StatusCard {
             "this machine's clock is \(Span.text(skew > .zero ? skew : .zero - skew)) \(direction) that of \(provider)"
     }
 
-    static let skewHint = "`timedatectl` shows whether it is set by the network"
+    static let skewHint = "`timedatectl` shows whether the network sets the clock"
 
     private var stateColour: Screen.Colour { StatusCard.colour(status.state) }
 
     private var token: [String] {
         guard status.state != .signedOut else { return [] }
         guard let end = status.expiresAt else {
-            return status.state == .active ? row("token", "no end is known") : []
+            return status.state == .active ? row("token", "expiry unknown") : []
         }
-        guard end > now else { return row("token", "ended \(Span.text(seconds: now - end)) ago", colour: .yellow) }
+        guard end > now else { return row("token", "expired \(Span.text(seconds: now - end)) ago", colour: .yellow) }
         var left = Span.text(seconds: end - now) + " left"
         let bar = TokenProgressBar(start: status.issuedAt ?? status.signedInAt, end: end, now: now)
         guard let bar else { return row("token", left) }
@@ -116,7 +116,7 @@ struct StatusCard {
 
     private var renewal: String? {
         if !status.renews, status.state == .active {
-            guard let end = status.expiresAt else { return "none: good until the provider ends it" }
+            guard let end = status.expiresAt else { return "none: valid until the provider ends it" }
             return "none: sign in again after \(WallClock.text(end, now: now))"
         }
         guard status.state == .active || status.state == .stale, let at = status.refreshAt else { return nil }
@@ -128,7 +128,8 @@ struct StatusCard {
         var warnings: [String] = []
         if status.unsaved, status.state != .signedOut {
             let why = status.storeError.map { " (\($0))" } ?? ""
-            warnings.append("not saved: the store cannot be written now\(why); kept in memory until it can")
+            warnings.append(
+                "not saved: the store cannot be written now\(why); authd keeps the session in memory until it can")
         }
         if status.needsPassword {
             let set = status.isDefault ? "`authc password set`" : "`authc password set -s \(status.session)`"
@@ -136,7 +137,7 @@ struct StatusCard {
         }
         if status.state == .active, let end = status.endsAt, end - now < StatusCard.nearEnd {
             warnings.append(
-                "the session ends \(WallClock.text(end, now: now)): sign in anew before, "
+                "the session ends \(WallClock.text(end, now: now)); sign in again before: "
                     + "`authc login \(status.provider) -s \(status.session)`")
         }
         if let skew = status.clockSkew {
@@ -147,7 +148,7 @@ struct StatusCard {
             warnings.append("the last renewal failed: \(error)")
         }
         if status.state == .signInRequired, status.cause == "origin_changed" {
-            warnings.append("if you trust the new place: `authc trust -s \(status.session)`")
+            warnings.append("if you trust the new origin: `authc trust -s \(status.session)`")
         }
         if status.state == .signInRequired || status.state == .signedOut {
             let provider = status.provider.isEmpty ? "PROVIDER" : status.provider

@@ -1,12 +1,12 @@
 import AuthWire
 
-/// The commands that end with a session's status: `status`, `refresh`, `validate`, `use`, `logout`, `wait`.
+/// Commands that print a session's status: `status`, `refresh`, `validate`, `use`, `wait`.
 enum StatusReport {
     static func run(_ options: Options) throws(Failure) -> ExitStatus {
         try run(SessionStatusGet(SessionParams(session: options.chosenSession())), options)
     }
 
-    /// - Parameter outcome: how the command ends in that state; a command that did what it was told is done.
+    /// - Parameter outcome: the exit status for a state.
     static func run(
         _ request: some AgentMethod<SessionStatus>, _ options: Options,
         outcome: (SessionState) -> ExitStatus = ExitStatus.init
@@ -19,7 +19,7 @@ enum StatusReport {
     static func show(_ status: SessionStatus, _ json: JSON, _ options: Options) throws(Failure) {
         guard !options.json else { return try Output.json(json) }
         try Output.result(StatusCard(status: status, now: WallClock.now, screen: .current).text)
-        // The card has the message of a session that is not active, or has a cause.
+        // The card already has the message of a session that is not active or has a cause.
         if status.state == .active, status.cause == nil, let message = status.message {
             Output.note(Visible.lines(message))
         }

@@ -2,9 +2,9 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `unlock`, `store rekey` and `store migrate`: what a person does with the store itself.
+/// `unlock`, `store rekey` and `store migrate`.
 enum StoreCommands {
-    /// As login(1) has it: who has typed it wrong so often does not know it.
+    /// As in login(1).
     private static let tries = 3
 
     static func unlock(_ options: Options, fromInput: Bool) throws(Failure) -> ExitStatus {
@@ -31,7 +31,7 @@ enum StoreCommands {
         return .done
     }
 
-    /// Does what may need a passphrase, and asks for one where it does.
+    /// Performs a call, and asks for a passphrase if it needs one.
     private static func open(
         _ options: Options, fromInput: Bool, _ call: (String?) throws(Failure) -> JSON
     ) throws(Failure) -> JSON {
@@ -44,7 +44,7 @@ enum StoreCommands {
                 guard let isNew = wantsNewPassphrase(error), !fromInput, triesLeft > 0 else { throw error }
                 guard options.canPrompt else {
                     var error = error
-                    error.hint = "give it by --passphrase-stdin"
+                    error.hint = "use --passphrase-stdin"
                     throw error
                 }
                 if passphrase != nil { Output.note(Visible.line(error.message)) }
@@ -55,7 +55,7 @@ enum StoreCommands {
         }
     }
 
-    /// `nil`: it fails for another reason than the passphrase.
+    /// Whether the passphrase must be new; `nil` if the call failed for another reason.
     private static func wantsNewPassphrase(_ failure: Failure) -> Bool? {
         guard let error = failure.agentError, error.kind == .validation || error.kind == .refused else { return nil }
         return switch error.cause {

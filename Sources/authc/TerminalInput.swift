@@ -2,23 +2,23 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Asks a person at the terminal; what is secret is read without echo.
+/// Asks the user on the terminal. Secrets are read without echo.
 ///
-/// Invariant: the terminal's settings are as they were found whenever this is not reading, also while the program is
-/// stopped and when a signal ends it.
+/// Invariant: the terminal has its original settings whenever this is not reading, also while the program is stopped and
+/// after a signal ends it.
 struct TerminalInput {
-    /// The kernel's own line in canonical mode, which cuts off the rest silently (termios(3)).
+    /// The kernel's limit in canonical mode. It drops the rest of a longer line silently (termios(3)).
     private static let longestLine = 4095
     static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP]
 
     let signals: Signals
 
-    /// The line typed, or `nil` at the end of input.
+    /// Returns the line, or `nil` at the end of input.
     ///
-    /// - Throws: a silent failure when a signal came; the signal waits in `signals`.
+    /// - Throws: a silent failure after a signal, which stays in `signals`.
     func ask(_ question: String, isSecret: Bool) throws(Failure) -> String? {
         while true {
-            // Before the question: who answers it at once must not be shown, nor have the answer dropped.
+            // Before the question: an immediate answer must not be shown, nor dropped.
             let found = isSecret ? try hideEcho() : nil
             Output.prompt(question)
             let outcome = signals.wait(for: STDIN_FILENO, until: .never)
@@ -29,7 +29,8 @@ struct TerminalInput {
             case .ready:
                 guard let line else { return nil }
                 guard line.utf8.count < Self.longestLine else {
-                    throw .usage("a terminal takes \(Self.longestLine) bytes a line", hint: "use --secret-fd for more")
+                    throw .usage(
+                        "a line on a terminal has at most \(Self.longestLine) bytes", hint: "use --secret-fd for more")
                 }
                 return line
             case .deadline: break
@@ -42,8 +43,7 @@ struct TerminalInput {
         }
     }
 
-    /// Asks in a program that has nothing to undo. A signal ends it as it would have without the question, so that a script's
-    /// shell stops too.
+    /// Asks in a command that has nothing to undo. A signal ends the program as usual, so that a script's shell stops too.
     static func ask(_ question: String, isSecret: Bool) throws(Failure) -> String? {
         let signals = try Signals(Self.signals)
         do throws(Failure) {
@@ -61,8 +61,8 @@ struct TerminalInput {
         return String(decoding: bytes[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// What was typed before the question is no answer to it: it is dropped (TCSAFLUSH), as getpass(3) does.
-    /// - Throws: if the echo cannot be turned off, or only a part of the change was made (tcsetattr(3)): then nothing is asked.
+    /// Drops what was typed before the question (TCSAFLUSH), as getpass(3) does.
+    /// - Throws: if the echo cannot be turned off, or only part of the change was made (tcsetattr(3)). Then nothing is asked.
     private func hideEcho() throws(Failure) -> termios {
         var found = termios()
         var quiet = termios()
@@ -81,8 +81,8 @@ struct TerminalInput {
         throw Failure(
             status: .internalError, kind: "terminal",
             message:
-                "the terminal would show the secret while it is typed (\(SystemError.text(errno))); nothing was asked",
-            hint: "give it on stdin or with a descriptor: `authc help login` names the options")
+                "cannot hide the secret on this terminal (\(SystemError.text(errno)))",
+            hint: "use stdin or a descriptor: `authc help login` lists the options")
     }
 
     private func restore(_ settings: termios) {

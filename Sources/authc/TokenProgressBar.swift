@@ -1,15 +1,15 @@
-/// How much of a token's life is left, as a bar.
+/// Shows the rest of a token's life as a bar.
 struct TokenProgressBar {
     /// From 0 to 1.
     let share: Double
 
-    /// - Parameter start: when the token was issued; without it there is nothing to measure against.
+    /// - Parameter start: when the token was issued; `nil` if unknown.
     init?(start: Double?, end: Double?, now: Double) {
         guard let start, let end, end > start else { return nil }
         share = min(1, max(0, (end - now) / (end - start)))
     }
 
-    /// A live token always shows something, and an ended one nothing.
+    /// The bar is empty only after the end.
     func text(columns: Int, isUnicode: Bool) -> String {
         let full = share == 0 ? 0 : max(1, Int((share * Double(columns)).rounded()))
         let (on, off) = isUnicode ? ("█", "░") : ("#", ".")

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// `authc token`: the token and a line feed, nothing else.
+/// `authc token`: prints the token and a line feed.
 enum TokenReport {
     static func run(
         _ options: Options, minValid: Duration? = nil, scopes: [String]? = nil, audience: String? = nil,
@@ -18,14 +18,14 @@ enum TokenReport {
         }
         if let minValid, let valid = token.valid, valid < minValid {
             Output.note(
-                "authc: this token is valid for \(Span.text(valid)), less than the \(Span.text(minValid)) of --min-valid; "
-                    + "the provider gives no longer one now")
+                "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "
+                    + "the provider issues no longer one now")
         }
-        // RFC 6750 §2.1 allows visible ASCII only; a line feed here would become a header of its own somewhere.
+        // RFC 6750 §2.1 allows visible ASCII only. A line feed could become a header of its own.
         guard token.accessToken.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Failure(
                 status: .badReply, kind: ErrorKind.badReply.rawValue,
-                message: "the token of \(token.session) holds characters that no token may have; nothing was printed",
+                message: "the token of \(token.session) has invalid characters and was not printed",
                 hint: "`authc token --json` shows it escaped")
         }
         try Output.result(token.accessToken)

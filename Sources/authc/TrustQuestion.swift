@@ -1,7 +1,7 @@
 import AuthClient
 import AuthWire
 
-/// `authc trust`: shows where a session's tokens would go from now on, and asks.
+/// `authc trust`: shows the new origins for a session's tokens, and asks.
 enum TrustQuestion {
     static func run(_ options: Options, agreed: Bool) throws(Failure) -> ExitStatus {
         let session = try options.chosenSession()
@@ -11,20 +11,20 @@ enum TrustQuestion {
             if options.json {
                 try Output.json(json)
             } else {
-                Output.note("Nothing has changed: there is nothing to agree to.")
+                Output.note("The origins have not changed.")
             }
             return .done
         }
         if !agreed {
             guard options.canPrompt else {
                 throw .usage(
-                    "the profile of \(found.status.provider) names another place, and nobody can be asked: "
+                    "the profile of \(found.status.provider) names other origins, and there is no terminal: "
                         + found.origins.joined(separator: ", "),
-                    hint: "--yes agrees without a question")
+                    hint: "use --yes to agree")
             }
             guard try confirm(found, options) else { throw .cancelled("nothing was changed") }
         }
-        // Of the session that was shown, whatever the default is by now.
+        // The session that was shown, even if the default has changed.
         let params = SessionTrust(session: found.status.session, origins: found.origins)
         let (result, answer) = try agent.call(params)
         guard !options.json else {
@@ -39,11 +39,11 @@ enum TrustQuestion {
         let status = found.status
         Output.note(
             Visible.line(
-                "The profile \(status.provider) sends the tokens of session \(status.session) to another place:"))
+                "The profile \(status.provider) sends the tokens of session \(status.session) to other origins:"))
         for origin in found.former { Output.note(Visible.line("  before: \(origin)")) }
         for origin in found.origins { Output.note(Visible.line("  now:    \(origin)")) }
-        Output.note("Whoever answers there can act as you until the session ends.")
-        let answer = try TerminalInput.ask("Send them there? [y/N] ", isSecret: false)
+        Output.note("These servers can act as you until the session ends.")
+        let answer = try TerminalInput.ask("Send the tokens to the new origins? [y/N] ", isSecret: false)
         return ["y", "yes"].contains(answer?.lowercased() ?? "")
     }
 }

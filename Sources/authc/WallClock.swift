@@ -1,6 +1,6 @@
 import Glibc
 
-/// The time of day, for showing what the agent said in Unix seconds.
+/// Shows Unix seconds as local time.
 enum WallClock {
     static var now: Double {
         var time = timespec()
@@ -8,7 +8,7 @@ enum WallClock {
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
-    /// `14:32`, with the date when it is another day than `now`'s; in the person's own zone.
+    /// `14:32`, with the date if it is not today's, in the user's time zone.
     static func text(_ instant: Double, now: Double, withSeconds: Bool = false) -> String {
         guard let there = Local(instant), let here = Local(now) else { return "?" }
         return (there.date == here.date ? "" : there.date + " ") + there.time + (withSeconds ? ":" + there.second : "")

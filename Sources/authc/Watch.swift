@@ -2,16 +2,16 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `authc watch`: events as they come, connecting again when the agent was away; on a terminal a live view.
+/// `authc watch`: shows events, and reconnects if the agent was restarted. A terminal shows a live view.
 struct Watch {
-    /// As the asynchronous client's feed.
+    /// As in the asynchronous client's feed.
     private static let firstPause = Duration.milliseconds(100)
     private static let longestPause = Duration.seconds(10)
     private static let subscribeTimeout = Duration.seconds(10)
 
     private let options: Options
     private let session: SessionName?
-    /// `nil` for all of them.
+    /// `nil` for all topics.
     private let topic: Topic?
     private let signals: Signals
     private var view: any WatchView
@@ -26,8 +26,8 @@ struct Watch {
         return try run(options, topic: nil, signals, view)
     }
 
-    /// One topic only.
-    /// - Parameter view: `nil` for programs.
+    /// Watches one topic.
+    /// - Parameter view: `nil` prints JSON.
     static func run(_ options: Options, topic: Topic, view: (any WatchView)?) throws(Failure) -> ExitStatus {
         try run(options, topic: topic, try Signals([]), view ?? EventLines())
     }
@@ -43,7 +43,7 @@ struct Watch {
         } catch {
             watch.view.leave()
             if let number = signals.consume(), number != SIGINT { signals.performDefault(number) }
-            // ^C is how a person ends a view.
+            // ^C is the normal end of a view.
             guard error.isSilent else { throw error }
         }
         watch.view.leave()
@@ -137,13 +137,13 @@ struct Watch {
     }
 }
 
-/// How events are shown.
+/// Shows events.
 protocol WatchView {
-    /// - Parameter event: `nil` when time has passed or the screen has changed.
+    /// - Parameter event: `nil` after a second or a change of the screen.
     mutating func show(_ event: AgentEvent?) throws(Failure)
-    /// Whether what is shown changes with each second.
+    /// Whether the view changes every second.
     var isCountingDown: Bool { get }
-    /// Puts the terminal back; `show` may follow.
+    /// Restores the terminal. `show` may follow.
     mutating func leave()
 }
 
@@ -152,7 +152,7 @@ extension WatchView {
     mutating func leave() {}
 }
 
-/// For programs: each event as it came.
+/// Prints each event as JSON.
 struct EventLines: WatchView {
     mutating func show(_ event: AgentEvent?) throws(Failure) {
         if let event { try Output.json(event.json) }

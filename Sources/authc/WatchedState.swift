@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What is known from the events so far.
+/// The state after the events so far.
 struct WatchedState {
     private(set) var sessions: [SessionName: SessionStatus] = [:]
     private(set) var network: NetworkStatus?
@@ -15,7 +15,7 @@ struct WatchedState {
     mutating func apply(_ event: AgentEvent) {
         isDisconnected = event.topic == .agent && event.name == "disconnected"
         if let snapshot = event.snapshot {
-            // A part that cannot be read leaves what was known.
+            // If a part cannot be read, the former state stays.
             if let list = try? SessionList(snapshot) {
                 sessions = [:]
                 for status in list.sessions { sessions[status.session] = status }

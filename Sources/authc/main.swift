@@ -1,5 +1,5 @@
 import Glibc
 
 StandardDescriptors.keep()
-// The plain forms first: they must not pay for the parser of the others.
+// The common commands first: they must not pay for the parser.
 exit(HotPath.run() ?? CommandLineParser.run())

@@ -173,7 +173,7 @@ struct AuthcExitTests {
         let agent = try TestAgent(replies: ["session.logout": .success(Samples.status([:]))])
         defer { agent.stop() }
         let refused = try await Program.run(["logout", "-s", ""], folder: agent.folder)
-        #expect(refused.status == 64 && refused.errors.contains("no session name"), "\(refused.errors)")
+        #expect(refused.status == 64 && refused.errors.contains("not a session name"), "\(refused.errors)")
         #expect(agent.requests.isEmpty)
         let done = try await Program.run(
             ["-c", "AUTHD_SESSION= \"\(Program.authc)\" logout"], folder: agent.folder, program: "/bin/bash")

@@ -50,7 +50,7 @@ struct AuthcTerminalTests {
         defer { agent.stop() }
         for (answer, status, requests) in [("n", 77, 1), ("y", 0, 3)] {
             let terminal = try await Terminal("authc trust; echo \"exit $?\"", folder: agent.folder)
-            await terminal.waits(for: "Send them there? [y/N] ")
+            await terminal.waits(for: "Send the tokens to the new origins? [y/N] ")
             #expect(terminal.text.contains("before: https://api.example"))
             #expect(terminal.text.contains("now:    https://elsewhere.example"))
             terminal.type(answer + "\n")
@@ -69,7 +69,7 @@ struct AuthcTerminalTests {
         let terminal = try await Terminal(
             "authc login app-template 2>$XDG_RUNTIME_DIR/log; echo \"exit $?\"; cat $XDG_RUNTIME_DIR/log",
             folder: agent.folder)
-        await terminal.waits(for: "nobody to ask")
+        await terminal.waits(for: "there is no terminal")
         #expect(terminal.text.contains("exit 64"))
         await terminal.ends()
     }
@@ -154,7 +154,9 @@ struct AuthcTerminalTests {
         let lines = terminal.text.split(whereSeparator: \.isNewline)
         #expect(lines.allSatisfy { $0.count <= 40 })
         let words = lines.flatMap { $0.split(separator: " ") }.joined(separator: " ")
-        #expect(words.contains("not saved: the store cannot be written now; kept in memory until it can"))
+        #expect(
+            words.contains("not saved: the store cannot be written now; authd keeps the session in memory until it can")
+        )
         #expect(words.contains("█") && words.contains("░"))
         await terminal.ends()
     }

@@ -107,7 +107,7 @@ struct AgeTests {
 
             let garbage = try scene.desktop.folder.write("age-encryption.org/v1\nno stanza\n", to: "garbage")
             let damaged = try await scene.agent.authc("import", garbage, "--identity", mine.file)
-            #expect(damaged.status == 65 && damaged.err.contains("age cannot open it"), "\(damaged.err)")
+            #expect(damaged.status == 65 && damaged.err.contains("age could not open the file"), "\(damaged.err)")
             #expect(try await SessionList(scene.agent.json("list")).sessions.count == 1)
         }
     }

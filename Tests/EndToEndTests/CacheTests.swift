@@ -34,7 +34,8 @@ struct CacheTests {
             _ = try await scene.login(.forkInTheRoad)
             let first = try await scene.agent.authc("request", "GET", "/api/restaurants")
             let second = try await scene.agent.authc("request", "GET", "/api/restaurants")
-            #expect(first.status == 0 && first.out == second.out && second.err.contains("from memory"), "\(first.err)")
+            #expect(
+                first.status == 0 && first.out == second.out && second.err.contains("from the cache"), "\(first.err)")
             #expect(scene.backends.counts[.forkInTheRoad, "GET /api/restaurants"] == 1)
             try await scene.backends.setListening(false, .forkInTheRoad)
             let away = try await scene.agent.authc("call", "restaurants")

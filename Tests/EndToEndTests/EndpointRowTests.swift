@@ -174,7 +174,9 @@ struct EndpointRowTests {
                     "\(authc) call create-user email=eve@example.org name=Eve --secret-fd password=3 3<\(file)"
                 )
             let refused = try await scene.agent.authc(["call"] + shown)
-            #expect(refused.status == 64 && refused.err.contains("can be read by every program"), "\(refused.err)")
+            #expect(
+                refused.status == 64 && refused.err.contains("every program on this machine can read"), "\(refused.err)"
+            )
             #expect(!refused.err.contains("Correct-horse1") && !refused.err.contains("New-password2"))
             _ = try scene.desktop.folder.write("Correct-horse1", to: "old")
             let done = try await scene.desktop.run(["bash", "-c", "cd \(scene.desktop.folder.path); \(typed)"])

@@ -40,7 +40,7 @@ struct OutboxTests {
                 "call", "vote", "--queue", "id=\(decision)", "restaurant_id=restaurant-1",
             ])
             #expect(vote.status == 0 && vote.out.isEmpty, "\(vote.out)")
-            #expect(vote.err.contains("to be sent when it can be"), "\(vote.err)")
+            #expect(vote.err.contains("queued as"), "\(vote.err)")
             let later = try await Self.queue("Later", scene)
             #expect(later.status == 0, "\(later.err)")
             let waiting = try await Self.outbox(scene)
@@ -57,7 +57,7 @@ struct OutboxTests {
             #expect(failed.status == 75, "\(failed.status) \(failed.out)")
             try await scene.backends.setListening(true, .forkInTheRoad)
             let sent = try await scene.authc(["outbox", "flush"])
-            #expect(sent.status == 0 && sent.err.contains("All of it was sent"), "\(sent.out)\(sent.err)")
+            #expect(sent.status == 0 && sent.err.contains("All entries were sent"), "\(sent.out)\(sent.err)")
             let keys = scene.backends.idempotencyKeys(.forkInTheRoad)
             #expect(Array(keys.suffix(2)) == waiting.map(\.idempotencyKey) && keys.count == 3)
             let seen = try await scene.authc(["call", "decision", "id=\(decision)"])

@@ -63,14 +63,14 @@ struct ProviderNewTests {
             for (question, answer) in [
                 ("Base URL of its API: ", "https://api.shop.example/v1"),
                 ("Short name [shop]: ", ""),
-                ("Name for people [shop]: ", "The \"Shop\""),
+                ("Name that users see [shop]: ", "The \"Shop\""),
                 ("[/auth/login]: ", "/sessions"),
                 ("[email password]: ", "card pin"),
                 ("[/token]: ", "/data/access"),
-                ("refresh token, if it has one: ", "/data/refresh"),
+                ("refresh token, if there is one: ", "/data/refresh"),
                 ("(JWT): ", "/data/seconds"),
                 ("[/user]: ", ""),
-                ("if there is one: ", "/sessions/renew"),
+                ("(POST), if there is one: ", "/sessions/renew"),
             ] {
                 await terminal.waits(for: question)
                 terminal.type(answer + "\n")
@@ -167,7 +167,7 @@ struct ProviderNewTests {
                 "about = \"Change \\\"one\\\".\"",
             ] { #expect(made.out.contains(line), "\(line)\n\(made.out)") }
             let yaml = try await scene.agent.authc(["provider", "new", "--openapi", "-"], input: "openapi: 3.0.0\n")
-            #expect(yaml.status == 64 && yaml.err.contains("no JSON"), "\(yaml.err)")
+            #expect(yaml.status == 64 && yaml.err.contains("not JSON"), "\(yaml.err)")
             let nobody = try await scene.authc(["provider", "new", "--no-input"])
             #expect(nobody.status == 64 && nobody.err.contains("--url"), "\(nobody.err)")
         }

@@ -11,7 +11,7 @@ struct ReloadTests {
         try await Scene.play { scene in
             let file = "config/authd/authd.toml"
             let settings = try String(contentsOfFile: scene.desktop.folder.path + "/" + file, encoding: .utf8)
-            #expect(try await scene.doctor().contains("settings and profiles are as authd has them"))
+            #expect(try await scene.doctor().contains("authd uses the current settings and profiles"))
 
             _ = try scene.desktop.folder.write("notifications = false\n" + settings, to: file)
             // Twice: looking changes nothing.
@@ -19,7 +19,7 @@ struct ReloadTests {
             #expect(try await scene.doctor().contains("notifications are no longer shown"))
             let reloaded = try await scene.agent.authc("reload")
             #expect(reloaded.status == 0 && reloaded.err.contains("notifications are no longer shown"))
-            #expect(try await scene.doctor().contains("settings and profiles are as authd has them"))
+            #expect(try await scene.doctor().contains("authd uses the current settings and profiles"))
 
             _ = try scene.desktop.folder.write("notifications = 7\n" + settings, to: file)
             let broken = try await scene.agent.authc("doctor")

@@ -119,7 +119,7 @@ struct SignInTests {
             #expect(refused.err.contains("is in progress"), "\(refused.err)")
             let terminal = try await scene.terminal(
                 "authc login app-template --environment local --field email=ada@example.org")
-            await terminal.waits(for: "End it and go on? [y/N] ")
+            await terminal.waits(for: "End it and continue? [y/N] ")
             terminal.type("y\n")
             await terminal.waits(for: "Password: ")
             terminal.type("Correct-horse1\n")

@@ -123,7 +123,7 @@ struct StreamTests {
             #expect(missing.status == 65 && missing.err.contains("Picture not found"), "\(missing.err)")
             // A limit of the file's size stands in for a disk that fills up in the middle.
             let limited = try await scene.shell("ulimit -f 4096; \"$0\" request GET \(picture) -o \(answer)")
-            #expect(limited.status == 70 && limited.err.contains("longer than a file may be"), "\(limited.err)")
+            #expect(limited.status == 70 && limited.err.contains("the file would be too large"), "\(limited.err)")
             let full = try await scene.authc(["request", "GET", picture, "-o", "/dev/full"])
             #expect(full.status == 70 && full.err.contains("the disk is full"), "\(full.status) \(full.err)")
             let closed = try await scene.shell(

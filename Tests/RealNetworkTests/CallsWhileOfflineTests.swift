@@ -15,7 +15,7 @@ struct CallsWhileOfflineTests {
             let failed = try await lab.authc("request", "GET", "/me", "--no-wait-for-network")
             #expect(failed.status == 75 && failed.err.contains("no network"), "\(failed.err)")
             let kept = try await lab.authc("request", "POST", "/notes", "--queue", "-d", #"{"text":"later"}"#)
-            #expect(kept.status == 0 && kept.err.contains("to be sent when it can be"), "\(kept.err)")
+            #expect(kept.status == 0 && kept.err.contains("queued as"), "\(kept.err)")
             let late = try await lab.authc("request", "GET", "/me", "--timeout", "300ms")
             #expect(late.status == 75, "\(late.err)")
             // The profile has it so.
@@ -28,7 +28,7 @@ struct CallsWhileOfflineTests {
             #expect(answered.status == 0 && answered.out.contains("\"7\""), "\(answered.err)")
             #expect(await watch.out.wait(for: #""event":"sent""#))
             #expect(lab.provider.out.text.contains("POST /notes 200 full"), "\(lab.provider.out.text)")
-            #expect(try await lab.authc("outbox").err.contains("Nothing waits"))
+            #expect(try await lab.authc("outbox").err.contains("The queue is empty"))
             await watch.end()
         }
     }

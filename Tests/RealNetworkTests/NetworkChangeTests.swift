@@ -55,7 +55,7 @@ struct NetworkChangeTests {
                 input: "Correct-horse1")
             #expect(login.status == 75, "\(login.err)")
             let doctor = try await lab.authc("doctor")
-            #expect(doctor.status == 75 && doctor.out.contains("offline: no link"), "\(doctor.out)")
+            #expect(doctor.status == 75 && doctor.out.contains("offline: this machine has no network"), "\(doctor.out)")
             #expect(try await lab.network().state == .offline)
             #expect(try await lab.onLaptop("nft list ruleset").contains("counter packets 0 bytes 0"))
             await watch.end()

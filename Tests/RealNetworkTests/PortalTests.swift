@@ -24,7 +24,7 @@ struct PortalTests {
                 #expect(output.status == 75 && output.err.contains("wants a sign-in of its own"), "\(output.err)")
             }
             let doctor = try await lab.authc("doctor")
-            #expect(doctor.status == 75 && doctor.out.contains("a sign-in page of the network"), "\(doctor.out)")
+            #expect(doctor.status == 75 && doctor.out.contains("the network shows its sign-in page"), "\(doctor.out)")
             await met.end()
             try lab.setLife(seconds: 3600)
             let passed = try await lab.watch()

@@ -1,7 +1,7 @@
 import AuthWire
 
-/// What was typed behind an endpoint's name: `NAME=TEXT`, `NAME:=JSON`, `NAME=@FILE` for a file; secrets by descriptor or
-/// prompt, never by argv.
+/// The arguments of an endpoint: `NAME=TEXT`, `NAME:=JSON`, or `NAME=@FILE` for a file. Secrets come from a descriptor or a
+/// prompt, never from argv.
 struct CallArguments {
     private let typed: [(name: String, value: String, isJSON: Bool)]
     private let secrets: [String: String]
@@ -23,8 +23,8 @@ struct CallArguments {
         secrets = try FieldArguments(fields: [], descriptors: secretDescriptors, passwordFromInput: false).unchecked
     }
 
-    /// - Parameter info: `nil` for an endpoint that is not known here.
-    /// - Returns: them, and the one file that is too long for a line.
+    /// - Parameter info: `nil` if the endpoint is unknown.
+    /// - Returns: the arguments, and the one file that is too long for a line.
     func values(for info: EndpointInfo?, _ options: Options) throws(Failure) -> (JSONObject, BodyFile?) {
         var values = JSONObject()
         var long: BodyFile?
@@ -32,8 +32,8 @@ struct CallArguments {
             let argument = info?.args.first { $0.name == name }
             guard argument?.secret != true else {
                 throw .usage(
-                    "\(name)=…: a secret given as an argument can be read by every program of this machine",
-                    hint: "use --secret-fd \(name)=3 3<FILE, or let authc ask; and change that secret")
+                    "\(name)=…: every program on this machine can read a secret in an argument",
+                    hint: "change that secret; then use --secret-fd \(name)=3 3<FILE, or let authc ask for it")
             }
             if isJSON {
                 guard let json = try? JSON(parsing: text) else { throw .usage("\(name):=… is no JSON") }
@@ -51,7 +51,7 @@ struct CallArguments {
             }
         }
         for (name, value) in secrets { values[name] = .string(value) }
-        // What else is wrong is reported by the agent, before a secret is asked for in vain.
+        // The agent reports other mistakes, so do not ask for a secret first.
         guard let info, isComplete(values, for: info) else { return (values, long) }
         for argument in info.args where argument.secret && !argument.optional && values[argument.name] == nil {
             values[argument.name] = try ask(argument, options).map(JSON.string)
@@ -59,13 +59,13 @@ struct CallArguments {
         return (values, long)
     }
 
-    /// Whether nothing but secrets is missing, and nothing is unknown.
+    /// Whether only secrets are missing, and no argument is unknown.
     private func isComplete(_ values: JSONObject, for info: EndpointInfo) -> Bool {
         info.args.allSatisfy { $0.secret || $0.optional || values[$0.name] != nil }
             && values.allSatisfy { member in info.args.contains { $0.name == member.key } }
     }
 
-    /// For what is changed at the provider: `NAME=TEXT`, `NAME=@FILE` for the text of a file, and the same of JSON.
+    /// The fields of a change at the provider: `NAME=TEXT`, `NAME=@FILE` for the text of a file, or `NAME:=JSON`.
     func fields() throws(Failure) -> JSONObject {
         var values = JSONObject()
         for (name, typed, isJSON) in typed {
@@ -80,14 +80,14 @@ struct CallArguments {
         return values
     }
 
-    /// Without the line feed that `echo` and editors add.
+    /// Reads a file without the line feed that `echo` and editors add.
     private func fileText(_ name: String, _ typed: String) throws(Failure) -> String {
         do throws(Failure) {
             var text = try FileText.read(String(typed.dropFirst()), atMost: RequestBody.longest)
             if text.utf8.last == UInt8(ascii: "\n") { text.removeLast() }
             return text
         } catch {
-            throw .usage(error.message, hint: "a text that begins with @ is given as JSON: \(name):='\"@…\"'")
+            throw .usage(error.message, hint: "to send a text that begins with @, write it as JSON: \(name):='\"@…\"'")
         }
     }
 
@@ -96,7 +96,7 @@ struct CallArguments {
         return try BodyFile.open(String(text.dropFirst()), wholeUpTo: RequestBody.longest)
     }
 
-    /// `nil` where nobody can be asked: the agent tells what is missing.
+    /// `nil` without a terminal: the agent reports what is missing.
     private func ask(_ argument: ArgumentInfo, _ options: Options) throws(Failure) -> String? {
         guard options.canPrompt else { return nil }
         let question = Visible.line(argument.about ?? argument.name) + ": "

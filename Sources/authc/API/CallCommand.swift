@@ -1,9 +1,9 @@
 import AuthClient
 import AuthWire
 
-/// `authc call`: an endpoint of the session's provider, by the name its profile gives it.
+/// `authc call`: calls an endpoint by its name in the profile.
 struct CallCommand {
-    /// Of `--all`: a provider whose pages never end.
+    /// For `--all`, because a provider's pages may never end.
     private static let maxPages = 100_000
 
     var endpoint: String
@@ -24,7 +24,7 @@ struct CallCommand {
             waitsForConnectivity: calls.waitsForConnectivity, queue: calls.queue)
         if file != nil || calls.output != nil {
             try calls.refuseQueue()
-            guard !all else { throw .usage("--all shows items as they come, and has no --output") }
+            guard !all else { throw .usage("--all prints to stdout; remove --output") }
             (params.stream, params.answer) = (Transfer.stream, calls.output == nil ? .whole : .stream)
             return try calls.transfer(params, file, options, include: include)
         }
@@ -40,10 +40,10 @@ struct CallCommand {
         }
         throw Failure(
             status: .badReply, kind: ErrorKind.badReply.rawValue,
-            message: "\(endpoint) has more than \(Self.maxPages) pages; it seems never to end")
+            message: "\(endpoint) has more than \(Self.maxPages) pages and may never end")
     }
 
-    /// `nil` where there is no such endpoint: the agent's own words for that are better.
+    /// `nil` if there is no such endpoint; the agent's error explains that better.
     private func endpointInfo(_ agent: Agent, _ session: SessionName?) throws(Failure) -> EndpointInfo? {
         let status = try agent.call(SessionStatusGet(SessionParams(session: session))).value
         let provider = ProviderParams(provider: status.provider)
@@ -51,18 +51,18 @@ struct CallCommand {
         return detail.endpoints.first { $0.name == endpoint }
     }
 
-    /// One line of JSON an item.
-    /// - Returns: the arguments of the next page; `nil` after the last.
+    /// Prints one line of JSON for each item.
+    /// - Returns: the arguments of the next page; `nil` after the last one.
     private func show(itemsOf response: APIResponse) throws(Failure) -> JSONObject? {
         guard let page = response.page else {
-            throw .usage("\(endpoint) does not answer page by page", hint: "leave --all out")
+            throw .usage("\(endpoint) has no pages", hint: "remove --all")
         }
         guard let pointer = try? JSONPointer(page.items), let body = response.body,
             let items = pointer.find(in: body)?.arrayValue
         else {
             throw Failure(
                 status: .badReply, kind: ErrorKind.badReply.rawValue,
-                message: "the answer of \(endpoint) has no list at '\(page.items)'")
+                message: "the response of \(endpoint) has no list at '\(page.items)'")
         }
         for item in items { try Output.json(item) }
         return page.next

@@ -24,7 +24,8 @@ enum EndpointList {
         }
         if lines.isEmpty {
             Output.note(
-                Visible.line("\(provider) names no endpoints; `authc request METHOD PATH` reaches all of its API."))
+                Visible.line(
+                    "The profile of \(provider) has no endpoints. `authc request METHOD PATH` sends any request."))
         } else {
             try Output.result(lines.joined(separator: "\n"))
         }

@@ -1,22 +1,22 @@
 import AuthWire
 
-/// The body of `authc request`, as `-d` or `-F` gives it.
+/// The body of `authc request`, from `-d` or `-F`.
 struct RequestBody {
-    /// What fits into a line of the protocol as base64, beside the rest of the request.
+    /// Fits in a line of the protocol as base64, with the rest of the request.
     static let longest = Limits.lineBytes / 4 * 3 - (16 << 10)
 
     var bytes: [UInt8]?
-    /// What the bytes are, where the person does not say.
+    /// The media type, unless the user gives one.
     var type: String?
     var parts: [MultipartPart]?
-    /// What of it is too long for a line.
+    /// A file that is too long for a line.
     var file: BodyFile?
 
     /// - Parameters:
-    ///   - data: a text, or `@FILE`, or `@-` for stdin.
-    ///   - forms: `NAME=TEXT` or `NAME=@FILE`, with `;type=…` and `;filename=…` behind.
+    ///   - data: text, `@FILE`, or `@-` for stdin.
+    ///   - forms: `NAME=TEXT` or `NAME=@FILE`, which may end with `;type=…` and `;filename=…`.
     init(data: String?, forms: [String]) throws(Failure) {
-        guard data == nil || forms.isEmpty else { throw .usage("-d and -F are two bodies, and a request has one") }
+        guard data == nil || forms.isEmpty else { throw .usage("a request has one body: give -d or -F, not both") }
         if let data {
             switch try Self.content(data) {
             case .bytes(let bytes):
@@ -46,7 +46,7 @@ struct RequestBody {
 
     private static func part(_ form: String) throws(Failure) -> (MultipartPart, BodyFile?) {
         guard let equals = form.firstIndex(of: "="), equals != form.startIndex else {
-            throw .usage("-F NAME=TEXT or NAME=@FILE: there is no name before a '='")
+            throw .usage("-F has the form NAME=TEXT or NAME=@FILE")
         }
         let name = String(form[..<equals])
         let value = form[form.index(after: equals)...]
@@ -65,7 +65,7 @@ struct RequestBody {
             } else if word.hasPrefix("filename=") {
                 part.fileName = String(word.dropFirst(9))
             } else {
-                throw .usage("-F \(name)=@…: after the file come ;type=… and ;filename=… only")
+                throw .usage("-F \(name)=@…: only ;type=… and ;filename=… may follow the file")
             }
         }
         return (part, file)
@@ -77,5 +77,5 @@ struct RequestBody {
 }
 
 extension Failure {
-    static let secondLongFile = Failure.usage("two long files in one request", hint: "one of them may be long")
+    static let secondLongFile = Failure.usage("only one file of a request may be longer than a line of the protocol")
 }

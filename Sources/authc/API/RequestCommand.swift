@@ -1,6 +1,6 @@
 import AuthWire
 
-/// `authc request`: a call of the provider's API in the session's name.
+/// `authc request`: sends a request to the provider's API with the session's token.
 struct RequestCommand {
     var method: String
     var path: String
@@ -36,7 +36,7 @@ struct RequestCommand {
         var fields: [String: String] = [:]
         for header in headers {
             guard let colon = header.firstIndex(of: ":"), colon != header.startIndex else {
-                throw .usage("-H 'NAME: VALUE': there is no name before a ':'")
+                throw .usage("-H has the form 'NAME: VALUE'")
             }
             let value = header[header.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
             fields[String(header[..<colon])] = String(value)
@@ -45,21 +45,21 @@ struct RequestCommand {
     }
 }
 
-/// What `request` and `call` both take.
+/// Options of `request` and `call`.
 struct CallOptions {
     var cache = CacheMode.standard
     var retry = true
     var waitsForConnectivity: Bool?
     var queue = false
-    /// Where the answer goes, instead of stdout in one piece.
+    /// The file for the response; `nil` prints it to stdout as one piece.
     var output: String?
 
     func refuseQueue() throws(Failure) {
         guard queue else { return }
-        throw .usage("--queue keeps a call whole: its body has less than 1 MiB, and its answer goes to no file")
+        throw .usage("--queue needs a body of less than 1 MiB and no --output")
     }
 
-    /// A call with a long body or an answer of any length.
+    /// Performs a call with a long body or a response of any length.
     func transfer(
         _ request: some AgentMethod<APIResponse>, _ file: BodyFile?, _ options: Options, include: Bool
     ) throws(Failure) -> ExitStatus {
@@ -71,6 +71,6 @@ struct CallOptions {
 }
 
 extension Options {
-    /// Where the agent keeps the time itself, its own words about it come first.
+    /// Longer than the agent's own limit, so that its error arrives first.
     var responseTimeout: Duration { timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout }
 }

@@ -1,20 +1,20 @@
 import AuthWire
 import Glibc
 
-/// Shows a provider's answer: its body on stdout, and where it came from on stderr.
+/// Prints a provider's response: the body to stdout, notes to stderr.
 struct ResponseOutput {
     let options: Options
-    /// Status and headers before the body, as curl's `-i`.
+    /// Prints status and headers before the body, as curl's `-i`.
     var include = false
 
     func show(_ response: APIResponse, _ json: JSON) throws(Failure) {
         if options.json { return try Output.json(json) }
         if let id = response.queued {
             return Output.note(
-                "authc: kept as \(Visible.line(id)), to be sent when it can be; `authc outbox list` shows what waits")
+                "authc: queued as \(Visible.line(id)); `authc outbox list` shows the queue")
         }
         if response.fromCache {
-            Output.note("authc: from memory, \(Span.text(.milliseconds(response.ageMs ?? 0))) old")
+            Output.note("authc: from the cache, \(Span.text(.milliseconds(response.ageMs ?? 0))) old")
         }
         if include {
             let lines = ["HTTP \(response.status)"] + response.headers.sorted { $0.key < $1.key }.map { "\($0): \($1)" }
@@ -28,10 +28,11 @@ struct ResponseOutput {
         if let text = response.bodyBase64 {
             guard let bytes = Base64.decode(text) else {
                 throw Failure(
-                    status: .internalError, kind: "bad_answer", message: "the agent's body_base64 is no base64")
+                    status: .internalError, kind: "bad_answer", message: "the agent's body_base64 is not base64")
             }
             guard !isTerminal else {
-                throw .usage("the answer is \(bytes.count) bytes that are no text", hint: "send it to a file: > FILE")
+                throw .usage(
+                    "the response is \(bytes.count) bytes that are not text", hint: "write it to a file: > FILE")
             }
             return try Output.bytes(bytes)
         }

@@ -2,20 +2,20 @@ import ArgumentParser
 import AuthClient
 import AuthWire
 
-/// What `request` and `call` both take.
+/// Options of `request` and `call`.
 struct CallFlags: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Whether memory may answer a read: default, reload, only.", valueName: "mode"),
+        help: ArgumentHelp("How to use the cache: default, reload or only.", valueName: "mode"),
         transform: cacheMode)
     var cache: CacheMode = .standard
 
-    @Flag(inversion: .prefixedNo, help: "Try again after a failure that may pass, where nothing is done twice by it.")
+    @Flag(inversion: .prefixedNo, help: "Retry after a temporary failure, if the request may be repeated.")
     var retry = true
 
-    @Flag(inversion: .prefixedNo, help: "Wait for a network instead of failing; else as the profile says.")
+    @Flag(inversion: .prefixedNo, help: "Wait for a network instead of failing. Default: as the profile says.")
     var waitForNetwork: Bool?
 
-    @Flag(help: "Keep what cannot be sent now, and send it when it can be: `authc outbox`.")
+    @Flag(help: "If the request cannot be sent now, queue it and send it later: see `authc outbox`.")
     var queue = false
 
     @Flag(name: [.short, .long], help: "Print status and headers before the body.")
@@ -23,7 +23,7 @@ struct CallFlags: ParsableArguments {
 
     @Option(
         name: [.short, .long],
-        help: ArgumentHelp("Write the answer's bytes to a file, whatever their number; - is stdout.", valueName: "file")
+        help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file")
     )
     var output: String?
 
@@ -38,8 +38,8 @@ struct Request: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a request to the provider's API with the session's token.",
         discussion: """
-            The token goes to the provider's own origin only. A 401 is answered by renewing the session once and \
-            sending once more. The body of the answer goes to stdout.
+            The token is sent to the provider's own origin only. After a 401 the token is renewed and the request is \
+            sent again, once. The body of the response goes to stdout.
             """)
 
     @OptionGroup var common: CommonOptions
@@ -48,10 +48,10 @@ struct Request: ParsableCommand {
     @Argument(help: "GET, POST, PUT, PATCH, DELETE…")
     var method: String
 
-    @Argument(help: "Below the environment's base URL, as in /users?page=2; '' is that URL itself.")
+    @Argument(help: "The path after the environment's base URL, such as /users?page=2; '' is the base URL itself.")
     var path: String
 
-    @Option(name: [.customShort("d"), .long], help: "The body; @FILE and @- are read.")
+    @Option(name: [.customShort("d"), .long], help: "The body: a text, @FILE, or @- for stdin.")
     var data: String?
 
     @Option(
@@ -89,7 +89,7 @@ struct Call: ParsableCommand {
     @Option(help: ArgumentHelp("Read a secret argument from an open descriptor.", valueName: "name=fd"))
     var secretFd: [String] = []
 
-    @Flag(help: "Follow the pages; print one line of JSON an item.")
+    @Flag(help: "Get all pages, and print one line of JSON for each item.")
     var all = false
 
     func run() throws {
@@ -107,7 +107,7 @@ struct Call: ParsableCommand {
 @Sendable private func cacheMode(_ text: String) throws -> CacheMode {
     guard let mode = CacheMode(rawValue: text) else {
         let words = CacheMode.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(Visible.line(text))' is none of \(words).")
+        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
     }
     return mode
 }

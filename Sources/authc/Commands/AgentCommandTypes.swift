@@ -24,7 +24,7 @@ struct Provider: ParsableCommand {
         @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
         var name: String
 
-        @Flag(help: "List the calls of its API, with their arguments.")
+        @Flag(help: "List the endpoints of its API with their arguments.")
         var endpoints = false
 
         func run() throws {
@@ -36,7 +36,7 @@ struct Provider: ParsableCommand {
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Check a profile; exit status 78 when something is wrong.")
+            abstract: "Check a profile. The exit status is 78 if it has an error.")
 
         @OptionGroup var common: GeneralOptions
 
@@ -50,7 +50,7 @@ struct Provider: ParsableCommand {
 
     struct Forget: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Drop what a provider has registered authd as; the next sign-in registers again.",
+            abstract: "Delete authd's registration as a client; the next sign-in registers again.",
             discussion: """
                 For a profile with `registration = true`. The provider is requested to delete the client too (RFC 7592), \
                 unless a session still uses it.
@@ -68,9 +68,9 @@ struct Provider: ParsableCommand {
 
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write a profile for a backend that has none, to go on with by hand.",
+            abstract: "Write a first profile for a backend, to edit by hand.",
             discussion: """
-                What is not given is asked on a terminal, and is the usual without one. The file belongs into \
+                On a terminal, authc asks for what is missing. Otherwise it uses defaults. Put the file in \
                 ~/.config/authd/providers/.
                 """)
 
@@ -79,39 +79,39 @@ struct Provider: ParsableCommand {
         @Argument(help: "A short name.")
         var name: String?
 
-        @Option(help: "The name for people.")
+        @Option(help: "The name that users see.")
         var title: String?
 
         @Option(help: "The base URL of its API.")
         var url: String?
 
-        @Option(help: ArgumentHelp("The path of the sign-in.", valueName: "path"))
+        @Option(help: ArgumentHelp("The path of the sign-in request.", valueName: "path"))
         var signIn: String?
 
-        @Option(help: ArgumentHelp("What the sign-in sends, as in 'email password'.", valueName: "names"))
+        @Option(help: ArgumentHelp("The fields of the sign-in request, such as 'email password'.", valueName: "names"))
         var fields: String?
 
-        @Option(help: ArgumentHelp("Where the answer has the token.", valueName: "pointer"))
+        @Option(help: ArgumentHelp("The place of the token in the response.", valueName: "pointer"))
         var token: String?
 
-        @Option(help: ArgumentHelp("Where it has a refresh token.", valueName: "pointer"))
+        @Option(help: ArgumentHelp("The place of the refresh token.", valueName: "pointer"))
         var refreshToken: String?
 
-        @Option(help: ArgumentHelp("Where it has the token's lifetime in seconds.", valueName: "pointer"))
+        @Option(help: ArgumentHelp("The place of the token's lifetime in seconds.", valueName: "pointer"))
         var expiresIn: String?
 
-        @Option(help: ArgumentHelp("Where it has the user.", valueName: "pointer"))
+        @Option(help: ArgumentHelp("The place of the user.", valueName: "pointer"))
         var user: String?
 
-        @Option(help: ArgumentHelp("The path of the call that renews the token.", valueName: "path"))
+        @Option(help: ArgumentHelp("The path of the request that renews the token.", valueName: "path"))
         var renew: String?
 
         @Option(
             name: [.customLong("openapi")],
-            help: ArgumentHelp("A description of the API (OpenAPI 3, JSON) for the endpoints.", valueName: "file"))
+            help: ArgumentHelp("An OpenAPI 3 document (JSON) that describes the endpoints.", valueName: "file"))
         var openAPI: String?
 
-        @Option(name: [.short, .long], help: ArgumentHelp("Write a new file; else stdout.", valueName: "file"))
+        @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
         var output: String?
 
         func run() throws {
@@ -127,11 +127,11 @@ struct Provider: ParsableCommand {
 
 struct Network: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show how far the network reaches, and how each provider was reached last.")
+        abstract: "Show the state of the network, and whether each provider was reached last time.")
 
     @OptionGroup var common: GeneralOptions
 
-    @Flag(help: "A line for each change, until it is ended.")
+    @Flag(help: "Print a line for each change until you press ^C.")
     var watch = false
 
     func run() throws {
@@ -144,10 +144,10 @@ struct Network: ParsableCommand {
 
 struct Doctor: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look at everything that sessions lean on: what is wrong, and what to do.",
+        abstract: "Check everything that sessions depend on, and say what to do about each problem.",
         discussion: """
-            The socket, the agent, its store, the network, each provider, the clock, the sessions. The exit status is that \
-            of the first problem, 0 where there are warnings only.
+            Checks the socket, the agent, its store, the network, each provider, the clock and the sessions. The exit \
+            status is that of the first problem, or 0 if there are only warnings.
             """)
 
     @OptionGroup var common: GeneralOptions
@@ -159,8 +159,8 @@ struct Doctor: ParsableCommand {
 
 struct Reload: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Have the agent read its settings and profiles again.",
-        discussion: "Where something is wrong in them, nothing is changed; the exit status is 78 then.")
+        abstract: "Make the agent read its settings and profiles again.",
+        discussion: "If they have an error, nothing changes and the exit status is 78.")
 
     @OptionGroup var common: GeneralOptions
 

@@ -3,12 +3,12 @@ import AuthWire
 
 struct Outbox: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "The calls that were made with --queue and wait to be sent.",
+        abstract: "Requests that were made with --queue and wait to be sent.",
         subcommands: [ListEntries.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
 
     struct ListEntries: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "List them, in the order in which they are sent.")
+            commandName: "list", abstract: "List the queue in the order of sending.")
 
         @OptionGroup var common: CommonOptions
 
@@ -19,11 +19,11 @@ struct Outbox: ParsableCommand {
 
     struct Flush: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Try them now; one that was given up too, where it is named.")
+            abstract: "Send the queue now. To retry an entry that was given up, name it.")
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "One of them.")
+        @Argument(help: "One entry only.")
         var id: String?
 
         func run() throws {
@@ -32,18 +32,18 @@ struct Outbox: ParsableCommand {
     }
 
     struct Drop: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Throw one away, or all of them.")
+        static let configuration = CommandConfiguration(abstract: "Delete one entry, or all of them.")
 
         @OptionGroup var common: CommonOptions
 
-        @Argument(help: "Which one.")
+        @Argument(help: "The entry.")
         var id: String?
 
-        @Flag(help: "All of the chosen session, or of every session where none was named.")
+        @Flag(help: "All entries of the session that is named, otherwise of every session.")
         var all = false
 
         func validate() throws {
-            guard (id == nil) == all else { throw ValidationError("Name an entry, or give --all.") }
+            guard (id == nil) == all else { throw ValidationError("Name an entry, or use --all.") }
         }
 
         func run() throws {

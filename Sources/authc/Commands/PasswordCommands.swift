@@ -34,7 +34,7 @@ struct Password: ParsableCommand {
 
     struct RequestReset: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "request-reset", abstract: "Have a provider send what a reset needs, and leave it at that.")
+            commandName: "request-reset", abstract: "Make a provider send the code for a reset, without resetting.")
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var place: PasswordPlace
@@ -50,13 +50,13 @@ struct Password: ParsableCommand {
     struct Reset: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reset a forgotten password, and sign in.",
-            discussion: "Has the code sent, unless it is given already.")
+            discussion: "Makes the provider send the code, unless you give it.")
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var place: PasswordPlace
         @OptionGroup var fields: FieldOptions
 
-        @Flag(help: "Give the session to another account if it has one; without this you are asked.")
+        @Flag(help: "Replace the account of the session without asking.")
         var replaceAccount = false
 
         func run() throws {
@@ -68,14 +68,14 @@ struct Password: ParsableCommand {
     }
 }
 
-/// Where a password is forgotten.
+/// Where to reset a password.
 struct PasswordPlace: ParsableArguments {
     @Argument(
         help: "The provider; `authc provider list` shows all.",
         completion: .custom { _, _, _ in KnownNames.providers() })
     var provider: String
 
-    @Option(help: "One of the provider's environments.")
+    @Option(help: "An environment of the provider.")
     var environment: String?
 
     func goal(_ verb: SignInRequestOptions.PasswordVerb) -> SignInRequestOptions {

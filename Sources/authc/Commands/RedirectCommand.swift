@@ -2,19 +2,19 @@ import ArgumentParser
 import AuthWire
 import Glibc
 
-/// What the desktop calls at the end of a sign-in whose redirect is a scheme of ours.
+/// The desktop runs this at the end of a sign-in whose redirect has a private scheme.
 struct Redirect: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Hand the address that a sign-in ended at to the agent.",
-        discussion: "The desktop calls it. Nothing comes of an address that no sign-in waits for.",
+        abstract: "Send the redirect address of a sign-in to the agent.",
+        discussion: "The desktop runs this. The agent ignores an address that no sign-in waits for.",
         shouldDisplay: false)
 
     @OptionGroup var common: GeneralOptions
 
-    @Argument(help: "The address; without one it is read from stdin.")
+    @Argument(help: "The address. Default: read from stdin.")
     var address: String?
 
-    /// More is no address; the agent's own limit is lower.
+    /// Longer than any address; the agent's own limit is lower.
     private static let longest = 64 << 10
 
     func run() throws {

@@ -1,12 +1,12 @@
 import ArgumentParser
 
-/// How fields are given without a terminal.
+/// Gives fields without a terminal.
 struct FieldOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("What a field is, where it is no secret.", valueName: "name=value"))
+        help: ArgumentHelp("The value of a field that is not secret.", valueName: "name=value"))
     var field: [String] = []
 
-    @Flag(help: "Read the password from stdin; of two, the new one.")
+    @Flag(help: "Read the password from stdin. If there are two, this is the new one.")
     var passwordStdin = false
 
     @Option(
@@ -20,25 +20,25 @@ struct FieldOptions: ParsableArguments {
     }
 }
 
-/// What `login` and `register` take.
+/// Options of `login` and `register`.
 struct SignInOptions: ParsableArguments {
     @Argument(
         help: "The provider; `authc provider list` shows all.",
         completion: .custom { _, _, _ in KnownNames.providers() })
     var provider: String
 
-    @Option(help: "One of the provider's environments.")
+    @Option(help: "An environment of the provider.")
     var environment: String?
 
     @OptionGroup var fields: FieldOptions
 
-    @Flag(help: "Let the agent keep the answers and sign in again by itself where nothing else renews the session.")
+    @Flag(help: "Store the password, so that the agent can sign in again if nothing else renews the session.")
     var remember = false
 
-    @Flag(help: "End a sign-in to the same session that is under way, as of a program that was killed.")
+    @Flag(help: "End another sign-in to the same session that is in progress, such as one of a killed program.")
     var replace = false
 
-    @Flag(help: "Give the session to another account if it has one; without this you are asked.")
+    @Flag(help: "Replace the account of the session without asking.")
     var replaceAccount = false
 
     func run(method: String?, _ options: Options) throws(Failure) -> ExitStatus {
@@ -51,19 +51,19 @@ struct SignInOptions: ParsableArguments {
 struct Login: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in.",
-        discussion: "Asks on the terminal for what is missing; secrets without echo, never as an argument.")
+        discussion: "Asks on the terminal for what is missing. Secrets are not shown, and are never arguments.")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var signIn: SignInOptions
 
-    @Option(help: "One of the provider's ways to sign in; its first when not given.")
+    @Option(help: "A sign-in method of the provider. Default: its first.")
     var method: String?
 
-    @Flag(help: "At a provider with OAuth: in any browser, whose last address is pasted here.")
+    @Flag(help: "OAuth only: sign in with any browser, and paste its last address here.")
     var paste = false
 
     func validate() throws {
-        guard !paste || method == nil else { throw ValidationError("--paste is a method of its own.") }
+        guard !paste || method == nil else { throw ValidationError("Use --paste or --method, not both.") }
     }
 
     func run() throws {
@@ -72,12 +72,12 @@ struct Login: ParsableCommand {
 }
 
 struct Register: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Make an account at a provider, and sign in to it.")
+    static let configuration = CommandConfiguration(abstract: "Create an account at a provider, and sign in.")
 
     @OptionGroup var common: CommonOptions
     @OptionGroup var signIn: SignInOptions
 
-    @Option(help: "One of the provider's ways to register.")
+    @Option(help: "A registration method of the provider.")
     var method = "register"
 
     func run() throws {
@@ -86,11 +86,11 @@ struct Register: ParsableCommand {
 }
 
 struct Logout: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Sign out: the provider is told and the store cleared.")
+    static let configuration = CommandConfiguration(abstract: "Sign out: revoke the tokens and delete the session.")
 
     @OptionGroup var common: CommonOptions
 
-    @Flag(inversion: .prefixedNo, help: "Tell the provider.")
+    @Flag(inversion: .prefixedNo, help: "Revoke the tokens at the provider.")
     var revoke = true
 
     func run() throws {

@@ -2,7 +2,8 @@ import ArgumentParser
 import AuthWire
 
 struct Status: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Show who is signed in, where, and for how long.")
+    static let configuration = CommandConfiguration(
+        abstract: "Show the account, the provider, the state and the token's lifetime.")
 
     @OptionGroup var common: CommonOptions
 
@@ -50,7 +51,7 @@ struct Refresh: ParsableCommand {
 }
 
 struct Validate: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Ask the provider whether the session is still good.")
+    static let configuration = CommandConfiguration(abstract: "Ask the provider whether the session is still valid.")
 
     @OptionGroup var common: CommonOptions
 
@@ -63,15 +64,15 @@ struct Validate: ParsableCommand {
 
 struct Whoami: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the account's address, name or number; with --set, change the account first.")
+        abstract: "Print the account's e-mail address, name or id. With --set, change the account first.")
 
     @OptionGroup var common: CommonOptions
 
-    @Flag(help: "Ask the provider, whatever is known already.")
+    @Flag(help: "Ask the provider, even if the user is already known.")
     var fresh = false
 
     @Option(
-        help: ArgumentHelp("Change what the provider has: NAME=TEXT, NAME=@FILE or NAME:=JSON.", valueName: "field"))
+        help: ArgumentHelp("Change a field: NAME=TEXT, NAME=@FILE or NAME:=JSON.", valueName: "field"))
     var set: [String] = []
 
     func run() throws {
@@ -83,7 +84,7 @@ struct Whoami: ParsableCommand {
 
 struct Prompt: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the line for a shell's prompt, without asking the agent.")
+        abstract: "Print the line for a shell's prompt without calling the agent.")
 
     @OptionGroup var common: GeneralOptions
 

@@ -3,10 +3,10 @@ import AuthWire
 
 struct Unlock: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Open the store that sessions are kept in.",
+        abstract: "Open the store of the sessions.",
         discussion: """
-            Asks for the passphrase of sealed files; the first time it is yours to choose. A keyring asks by itself, on \
-            the desktop; if there is none, the message bus is asked to start one.
+            For sealed files, asks for the passphrase. The first time, you choose it. A keyring shows its own prompt on \
+            the desktop. If no keyring runs, authd asks the message bus to start one.
             """)
 
     @OptionGroup var common: GeneralOptions
@@ -23,30 +23,30 @@ struct Unlock: ParsableCommand {
 
 struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "What sessions are kept in.", subcommands: [Rekey.self, Migrate.self])
+        abstract: "Manage the store of the sessions.", subcommands: [Rekey.self, Migrate.self])
 
     struct Rekey: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Seal every session with a new key.",
             discussion: """
-                Without an option what opens the store stays as it is. With one, authd.toml's sealed_key is to say the same
-                afterwards.
+                Without an option, the same passphrase or key file opens the store. With one, change sealed_key in \
+                authd.toml afterwards.
                 """)
 
         @OptionGroup var common: GeneralOptions
 
-        @Flag(help: "Open it by a new passphrase from now on; it is asked for.")
+        @Flag(help: "Use a new passphrase from now on. authc asks for it.")
         var passphrase = false
 
-        @Flag(help: "The same, read from standard input.")
+        @Flag(help: "Read the new passphrase from standard input.")
         var passphraseStdin = false
 
-        @Option(help: ArgumentHelp("Open it by this file's key from now on.", valueName: "file"))
+        @Option(help: ArgumentHelp("Use the key in this file from now on.", valueName: "file"))
         var keyFile: String?
 
         func validate() throws {
             guard [passphrase, passphraseStdin, keyFile != nil].count(where: { $0 }) <= 1 else {
-                throw ValidationError("Give one of --passphrase, --passphrase-stdin and --key-file.")
+                throw ValidationError("Use only one of --passphrase, --passphrase-stdin and --key-file.")
             }
         }
 
@@ -62,8 +62,8 @@ struct Store: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move every session to another store.",
             discussion: """
-                All of them are moved, or none. The next start of authd looks there, unless --store or authd.toml say \
-                otherwise; then nothing is moved.
+                Moves all of them, or none. authd uses the new store from its next start on. If --store or authd.toml name a \
+                store, nothing is moved.
                 """)
 
         @OptionGroup var common: GeneralOptions
@@ -72,7 +72,7 @@ struct Store: ParsableCommand {
             help: ArgumentHelp("secret-service or sealed-file.", valueName: "store"),
             transform: { word in
                 guard let kind = StoreKind(rawValue: word) else {
-                    throw ValidationError("Say --to secret-service or --to sealed-file.")
+                    throw ValidationError("Use --to secret-service or --to sealed-file.")
                 }
                 return kind
             })
@@ -93,13 +93,13 @@ struct Export: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write sessions to a sealed file, for another machine.",
         discussion: """
-            All of them, or the one that -s names. A passphrase seals the file, which is asked for; or the program age, to \
-            recipients.
+            Exports all sessions, or the one that -s names. The file is sealed with a passphrase, which authc asks for, \
+            or for recipients of the program age.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "Where to; - is standard output.")
+    @Argument(help: "The file to write; - is standard output.")
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -107,36 +107,37 @@ struct Export: ParsableCommand {
 
     @Option(
         name: [.customShort("r"), .long],
-        help: ArgumentHelp("Seal to this recipient of age, age1… or an SSH public key.", valueName: "recipient"))
+        help: ArgumentHelp("Seal for this recipient: age1… or an SSH public key.", valueName: "recipient"))
     var recipient: [String] = []
 
     @Option(
         name: [.customShort("R"), .long],
-        help: ArgumentHelp("Seal to the recipients in this file, one a line.", valueName: "file"))
+        help: ArgumentHelp("Seal for the recipients in this file, one per line.", valueName: "file"))
     var recipientsFile: [String] = []
 
     func validate() throws {
         guard !passphraseStdin || recipient.isEmpty && recipientsFile.isEmpty else {
-            throw ValidationError("Seal to recipients or by a passphrase, not both.")
+            throw ValidationError("Use recipients or a passphrase, not both.")
         }
         guard !recipientsFile.contains("-") else { throw ValidationError("Name a file: --recipients-file FILE.") }
     }
 
     func run() throws {
-        let isSealedToSomebody = !recipient.isEmpty || !recipientsFile.isEmpty
+        let hasRecipients = !recipient.isEmpty || !recipientsFile.isEmpty
         let seal: BundleCommands.Seal =
-            isSealedToSomebody
+            hasRecipients
             ? .recipients(recipient, files: recipientsFile) : .passphrase(fromInput: passphraseStdin)
         try common.run { options throws(Failure) in try BundleCommands.export(options, to: file, sealedBy: seal) }
     }
 }
 
 struct Import: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Take the sessions of such a file.")
+    static let configuration = CommandConfiguration(
+        abstract: "Import the sessions of a file that `authc export` wrote.")
 
     @OptionGroup var common: GeneralOptions
 
-    @Argument(help: "A file that `authc export FILE` wrote.")
+    @Argument(help: "The file.")
     var file: String
 
     @Flag(help: "Read the passphrase from standard input.")
@@ -144,12 +145,12 @@ struct Import: ParsableCommand {
 
     @Option(
         name: [.customShort("i"), .long],
-        help: ArgumentHelp("Open it with this identity of age, or SSH private key.", valueName: "file"))
+        help: ArgumentHelp("Open the file with this identity of age or SSH private key.", valueName: "file"))
     var identity: [String] = []
 
     func validate() throws {
         guard !passphraseStdin || identity.isEmpty else {
-            throw ValidationError("Open it with an identity or a passphrase, not both.")
+            throw ValidationError("Use an identity or a passphrase, not both.")
         }
         guard !identity.contains("-") else { throw ValidationError("Name a file: --identity FILE.") }
     }

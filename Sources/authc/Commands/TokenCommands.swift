@@ -2,23 +2,23 @@ import ArgumentParser
 import AuthWire
 
 struct Token: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print an access token that is good now.")
+    static let configuration = CommandConfiguration(abstract: "Print an access token that is valid now.")
 
     @OptionGroup var common: CommonOptions
 
-    @Option(help: "Renew it first when it is good for less than this, as in 5m.", transform: length)
+    @Option(help: "Renew the token first if it is valid for less than this, such as 5m.", transform: length)
     var minValid: Duration?
 
-    @Option(help: "A token of its own for this scope alone; may be given more than once. OAuth only.")
+    @Option(help: "Get a separate token with this scope only. May be repeated. OAuth only.")
     var scope: [String] = []
 
-    @Option(help: "A token of its own for this audience: the API's address, or its name. OAuth only.")
+    @Option(help: "Get a separate token for this audience: the API's address or name. OAuth only.")
     var audience: String?
 
     @Option(
         name: .customLong("for"),
         help: ArgumentHelp(
-            "Where the token will be sent, as in https://api.example.org: refuse if the session does not belong there.",
+            "Where you send the token, such as https://api.example.org. Fails if the session does not belong there.",
             valueName: "origin"))
     var origin: String?
 
@@ -32,7 +32,7 @@ struct Token: ParsableCommand {
 
 struct Wait: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Wait until a session is active, the network there, or the session signed out.")
+        abstract: "Wait until a session is active, online or signed out.")
 
     @OptionGroup var common: CommonOptions
 
@@ -46,8 +46,8 @@ struct Wait: ParsableCommand {
 
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "watch", abstract: "Show what happens as it happens.",
-        discussion: "On a terminal a live view; else a line for each change, in JSON with --json.")
+        commandName: "watch", abstract: "Show changes as they happen.",
+        discussion: "A terminal shows a live view. Otherwise, prints a line for each change, as JSON with --json.")
 
     @OptionGroup var common: CommonOptions
 
@@ -59,7 +59,7 @@ struct WatchCommand: ParsableCommand {
 @Sendable private func goal(_ text: String) throws -> WaitGoal {
     guard let goal = WaitGoal(rawValue: text) else {
         let words = WaitGoal.allCases.map(\.rawValue).joined(separator: ", ")
-        throw ValidationError("'\(Visible.line(text))' is none of \(words).")
+        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
     }
     return goal
 }

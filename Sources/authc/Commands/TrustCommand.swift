@@ -3,15 +3,15 @@ import AuthWire
 
 struct Trust: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Let a session's tokens be sent to the new place that its changed profile names.",
+        abstract: "Allow a session's tokens to be sent to the new origins of its changed profile.",
         discussion: """
-            Shows the former and the new origins, and asks. Until you agree, or sign in again, nothing is sent to the new ones \
-            and the session gives out no token.
+            Shows the former and the new origins, and asks. Until you agree or sign in again, nothing is sent to the new \
+            origins, and the session returns no token.
             """)
 
     @OptionGroup var common: CommonOptions
 
-    @Flag(help: "Agree without being asked.")
+    @Flag(help: "Agree without a prompt.")
     var yes = false
 
     func run() throws {

@@ -1,4 +1,4 @@
-/// What a `mimeapps.list` says of who opens what, changed in one line and otherwise left as it is.
+/// Edits one line of a `mimeapps.list`, and leaves the rest unchanged.
 struct DefaultApplications {
     private static let group = "[Default Applications]"
 
@@ -10,7 +10,7 @@ struct DefaultApplications {
 
     var text: String { lines.joined(separator: "\n") }
 
-    /// Others that open the type stay, after this one.
+    /// Other applications for the type stay, after this one.
     mutating func setDefault(_ entry: String, for type: String) {
         remove(entry, from: type)
         if let index = lineIndex(of: type) {
@@ -30,7 +30,7 @@ struct DefaultApplications {
         guard others.count < entries.count else { return }
         if others.allSatisfy(\.isEmpty) {
             lines.remove(at: index)
-            // The group too, where it was made for that line alone.
+            // Remove the group too, if it was added for that line.
             let isLast = lines[index...].allSatisfy(\.isEmpty)
             if isLast, Self.isGroup(lines[index - 1]) { lines.remove(at: index - 1) }
         } else {

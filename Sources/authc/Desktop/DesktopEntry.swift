@@ -1,14 +1,14 @@
-/// What the desktop reads of a program that opens addresses of a scheme (Desktop Entry Specification 1.5).
+/// The desktop entry of a program that opens addresses of a scheme (Desktop Entry Specification 1.5).
 struct DesktopEntry {
     let scheme: String
-    /// The program and its arguments; the address comes after them.
+    /// The program and its arguments. The desktop appends the address.
     let command: [String]
 
-    /// What may stand in a scheme, and so in the name of a file.
+    /// Allowed in a scheme, and so in the file's name.
     private static let letters = Set("abcdefghijklmnopqrstuvwxyz0123456789.-")
     private static let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+,:@=")
 
-    /// `nil` for what cannot be written into one.
+    /// `nil` if the scheme or the command cannot be written in an entry.
     init?(scheme: String, command: [String]) {
         let isPlain = scheme.contains(".") && scheme.allSatisfy(Self.letters.contains)
         guard isPlain, command.allSatisfy({ $0.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F } })
@@ -17,7 +17,7 @@ struct DesktopEntry {
         self.command = command
     }
 
-    /// One for all sign-ins with that scheme: whichever is asked, the agent knows whose an address is.
+    /// All sign-ins with the scheme share the file: the agent knows which one an address belongs to.
     var fileName: String { "authd-\(scheme).desktop" }
 
     var type: String { "x-scheme-handler/" + scheme }
@@ -27,7 +27,7 @@ struct DesktopEntry {
         [Desktop Entry]
         Type=Application
         Name=authd sign-in
-        Comment=Takes you back from the browser; there only while a sign-in is under way
+        Comment=Returns you from the browser; exists only while a sign-in is in progress
         Exec=\(command.map(Self.quoted).joined(separator: " ")) %u
         MimeType=\(type);
         NoDisplay=true
@@ -37,7 +37,7 @@ struct DesktopEntry {
         """
     }
 
-    /// As arguments of `Exec` are written, and then as texts are: a backslash is two, in quotes it is four.
+    /// Quotes as `Exec` requires, and then as strings require: a backslash is two, in quotes four.
     private static func quoted(_ argument: String) -> String {
         guard !argument.allSatisfy(plain.contains) else { return argument }
         var quoted = "\""

@@ -2,28 +2,30 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Has the desktop hand addresses of a scheme to `authc redirect` while a sign-in is under way.
+/// Registers `authc redirect` with the desktop for addresses of a scheme while a sign-in is in progress.
 ///
-/// Invariant: what was written for it is taken away by the last sign-in that uses it. Each holds a lock on the entry; one
-/// that was killed leaves the entry behind, and the next one with that scheme takes it away.
+/// Invariant: the last sign-in that uses the entry removes it. Each sign-in holds a lock on the entry. If one is killed, its
+/// entry stays, and the next sign-in with that scheme removes it.
 final class SchemeHandler {
     private let entry: DesktopEntry
-    /// Of the person's own programs, and who opens what (Association between MIME types and applications 1.0.1).
+    /// The user's applications, and their associations (Association between MIME types and applications 1.0.1).
     private let folder: String
     private let list: String
     private let entryFile: Descriptor
 
-    /// Far above any.
+    /// Far above any real list.
     private static let longestList = 1 << 20
 
-    /// - Parameter socket: of the agent that waits.
+    /// - Parameter socket: the socket of the agent that waits for the address.
     init(scheme: String, socket: String) throws(Failure) {
         guard let data = Self.folder("XDG_DATA_HOME", default: "/.local/share"),
             let settings = Self.folder("XDG_CONFIG_HOME", default: "/.config")
-        else { throw Self.failure("there is neither HOME nor XDG_DATA_HOME and XDG_CONFIG_HOME") }
+        else { throw Self.failure("HOME is not set, nor are XDG_DATA_HOME and XDG_CONFIG_HOME") }
         guard let program = Self.ownPath(),
             let entry = DesktopEntry(scheme: scheme, command: [program, "redirect", "--socket", socket])
-        else { throw Self.failure("the path of authc or of its socket has a character that no desktop takes") }
+        else {
+            throw Self.failure("the path of authc or of its socket has a character that a desktop entry cannot hold")
+        }
         self.entry = entry
         folder = data + "/applications"
         list = settings + "/mimeapps.list"
@@ -44,7 +46,7 @@ final class SchemeHandler {
         }
     }
 
-    /// The sign-in is over. What cannot be taken away opens nothing: the agent knows no address any more.
+    /// Removes the entry after the sign-in. An entry that cannot be removed is harmless: the agent ignores its addresses.
     func remove() {
         guard let lock = try? Self.lock(in: folder) else { return }
         defer { withExtendedLifetime(lock) {} }
@@ -68,7 +70,7 @@ final class SchemeHandler {
         try file.finish()
     }
 
-    /// One of ours at a time; other programs that write the list know no lock.
+    /// Lets one authc at a time change the list. Other programs do not use this lock.
     private static func lock(in folder: String) throws(Failure) -> Descriptor {
         let lock = Descriptor(unsafe open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC))
         guard lock.number >= 0, flock(lock.number, LOCK_EX) == 0 else {
@@ -83,7 +85,7 @@ final class SchemeHandler {
         return unsafe pwrite(file.number, bytes, bytes.count, 0) == bytes.count
     }
 
-    /// With all that it lies in.
+    /// Creates the folder and its parents.
     private static func createFolder(_ folder: String) throws(Failure) {
         for (index, byte) in folder.utf8.enumerated().dropFirst() where byte == UInt8(ascii: "/") {
             _ = unsafe mkdir(String(folder.utf8.prefix(index)) ?? "", 0o700)
@@ -93,7 +95,7 @@ final class SchemeHandler {
         }
     }
 
-    /// XDG Base Directory Specification: only an absolute path counts.
+    /// A relative path is ignored (XDG Base Directory Specification).
     private static func folder(_ variable: String, default fallback: String) -> String? {
         if let path = environmentValue(variable), path.hasPrefix("/") { return path }
         return environmentValue("HOME").flatMap { $0.hasPrefix("/") ? $0 + fallback : nil }
@@ -109,7 +111,7 @@ final class SchemeHandler {
     private static func failure(_ reason: String) -> Failure {
         Failure(
             status: .internalError, kind: "desktop",
-            message: "the desktop cannot be told to bring you back from the browser (\(reason))",
-            hint: "sign in by --method device, or with --paste")
+            message: "the desktop cannot return you from the browser (\(reason))",
+            hint: "sign in with --method device or --paste")
     }
 }

@@ -1,19 +1,19 @@
 import AuthClient
 import Glibc
 
-/// The person's own browser, where there is one on this machine.
+/// The user's browser, if there is one on this machine.
 enum WebBrowser {
-    /// On a terminal from elsewhere, in WSL and without a display nothing that opens would be seen.
+    /// Over SSH, in WSL and without a display, the user would not see a browser.
     static var isHere: Bool {
         let elsewhere = ["SSH_CONNECTION", "SSH_TTY", "WSL_DISTRO_NAME", "WSL_INTEROP"]
         guard !elsewhere.contains(where: isSet) else { return false }
         return ["DISPLAY", "WAYLAND_DISPLAY", "BROWSER"].contains(where: isSet)
     }
 
-    /// Has the desktop open an address; it goes through the portal where there is one (xdg-open(1)).
-    /// - Returns: whether somebody was asked to. The person has the address in any case.
+    /// Makes the desktop open an address, through its portal if there is one (xdg-open(1)).
+    /// - Returns: whether xdg-open was started. The user sees the address in any case.
     static func open(_ url: String) -> Bool {
-        // What is not plainly an address would be a file or an option to whoever opens it.
+        // Anything else could be read as a file or an option.
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else { return false }
         var actions = unsafe posix_spawn_file_actions_t()
         var attributes = posix_spawnattr_t()
@@ -24,7 +24,7 @@ enum WebBrowser {
             unsafe posix_spawn_file_actions_destroy(&actions)
             unsafe posix_spawnattr_destroy(&attributes)
         }
-        // What ends this program at the terminal does not end a browser, and its words are not for this terminal.
+        // ^C must not end the browser, and its output is not for this terminal.
         unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             unsafe posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)

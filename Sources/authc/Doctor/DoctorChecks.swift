@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What the agent's own words about itself say of its health. Values in, findings out.
+/// Turns the agent's status into findings.
 enum DoctorChecks {
     static func agent(_ info: AgentInfo) -> Finding {
         let who = "authd \(info.version), process \(info.pid)"
@@ -8,29 +8,29 @@ enum DoctorChecks {
         guard info.protocolVersion == Release.protocolNumber else {
             return .problem(
                 .agent, .internalError,
-                "\(who) speaks protocol \(info.protocolVersion), and this authc \(Release.protocolNumber)",
-                hint: "install both from one release, then \(restart)")
+                "\(who) uses protocol \(info.protocolVersion), this authc uses \(Release.protocolNumber)",
+                hint: "install both from one release, then run \(restart)")
         }
         guard info.version == Release.version else {
             return .warning(
                 .agent, "\(who), and authc \(Release.version)",
-                hint: "an update takes effect when the agent is started again: \(restart)")
+                hint: "restart the agent to use the update: \(restart)")
         }
         return .ok(.agent, who)
     }
 
-    /// - Parameter changes: what a reload would change.
+    /// - Parameter changes: the changes of a reload.
     static func settings(_ changes: MessageResult) -> Finding {
         guard let message = changes.message, message != MessageResult.unchanged else {
-            return .ok(.settings, "settings and profiles are as authd has them")
+            return .ok(.settings, "authd uses the current settings and profiles")
         }
-        return .note(.settings, "changed since authd read them: \(message)", hint: "`authc reload` takes that over")
+        return .note(.settings, "changed since authd read them: \(message)", hint: "`authc reload` applies the change")
     }
 
     static func settings(broken error: AgentError) -> Finding {
         .problem(
             .settings, .badSettings, error.details.isEmpty ? error.message : error.details.joined(separator: "; "),
-            hint: "mend it, then `authc reload`; authd goes on with what it read before, and may not start again")
+            hint: "fix it, then run `authc reload`; until then authd uses the former settings, but may fail to restart")
     }
 
     static func store(_ store: StoreInfo) -> Finding {
@@ -43,38 +43,38 @@ enum DoctorChecks {
         let isSealed = store.kind == .sealedFile
         switch store.state {
         case .ready where store.kind == .memory:
-            return .note(.store, "memory, as it was started: sessions end with the agent")
+            return .note(.store, "memory, as configured: sessions end with the agent")
         case .ready:
             guard let message = store.message else { return .ok(.store, "\(name) is open\(who)") }
             return .warning(
                 .store, message,
                 hint: isSealed
                     ? "`authc login PROVIDER`"
-                    : "`authc login PROVIDER`, or remove the item in the keyring's own program")
+                    : "`authc login PROVIDER`, or remove the item in the keyring's program")
         case .starting:
-            return .note(.store, "\(name) has not answered yet", hint: "ask again in some seconds")
+            return .note(.store, "\(name) has not answered yet", hint: "try again in a few seconds")
         case .locked where isSealed: return problem("\(name) is locked", "`authc unlock` asks for its passphrase")
         case .failed where isSealed:
-            return problem("\(name) failed", "once that is mended authd goes on by itself, within minutes")
+            return problem("\(name) failed", "fix the cause; authd continues within minutes")
         case .notAnswering where isSealed:
-            return problem("\(name) does not answer", "is its disk reachable? authd goes on by itself")
-        // The state of a keyring whose request to be unlocked was dismissed is a refusal without a reason.
+            return problem("\(name) does not answer", "check its disk; authd continues by itself")
+        // The user dismissed the keyring's unlock prompt: a refusal without a message.
         case .locked,
             .denied where store.message == nil:
             return problem(
                 "\(name) is locked",
-                "open it in the keyring's own program (Passwords and Keys, KWalletManager); authd goes on by itself")
+                "unlock it in the keyring's program (Passwords and Keys, KWalletManager); authd continues by itself")
         case .waiting:
             return problem(
-                "\(name) is asking you something", "answer its dialog on the desktop; authd goes on by itself")
+                "\(name) is asking you something", "answer its dialog on the desktop; authd continues by itself")
         case .missing:
             return problem("there is no \(name)", Failure.noKeyringHint)
         case .denied:
-            return problem("\(name) refuses", "allow authd in the keyring's own settings, then `authc doctor` again")
+            return problem("\(name) refuses", "allow authd in the keyring's settings, then run `authc doctor` again")
         case .failed:
-            return problem("\(name) failed", "start the keyring again; authd asks it ever more seldom until it answers")
+            return problem("\(name) failed", "restart the keyring; authd retries with longer and longer pauses")
         case .notAnswering:
-            return problem("\(name) does not answer", "start the keyring again; authd goes on by itself")
+            return problem("\(name) does not answer", "restart the keyring; authd continues by itself")
         }
     }
 
@@ -83,20 +83,20 @@ enum DoctorChecks {
         case .online: .ok(.network, "online")
         case .limited:
             .warning(
-                .network, "limited: no way out to all of the Internet is known",
-                hint: "`ip route` shows whether there is a default route; providers that answer are used all the same")
+                .network, "limited: there is no route to all of the Internet",
+                hint: "`ip route` shows whether there is a default route; authd still uses providers that answer")
         case .portal:
             .problem(
-                .network, .temporary, "a sign-in page of the network is in the way",
-                hint: "open any http:// page in a browser and sign in to the network; authd goes on by itself")
+                .network, .temporary, "the network shows its sign-in page",
+                hint: "open any http:// page in a browser and sign in to the network; authd continues by itself")
         case .offline:
             .problem(
-                .network, .temporary, "offline: no link leads out of this machine",
-                hint: "connect it; authd goes on by itself")
+                .network, .temporary, "offline: this machine has no network connection",
+                hint: "connect it; authd continues by itself")
         }
     }
 
-    /// How each provider with a session was reached last. What the network keeps from all of them is told there.
+    /// Whether each provider with a session was reached last time, except for problems that ``network(_:)`` reports.
     static func providers(_ network: NetworkStatus) -> [Finding] {
         let known = network.providers.sorted { $0.key < $1.key }
         let reached = known.filter { $0.value == NetworkStatus.reachable }.map(\.key)
@@ -105,7 +105,7 @@ enum DoctorChecks {
             + others.map { provider, kind in
                 .problem(
                     .providers, .temporary, "\(provider): \(StatusCard.spaced(kind))",
-                    hint: "does it need a VPN or a proxy (authd.toml, [http])? It is tried again by itself")
+                    hint: "check whether it needs a VPN or a proxy (authd.toml, [http]); authd retries by itself")
             }
     }
 
@@ -119,19 +119,19 @@ enum DoctorChecks {
             return skews.map { provider, skew in
                 .warning(
                     .clock, StatusCard.skewText(skew, of: provider),
-                    hint: "\(StatusCard.skewHint); tokens live as long as they do all the same")
+                    hint: "\(StatusCard.skewHint); it does not shorten the life of tokens")
             }
         }
         guard network.providers.values.contains(NetworkStatus.reachable) else {
-            return [.note(.clock, "no provider has told the time yet")]
+            return [.note(.clock, "no provider has sent its time yet")]
         }
-        return [.ok(.clock, "within a minute of every provider's")]
+        return [.ok(.clock, "within a minute of every provider's clock")]
     }
 
     static func sessions(_ sessions: [SessionStatus]) -> [Finding] {
         let findings = sessions.compactMap(session)
         let active = sessions.filter { $0.state == .active }.map(\.session.text)
-        if sessions.isEmpty { return [.note(.sessions, "nobody is signed in", hint: "`authc login PROVIDER`")] }
+        if sessions.isEmpty { return [.note(.sessions, "no session is signed in", hint: "`authc login PROVIDER`")] }
         return (active.isEmpty ? [] : [.ok(.sessions, "active: " + active.joined(separator: ", "))]) + findings
     }
 
@@ -144,22 +144,22 @@ enum DoctorChecks {
                 .sessions, .notSignedIn, words, hint: "`authc login \(status.provider) -s \(name)`")
         case .stale:
             return .problem(
-                .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "it is tried again by itself")
+                .sessions, .temporary, words, hint: status.message ?? status.lastError ?? "authd retries by itself")
         case .keyringLocked:
             let isSealed = status.store == .sealedFile
             return .problem(
                 .sessions, .keyring, words,
-                hint: isSealed ? "`authc unlock`" : "unlock the keyring; authd goes on by itself")
+                hint: isSealed ? "`authc unlock`" : "unlock the keyring; authd continues by itself")
         case .signedOut, .signingIn: return .note(.sessions, words)
         case .active where status.unsaved:
             return .warning(
                 .sessions, "\(name): its newest tokens are in memory only",
-                hint: "\(status.storeError ?? "the store does not take them now"); they are written as soon as it does")
+                hint: "\(status.storeError ?? "the store cannot be written now"); authd writes them as soon as it can")
         case .active:
             return status.lastError.map {
                 .warning(
                     .sessions, "\(name): the last renewal failed: \($0)",
-                    hint: "the token is good meanwhile; it is tried again by itself")
+                    hint: "the token is still valid; authd retries by itself")
             }
         }
     }

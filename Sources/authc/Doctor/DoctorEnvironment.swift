@@ -2,40 +2,40 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// What can be seen without the agent.
+/// Checks that do not need the agent.
 enum DoctorEnvironment {
-    /// - Parameter source: what says where the socket is.
+    /// - Parameter source: the option or variable that the path comes from.
     static func socket(_ path: String, from source: String) -> Finding {
         let folder = SocketPath.neighbour("", of: path).dropLast()
         guard unsafe access(path, F_OK) == 0 else {
             return .problem(
-                .socket, .noAgent, "there is none at \(path) (\(source))",
+                .socket, .noAgent, "there is no socket at \(path) (\(source))",
                 hint: "start the agent: `systemctl --user enable --now authd.socket`, or `authd`")
         }
         guard SocketPath.isPrivateFolder(String(folder), getuid()) else {
             let remedy = mayClose(String(folder)) ? "`chmod 700 \(folder)`, or " : ""
             return .warning(
-                .socket, "\(path) (\(source)): its folder is not yours alone",
-                hint: "only you should be able to open it: \(remedy)leave AUTHD_SOCKET and --socket away")
+                .socket, "\(path) (\(source)): other users can open its folder",
+                hint: "close it to others: \(remedy)remove AUTHD_SOCKET and --socket")
         }
         return .ok(.socket, "\(path) (\(source))")
     }
 
-    /// Whether the user can close it without taking it away from others: every folder of the system is root's, and /tmp is
-    /// writable for all.
+    /// Whether the user can close the folder without locking others out: system folders belong to root, and anybody can write
+    /// to /tmp.
     private static func mayClose(_ folder: String) -> Bool {
         var info = stat()
         guard getuid() != 0, unsafe lstat(folder, &info) == 0 else { return false }
         return info.st_uid == getuid() && info.st_mode & (S_ISVTX | S_IWOTH) == 0
     }
 
-    /// Whether the agent outlives the person's last login, where systemd starts it; `nil` elsewhere.
+    /// Whether the agent outlives the user's last login; `nil` without systemd.
     static func lingering() -> Finding? {
-        // sd_booted(3), and what `loginctl enable-linger` leaves.
+        // sd_booted(3), and the file that `loginctl enable-linger` creates.
         guard unsafe access("/run/systemd/system", F_OK) == 0, let user = environmentValue("USER")
         else { return nil }
         guard unsafe access("/var/lib/systemd/linger/" + user, F_OK) != 0 else {
-            return .ok(.lingering, "the agent stays when you log out")
+            return .ok(.lingering, "the agent keeps running after you log out")
         }
         return .note(
             .lingering, "the agent ends with your last login",

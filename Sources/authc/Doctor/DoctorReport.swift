@@ -1,7 +1,7 @@
 import AuthClient
 import AuthWire
 
-/// `doctor`: looks at everything that a session leans on, and says what is wrong and what to do.
+/// `doctor`: checks everything that a session depends on.
 struct DoctorReport {
     /// A healthy agent answers all this from memory.
     private static let defaultTimeout = Duration.seconds(5)
@@ -41,7 +41,7 @@ struct DoctorReport {
         }
     }
 
-    /// As a start or a reload would find them.
+    /// Checks the files that a start or a reload would read.
     private func settings(_ agent: Agent) throws(Failure) -> Finding {
         do throws(Failure) {
             let check = AgentReload(check: true)
@@ -52,7 +52,7 @@ struct DoctorReport {
         }
     }
 
-    /// That of the first problem: what comes after it may well come from it.
+    /// That of the first problem, which may cause those after it.
     var status: ExitStatus { findings.first { $0.level == .problem }?.status ?? .done }
 
     var json: JSON {
@@ -69,7 +69,7 @@ struct DoctorReport {
 
     private func count(_ level: Finding.Level) -> Int { findings.count { $0.level == level } }
 
-    /// Of the mark and the longest name.
+    /// The width of the mark and the longest name.
     private static let columns = 15
 
     private func lines(_ finding: Finding, _ screen: Screen) -> String {

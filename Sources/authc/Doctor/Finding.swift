@@ -1,17 +1,17 @@
 import AuthWire
 
-/// What one look at one thing found: how good that is, and what a person can do about it.
+/// The outcome of one check, and what the user can do about it.
 struct Finding {
-    /// What is looked at, in the order in which one leans on the other.
+    /// What is checked. Each depends on those before it.
     enum Subject: String {
         case socket, agent, settings, store, network, providers, clock, sessions, lingering
     }
 
     enum Level: String {
         case ok
-        /// Nothing is wrong; worth knowing.
+        /// Not a problem, but useful to know.
         case note
-        /// Something is wrong that sessions live with.
+        /// A problem that sessions still work with.
         case warning
         case problem
     }
@@ -19,9 +19,8 @@ struct Finding {
     let subject: Subject
     let level: Level
     let message: String
-    /// What to do.
     let hint: String?
-    /// How the command ends, where this is the first problem.
+    /// The command's exit status, if this is the first problem.
     let status: ExitStatus
 
     static func ok(_ subject: Subject, _ message: String) -> Finding {

@@ -1,32 +1,32 @@
 import AuthWire
 
-/// What a description of an API (OpenAPI 3.0 or 3.1, in JSON) tells for a profile.
+/// Reads from an OpenAPI 3.0 or 3.1 document (JSON) what a profile needs.
 struct OpenAPIDocument {
     private static let methods = ["get", "post", "put", "patch", "delete"]
-    /// A reference that leads to itself ends here.
+    /// Limits a reference that refers to itself.
     private static let maxReferences = 16
 
     private let root: JSON
 
     init(_ bytes: [UInt8], named name: String) throws(Failure) {
         guard let root = try? JSON(parsing: bytes) else {
-            throw .usage("\(name) is no JSON", hint: "of a description in YAML, give the JSON that its tools make")
+            throw .usage("\(name) is not JSON", hint: "convert a YAML document to JSON first")
         }
         guard root["openapi"]?.stringValue?.hasPrefix("3.") == true, root["paths"]?.objectValue != nil else {
-            throw .usage("\(name) is no OpenAPI 3 document: it has no \"openapi\": \"3.…\" with \"paths\"")
+            throw .usage("\(name) is not an OpenAPI 3 document: it needs \"openapi\": \"3.…\" and \"paths\"")
         }
         self.root = root
     }
 
     var title: String? { root["info"]?["title"]?.stringValue }
 
-    /// Of the first server, if that is a whole URL.
+    /// The first server's, if it is a whole URL.
     var url: String? {
         guard let url = root["servers"]?.arrayValue?.first?["url"]?.stringValue, url.contains("://") else { return nil }
         return url.hasSuffix("/") ? String(url.dropLast()) : url
     }
 
-    /// Path and fields of what looks like a sign-in: it takes a password and needs no token.
+    /// Path and fields of the first operation that looks like a sign-in: it has a password field.
     var signIn: (path: String, fields: [String])? {
         let words = ["login", "signin", "sign-in", "session", "token"]
         for (path, item) in root["paths"]?.objectValue ?? [:] where words.contains(where: path.lowercased().contains) {
@@ -38,7 +38,7 @@ struct OpenAPIDocument {
         return nil
     }
 
-    /// All of them, the names unlike each other.
+    /// All endpoints, with unique names.
     var endpoints: [EndpointDraft] {
         var found: [EndpointDraft] = []
         for (path, item) in root["paths"]?.objectValue ?? [:] {
@@ -66,7 +66,7 @@ struct OpenAPIDocument {
         for parameter in parameters.map(resolved) {
             guard let key = parameter["name"]?.stringValue, let place = parameter["in"]?.stringValue else { continue }
             let argument = Self.argument(key)
-            // Outside of a body everything is a text or a number.
+            // Outside of a body every value is a text or a number.
             let type = Self.type(resolved(parameter["schema"] ?? .null))
             let plain = ["list", "object", "secret"].contains(type) ? "text" : type
             switch place {
@@ -77,7 +77,7 @@ struct OpenAPIDocument {
             let isRequired = place == "path" || parameter["required"]?.boolValue == true
             draft.add(EndpointDraft.Argument(name: argument, type: plain, isOptional: !isRequired))
         }
-        // Descriptions forget them; the path says all the same that they are needed.
+        // A document may not list a placeholder of the path, which is required all the same.
         for key in Self.placeholders(in: path) {
             let argument = Self.argument(key)
             draft.path = draft.path.replacing("{\(key)}", with: "{\(argument)}")
@@ -94,7 +94,7 @@ struct OpenAPIDocument {
 
     private func add(_ schema: JSON, to draft: inout EndpointDraft, asForm: Bool) {
         guard let properties = schema["properties"]?.objectValue, !properties.isEmpty else {
-            draft.note = "The description does not tell what its body holds: add body = { key = \"{argument}\" }."
+            draft.note = "The document does not describe the body: add body = { key = \"{argument}\" }."
             return
         }
         let required = (schema["required"]?.arrayValue ?? []).compactMap(\.stringValue)
@@ -131,7 +131,7 @@ struct OpenAPIDocument {
         return (body["content"]?[type]?["schema"]).map(resolved)
     }
 
-    /// Follows `$ref` within the document, and puts the members of an `allOf` together.
+    /// Follows `$ref` within the document, and merges the members of an `allOf`.
     private func resolved(_ value: JSON) -> JSON {
         var value = value
         for _ in 0..<Self.maxReferences {
@@ -153,7 +153,7 @@ struct OpenAPIDocument {
     }
 
     private static func type(_ schema: JSON) -> String {
-        // 3.1 has a list of types, of which one may be null.
+        // 3.1 allows a list of types, one of which may be null.
         let type =
             schema["type"]?.stringValue
             ?? schema["type"]?.arrayValue?.compactMap(\.stringValue).first { $0 != "null" }
@@ -187,7 +187,7 @@ struct OpenAPIDocument {
         return name.isEmpty ? "call" : name
     }
 
-    /// As a place in a template is named.
+    /// A valid name for a placeholder in a template.
     private static func argument(_ key: String) -> String {
         let letters = key.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" }
         return letters.first?.isLetter == true ? String(letters) : "a_" + String(letters)
@@ -195,7 +195,7 @@ struct OpenAPIDocument {
 }
 
 extension EndpointDraft {
-    /// One of a name that is there already is that one.
+    /// Ignores a second argument with the same name.
     fileprivate mutating func add(_ argument: Argument) {
         guard !arguments.contains(where: { $0.name == argument.name }) else { return }
         arguments.append(argument)

@@ -1,11 +1,11 @@
 import AuthWire
 
-/// What is known of a provider, as the file that a person goes on with: Docs/profiles.md has every key.
+/// The text of a first profile, for the user to edit. Docs/profiles.md describes every key.
 struct ProfileDraft {
-    /// What renews a session, as far as a question can tell.
+    /// How a session is renewed, as far as the questions cover it.
     enum Renewal: Equatable {
         case none
-        /// A request with the refresh token where the answers have one, else with the token itself.
+        /// A request with the refresh token if responses have one, otherwise with the access token.
         case refresh(path: String)
     }
 
@@ -14,10 +14,10 @@ struct ProfileDraft {
     var url: String
     var signInPath = "/auth/login"
     var fields = ["email", "password"]
-    /// JSON Pointers into the answer to a sign-in.
+    /// JSON Pointers into the sign-in response.
     var accessToken = "/token"
     var refreshToken: String?
-    /// In seconds; `nil`: the token's own end is read.
+    /// In seconds; `nil`: the expiry is read from the token.
     var expiresIn: String?
     var user = "/user"
     var renewal = Renewal.none
@@ -25,12 +25,12 @@ struct ProfileDraft {
 
     var text: String {
         var text = """
-            # \(Self.comment(title)), as authd sees it. Every key is told of in Docs/profiles.md;
-            # `authc provider check FILE` tells what is wrong with this one.
+            # The profile of \(Self.comment(title)). Docs/profiles.md describes every key;
+            # `authc provider check FILE` checks this file.
             name = \(Self.quoted(name))
             title = \(Self.quoted(title))
 
-            # Base URLs by name; requests say what comes behind.
+            # Base URLs by name. The paths of requests are appended.
             [environments]
             production = \(Self.quoted(url))
 
@@ -45,7 +45,7 @@ struct ProfileDraft {
             path = \(Self.quoted(signInPath))
             body = { \(fields.map { "\($0) = \(Self.quoted("{\($0)}"))" }.joined(separator: ", ")) }
 
-            # Where its answers keep what (JSON Pointers, RFC 6901).
+            # Places in the responses (JSON Pointers, RFC 6901).
             [reply]
             access_token = \(Self.quoted(accessToken))
 
@@ -55,13 +55,13 @@ struct ProfileDraft {
         text += """
             user = \(Self.quoted(user))
 
-            # Of the user object. `name` may be put together: [["/first_name", "/last_name"], "/nickname"]
+            # Places in the user object. `name` can be joined: [["/first_name", "/last_name"], "/nickname"]
             [user]
             id = "/id"
             email = "/email"
             name = "/name"
 
-            # Its own words, shown to people; the first that is there.
+            # The provider's error message, which users see: the first one that exists.
             [errors]
             message = ["/message", "/error", "/detail"]
 
@@ -74,7 +74,7 @@ struct ProfileDraft {
     private var renewalText: String {
         guard case .refresh(let path) = renewal else {
             return """
-                # Nothing renews a session: it ends with its token. Else kind = "refresh", with a request.
+                # A session cannot be renewed: it ends with its token. If it can, use kind = "refresh" with a request.
                 [renewal]
                 kind = "none"
 
@@ -83,7 +83,7 @@ struct ProfileDraft {
         let proof =
             refreshToken == nil ? "bearer = true" : "body = { refresh_token = \"{refresh_token}\" }"
         return """
-            # Only these statuses end a session; whatever else comes is tried again.
+            # Only these statuses end a session. After any other error, authd retries.
             [renewal]
             kind = "refresh"
             final_statuses = [401]
@@ -103,18 +103,17 @@ struct ProfileDraft {
             + ", kind = \(quoted(kind)) },"
     }
 
-    /// A basic string; JSON's escapes are among TOML's (TOML 1.0, "String").
+    /// A basic string. TOML has all of JSON's escapes (TOML 1.0, "String").
     static func quoted(_ text: String) -> String { JSON.string(text).text() }
 
-    /// One line.
     static func comment(_ text: String) -> String { Visible.line(String(text.prefix(100))) }
 }
 
-/// One call of a provider's API, as far as a description tells of it.
+/// One endpoint, as far as the document describes it.
 struct EndpointDraft {
     struct Argument {
         var name: String
-        /// As `args` has it, without the `?`.
+        /// As in `args`, without the `?`.
         var type: String
         var isOptional = false
     }
@@ -127,10 +126,10 @@ struct EndpointDraft {
     /// Key and argument.
     var query: [(String, String)] = []
     var body: [(String, String)] = []
-    /// Of a form: name, argument, and whether that is a file.
+    /// For a form: name, argument, and whether it is a file.
     var parts: [(name: String, argument: String, isFile: Bool)] = []
     var arguments: [Argument] = []
-    /// What a person has to add.
+    /// What the user must add.
     var note: String?
 
     var text: String {

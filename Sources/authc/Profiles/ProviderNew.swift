@@ -2,12 +2,12 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `provider new`: a profile from a few answers, for a person to go on with.
+/// `provider new`: writes a first profile from a few answers.
 struct ProviderNew {
-    /// A description of a large API has megabytes.
+    /// The document of a large API has megabytes.
     private static let longestDescription = 64 << 20
 
-    /// What was given on the command line; what is `nil` is asked for.
+    /// The command line; authc asks for what is `nil`.
     struct Arguments {
         var name: String?
         var title: String?
@@ -39,8 +39,8 @@ struct ProviderNew {
         }
         try write(draft.text, to: output)
         let check = "`authc provider check \(Self.quoted(output))`"
-        Output.note(Visible.line("\(output): written. Look through it; \(check) does too."))
-        Output.note("`authc reload` has the agent read it.")
+        Output.note(Visible.line("\(output): written. Edit it, then check it: \(check)"))
+        Output.note("Then load it: `authc reload`")
         return .done
     }
 
@@ -48,33 +48,37 @@ struct ProviderNew {
         let ask = ProfileQuestions(options: options)
         let url = try ask.answer("Base URL of its API", "--url", given.url, default: document?.url)
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
-            throw .usage("'\(url)' is no base URL: it begins with https://")
+            throw .usage("'\(url)' is not a base URL, such as https://api.example.org")
         }
         let name = try ask.answer("Short name", "NAME", given.name, default: Self.name(of: url))
-        guard (try? SessionName(name)) != nil else { throw .usage("'\(name)' is no name: \(SessionName.rule)") }
-        let title = try ask.answer("Name for people", "--title", given.title, default: document?.title ?? name)
+        guard (try? SessionName(name)) != nil else {
+            throw .usage("'\(name)' is not a valid name: use \(SessionName.rule)")
+        }
+        let title = try ask.answer("Name that users see", "--title", given.title, default: document?.title ?? name)
         var draft = ProfileDraft(name: name, title: title, url: url)
         draft.signInPath = try ask.answer(
-            "Path of the sign-in (POST)", "--sign-in", given.signIn, default: document?.signIn?.path ?? draft.signInPath
+            "Path of the sign-in request (POST)", "--sign-in", given.signIn,
+            default: document?.signIn?.path ?? draft.signInPath
         )
         let fields = try ask.answer(
-            "What it sends, separated by spaces", "--fields", given.fields,
+            "Fields of the request, separated by spaces", "--fields", given.fields,
             default: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
         draft.fields = fields.split { $0 == " " || $0 == "," }.map(String.init)
-        draft.accessToken = try ask.pointer("Where the answer has the token", "--token", given.token, draft.accessToken)
+        draft.accessToken = try ask.pointer(
+            "Place of the token in the response", "--token", given.token, draft.accessToken)
         draft.refreshToken = try ask.pointerIfAny(
-            "Where it has a refresh token, if it has one", "--refresh-token", given.refreshToken)
+            "Place of the refresh token, if there is one", "--refresh-token", given.refreshToken)
         draft.expiresIn = try ask.pointerIfAny(
-            "Where it has the token's lifetime in seconds; nothing: the token tells itself (JWT)", "--expires-in",
+            "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
             given.expiresIn)
-        draft.user = try ask.pointer("Where it has the user", "--user", given.user, draft.user)
-        let renew = try ask.optional("Path of the call that renews the token (POST), if there is one", given.renew)
+        draft.user = try ask.pointer("Place of the user", "--user", given.user, draft.user)
+        let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", given.renew)
         if let renew { draft.renewal = .refresh(path: renew) }
         draft.endpoints = (document?.endpoints ?? []).filter { $0.path != draft.signInPath }
         return draft
     }
 
-    /// As a shell takes it for one word.
+    /// Quoted for a shell.
     private static func quoted(_ path: String) -> String {
         let isPlain = path.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-+,=:@%".contains($0)) }
         return isPlain ? path : "'" + path.map { $0 == "'" ? "'\\''" : String($0) }.joined() + "'"
@@ -87,17 +91,17 @@ struct ProviderNew {
         return parts.first.flatMap { try? SessionName(String($0)) }?.text
     }
 
-    /// What cannot be made is told by opening the file.
+    /// Ignores errors: opening the file reports them.
     private static func makeFolders(above path: String) {
         for end in path.indices.dropFirst() where path[end] == "/" { _ = unsafe mkdir(String(path[..<end]), 0o755) }
     }
 
-    /// Never over what is there.
+    /// Never overwrites a file.
     private func write(_ text: String, to path: String) throws(Failure) {
         Self.makeFolders(above: path)
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         guard descriptor >= 0 else {
-            if errno == EEXIST { throw .usage("\(path) exists already: name another file, or remove it") }
+            if errno == EEXIST { throw .usage("\(path) already exists: name another file, or remove it") }
             throw .usage("cannot write \(path): \(SystemError.text(errno))")
         }
         let file = Descriptor(descriptor)
@@ -112,7 +116,7 @@ struct ProviderNew {
     }
 }
 
-/// What the command line does not say is asked, where somebody is there; else it is the usual, or a usage error.
+/// Asks for what the command line does not say. Without a terminal, uses the default or throws a usage error.
 private struct ProfileQuestions {
     let options: Options
 
@@ -122,7 +126,7 @@ private struct ProfileQuestions {
         if let given { return given }
         guard options.canPrompt else {
             if let fallback { return fallback }
-            throw .usage("\(question) is missing, and there is nobody to ask", hint: "give it by \(flag)")
+            throw .usage("\(question) is missing, and there is no terminal", hint: "use \(flag)")
         }
         while true {
             let line = try line(question + (fallback.map { " [\($0)]" } ?? ""))
@@ -149,7 +153,7 @@ private struct ProfileQuestions {
 
     private func checked(_ text: String, _ flag: String) throws(Failure) -> String {
         guard (try? JSONPointer(text)) != nil else {
-            throw .usage("\(flag): '\(text)' is no JSON Pointer: it looks like /data/token (RFC 6901)")
+            throw .usage("\(flag): '\(text)' is not a JSON Pointer, such as /data/token (RFC 6901)")
         }
         return text
     }

@@ -2,9 +2,9 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// A file, or what comes by stdin, that is too long to be sent in one line: read piece by piece, where the agent wants it.
+/// A file or stdin that is too long for one line. It is read piece by piece, as the agent requests.
 final class BodyFile {
-    /// What a `@FILE` turns out to be.
+    /// The content of a `@FILE`.
     enum Content {
         case bytes([UInt8])
         case stream(BodyFile)
@@ -15,9 +15,9 @@ final class BodyFile {
     private let file: Descriptor
     /// Where the body begins in the file.
     private let start: Int
-    /// Of what can be read only once: what was read to see how long it is.
+    /// For input that can be read only once: the bytes that were read to find its length.
     private var head: [UInt8]
-    /// How much of it was read so far.
+    /// The number of bytes read so far.
     private var position: Int
 
     private init(_ file: Descriptor, named name: String, start: Int, size: Int?, head: [UInt8]) {
@@ -31,7 +31,7 @@ final class BodyFile {
 
     /// - Parameters:
     ///   - path: `-` is stdin.
-    ///   - most: up to which it is read whole.
+    ///   - limit: up to this size the file is read whole.
     static func open(_ path: String, wholeUpTo limit: Int) throws(Failure) -> Content {
         let number = path == "-" ? dup(STDIN_FILENO) : unsafe Glibc.open(path, O_RDONLY | O_CLOEXEC)
         guard number >= 0 else { throw .usage("cannot open \(path): \(SystemError.text(errno))") }
@@ -59,7 +59,7 @@ final class BodyFile {
             guard !part.isEmpty else {
                 throw Failure(
                     status: .refusedData, kind: ErrorKind.validation.rawValue,
-                    message: "\(name) has become shorter while it was sent")
+                    message: "\(name) became shorter while it was sent")
             }
             bytes += part
         }
@@ -75,14 +75,14 @@ final class BodyFile {
         guard offset == position else {
             throw Failure(
                 status: .temporary, kind: ErrorKind.providerError.rawValue,
-                message: "the body is wanted a second time, and \(name) can be read only once", hint: "use a file")
+                message: "the body must be sent again, and \(name) can be read only once", hint: "use a file")
         }
         let bytes = try Self.read(file.number, named: name, upTo: Limits.pieceBytes)
         position += bytes.count
         return (bytes, bytes.count < Limits.pieceBytes)
     }
 
-    /// Fewer only at the end.
+    /// Returns fewer bytes only at the end.
     private static func read(_ number: Int32, named name: String, upTo limit: Int) throws(Failure) -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < limit {

@@ -2,22 +2,22 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Where `--output` and `export` put what came: under its final name only when it is whole.
+/// The file of `--output` and `export`. It gets its final name only when it is complete.
 final class ResponseFile {
     private let name: String
     private let file: Descriptor
-    /// Of a file in the making; `nil` for stdout, a device or a pipe, which take bytes as they come.
+    /// The name until the file is complete; `nil` for stdout, a device or a pipe.
     private var temporary: String?
-    /// Where a link leads.
+    /// The target, if the name is a link.
     private let path: String
 
     /// - Parameter name: as typed; `-` is stdout.
     convenience init(_ name: String) throws(Failure) { try self.init(name, isPrivate: false) }
 
-    /// - Parameter isPrivate: a file is for its owner alone, whoever could read the one of that name before.
+    /// - Parameter isPrivate: only the owner can read the file, even if others could read the former one.
     init(_ name: String, isPrivate: Bool) throws(Failure) {
         self.name = name
-        // A file that may not grow further is an error to tell, not the end of the program (setrlimit(2)).
+        // The size limit of a file must be an error, not end the program (setrlimit(2)).
         signal(SIGXFSZ, SIG_IGN)
         guard name != "-" else {
             (file, path) = (Descriptor(dup(STDOUT_FILENO)), name)
@@ -55,10 +55,10 @@ final class ResponseFile {
         }
     }
 
-    /// It is whole: the name is its own from here.
+    /// Gives the complete file its final name.
     func finish() throws(Failure) {
         guard let temporary else { return }
-        // Some systems tell of a full disk only now.
+        // Some file systems report a full disk only now.
         guard fdatasync(file.number) == 0 || errno == EINVAL else { throw failed(errno) }
         guard unsafe rename(temporary, path) == 0 else { throw failed(errno) }
         self.temporary = nil
@@ -74,16 +74,17 @@ final class ResponseFile {
         discard()
         return Failure(
             status: .internalError, kind: "output", message: "cannot write \(name): \(Self.reason(code))",
-            hint: code == ENOSPC || code == EDQUOT ? "make room, or choose another place; nothing was kept" : nil)
+            hint: code == ENOSPC || code == EDQUOT
+                ? "free some space or choose another place; nothing was written" : nil)
     }
 
     private static func reason(_ code: Int32) -> String {
         switch code {
         case ENOSPC: "the disk is full"
-        case EDQUOT: "your share of the disk is used up"
-        case EFBIG: "it would be longer than a file may be"
+        case EDQUOT: "your disk quota is used up"
+        case EFBIG: "the file would be too large"
         case EROFS: "the disk is read-only"
-        case EISDIR: "it is a folder"
+        case EISDIR: "this is a folder"
         case ENOTDIR, ENOENT: "there is no such folder"
         case EIO: "the disk has failed"
         default: SystemError.text(code)

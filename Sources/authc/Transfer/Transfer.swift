@@ -2,9 +2,9 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// A call whose body goes, or whose answer comes, piece by piece.
+/// A call whose body or response is streamed.
 struct Transfer {
-    /// The name of the one stream there is on this connection.
+    /// The name of the only stream on this connection.
     static let stream = "body"
 
     let options: Options
@@ -27,7 +27,7 @@ struct Transfer {
         progress = TransferProgress(options)
     }
 
-    /// The answer, its body in `output` where there is one.
+    /// Returns the response. Its body is in `output`, if there is one.
     mutating func run() throws(Failure) -> (response: APIResponse, json: JSON) {
         let signals = try Signals([SIGINT, SIGTERM, SIGHUP])
         let connection = try options.connect(beforeSecrets: true).connection
@@ -36,7 +36,7 @@ struct Transfer {
             defer { progress.clear() }
             return try run(connection, signals, deadline)
         } catch {
-            // The connection's end is the stream's.
+            // The end of the connection ends the stream.
             output?.discard()
             if let number = signals.consume() { signals.performDefault(number) }
             throw error
@@ -74,7 +74,7 @@ struct Transfer {
         _ result: Result<JSON, AgentError>, _ connection: AgentConnection, _ deadline: Deadline
     ) throws(Failure) {
         write = nil
-        // The call was answered meanwhile, or is about to be.
+        // The call has been answered, or will be.
         if case .failure(let error) = result, error.cause == "no_stream" { return }
         let json = try Self.value(result)
         guard let accepted = try? StreamTaken(json), !accepted.done, body != nil else { return }
@@ -97,7 +97,7 @@ struct Transfer {
     ) throws(Failure) {
         let json = try Self.value(result)
         let piece = try mappingErrors { () throws(ClientError) in try decoded(json, as: StreamPiece.self) }
-        // Asked for before this one is written: the two take their time together.
+        // Request the next piece before writing this one, so that both happen at once.
         read = piece.isLast ? nil : try begin(APIRead(Self.params), connection, deadline)
         try output?.write(piece.bytes)
         received += piece.bytes.count
@@ -127,7 +127,6 @@ struct Transfer {
         }
     }
 
-    /// What fails on the connection, as a person is told of it.
     private func mappingErrors<Value>(_ work: () throws(ClientError) -> Value) throws(Failure) -> Value {
         do throws(ClientError) {
             return try work()

@@ -1,16 +1,16 @@
-/// How far a transfer is, in one line of a terminal: as much of it as there is room for.
+/// The progress of a transfer in one line, with as many details as fit.
 struct TransferBar {
     var done: Int
-    /// `nil`: not known.
+    /// `nil` if unknown.
     var total: Int?
-    /// Bytes a second; `nil`: not known yet.
+    /// Bytes per second; `nil` if unknown.
     var rate: Double?
 
     private static let barColumns = 20
 
     func text(columns: Int, isUnicode: Bool) -> String {
         let lines = total.map { candidates(of: $0, isUnicode: isUnicode) } ?? [join([bytes, speed]), bytes]
-        // The last column would make some terminals begin a new line.
+        // On some terminals the last column starts a new line.
         return lines.first { Layout.width($0) < columns } ?? String(lines.last?.prefix(max(0, columns - 1)) ?? "")
     }
 

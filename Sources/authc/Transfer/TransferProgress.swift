@@ -1,12 +1,12 @@
 import AuthClient
 import Glibc
 
-/// Draws a ``TransferBar`` on stderr, in place; nothing where that is no terminal.
+/// Draws a ``TransferBar`` on stderr, if that is a terminal.
 struct TransferProgress {
-    /// What is over sooner needs no bar.
+    /// A shorter transfer needs no bar.
     private static let delay: Int64 = 300_000_000
     private static let interval: Int64 = 100_000_000
-    /// Of the newest interval in the rate that is shown.
+    /// The weight of the newest interval in the rate.
     private static let weight = 0.2
 
     private let isShown: Bool
@@ -21,7 +21,7 @@ struct TransferProgress {
         isShown = !options.json && isatty(STDERR_FILENO) == 1 && !["", "dumb"].contains(terminal)
     }
 
-    /// - Parameter done: fewer than before when it begins again.
+    /// - Parameter done: less than before if the transfer starts again.
     mutating func moved(to done: Int, of total: Int?) {
         if done < bar.done { (drawnBytes, bar.rate) = (done, nil) }
         bar.done = done
@@ -39,7 +39,6 @@ struct TransferProgress {
         Output.prompt("\r" + bar.text(columns: screen.width, isUnicode: screen.isUnicode) + "\u{1B}[K")
     }
 
-    /// The line is empty again.
     mutating func clear() {
         guard isDrawn else { return }
         isDrawn = false

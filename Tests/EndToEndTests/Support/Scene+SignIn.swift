@@ -23,7 +23,7 @@ extension Scene {
         let terminal = try await terminal("authc register \(Self.wall) --environment local")
         await terminal.waits(for: "E-mail: ")
         terminal.type(email + "\n")
-        await terminal.waits(for: "send another): ")
+        await terminal.waits(for: "another code): ")
         terminal.type(try code(email) + "\n")
         await terminal.waits(for: "exit ")
         await terminal.ends()
