@@ -29,7 +29,7 @@ extension APIClient {
     ) throws(AgentError) -> APIStream {
         guard bodies.count <= 1 else { throw .invalidParams("params: expected at most one body_stream.") }
         guard let name else { throw .invalidParams("params.stream: expected a name for the stream, found nothing.") }
-        return try APIStream(name: name, body: bodies.first, answer: answer, clock: clock, tell: tell)
+        return try APIStream(name: name, body: bodies.first, answer: answer, clock: context.clock, tell: tell)
     }
 
     // MARK: The life of one
@@ -82,13 +82,13 @@ extension APIClient {
 
     /// Ends a stream whose client, or whose time, has gone.
     private func watch(_ stream: APIStream, within limit: Duration?) async {
-        let start = clock.now().boot
+        let start = context.clock.now().boot
         while !Task.isCancelled {
-            let now = clock.now().boot
+            let now = context.clock.now().boot
             if let limit, now >= start + limit { return stream.close(.late(after: limit)) }
             if let since = stream.idleSince, now >= since + APIStream.clientIdle { return stream.close(.idleClient) }
             let next = (stream.idleSince ?? now) + APIStream.clientIdle
-            try? await clock.sleep(until: limit.map { min(next, start + $0) } ?? next)
+            try? await context.clock.sleep(until: limit.map { min(next, start + $0) } ?? next)
         }
     }
 }

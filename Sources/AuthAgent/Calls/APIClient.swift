@@ -1,5 +1,5 @@
 internal import AuthMachines
-package import AuthModel
+internal import AuthModel
 package import AuthWire
 internal import Synchronization
 
@@ -8,19 +8,15 @@ internal import Synchronization
 /// Invariant: a token is sent to the origin of its session's environment and nowhere else, and only if the session was signed
 /// in there; of one call at most two tokens are tried.
 package final class APIClient: Sendable {
-    private let table: SessionRegistry
-    private let transport: any HTTPTransport
-    let clock: any SystemClock
+    let context: AgentContext
+    private let registry: SessionRegistry
     private let kept: ResponseCache
     private let random: Mutex<SeededRandom>
 
     /// - Parameter seed: of jitter.
-    package init(
-        table: SessionRegistry, transport: any HTTPTransport, clock: any SystemClock, kept: ResponseCache, seed: UInt64
-    ) {
-        self.table = table
-        self.transport = transport
-        self.clock = clock
+    package init(context: AgentContext, registry: SessionRegistry, kept: ResponseCache, seed: UInt64) {
+        self.context = context
+        self.registry = registry
         self.kept = kept
         random = Mutex(SeededRandom(seed: seed))
     }
@@ -41,7 +37,7 @@ package final class APIClient: Sendable {
     func settled(
         _ params: APIRequest, boundary given: String? = nil
     ) async throws(AgentError) -> (PreparedCall, Session) {
-        let session = try await table.session(params.session)
+        let session = try await registry.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         let order = try PreparedCall(params, profile: profile, environment: environment, boundary: given ?? boundary())
         return (order, session)
@@ -50,7 +46,7 @@ package final class APIClient: Sendable {
     func settled(
         _ params: APICall, boundary given: String? = nil
     ) async throws(AgentError) -> (PreparedCall, Session, Endpoint) {
-        let session = try await table.session(params.session)
+        let session = try await registry.session(params.session)
         let (profile, environment) = try place(of: await session.record)
         guard let endpoint = profile.endpoints.first(where: { $0.name == params.endpoint }) else {
             throw .unknownEndpoint(params.endpoint, of: profile)
@@ -73,7 +69,9 @@ package final class APIClient: Sendable {
             return received.response
         }
         let found = order.cache == .reload ? nil : kept.find(key, for: request)
-        if let found, order.cache == .only || found.isFresh(at: clock.now().boot) { return try told(found, order) }
+        if let found, order.cache == .only || found.isFresh(at: context.clock.now().boot) {
+            return try told(found, order)
+        }
         guard order.cache != .only else {
             throw AgentError(.notFound, "No answer to this is kept; `cache: only` sends nothing.", cause: "not_kept")
         }
@@ -98,7 +96,7 @@ package final class APIClient: Sendable {
         case .failure(let failure): throw failure.error
         }
         response.fromCache = true
-        response.ageMs = Int(answer.age(at: clock.now().boot).wholeMilliseconds)
+        response.ageMs = Int(answer.age(at: context.clock.now().boot).wholeMilliseconds)
         return response
     }
 
@@ -117,7 +115,7 @@ package final class APIClient: Sendable {
         let answer = CachedResponse(
             received.reply, to: request, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
         // Signed out meanwhile: what would be put there now, nobody would take away again.
-        if let answer, table.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
+        if let answer, context.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
             kept.put(answer, at: key)
         }
         return received.response
@@ -190,14 +188,14 @@ package final class APIClient: Sendable {
                     request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))
                 }
                 request.prove(token, with: record.tokens.proofKey)
-                request = try await table.provider.signer.proven(request)
+                request = try await context.providers.signer.proven(request)
             }
             let failure: RetryPlan.Failure
             let reason: ProviderFailure
-            let sentAt = clock.now()
+            let sentAt = context.clock.now()
             do throws(TransportError) {
-                let reply = try await transport.send(request)
-                let wantsNonce = table.provider.signer.heard(reply, to: request)
+                let reply = try await context.transport.send(request)
+                let wantsNonce = context.providers.signer.heard(reply, to: request)
                 if wantsNonce, !isChallenged {
                     guard stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
                     isChallenged = true
@@ -211,13 +209,13 @@ package final class APIClient: Sendable {
                     return .success(
                         Received(
                             key: ResponseCacheStorage.Key(record, url: request.url), reply: reply, response: response,
-                            sentAt: sentAt, receivedAt: clock.now()))
+                            sentAt: sentAt, receivedAt: context.clock.now()))
                 case .failure(let said):
                     reason = wantsNonce ? .refused(.wantsNonceAgain(said.error)) : said
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
                 }
             } catch {
-                await transport.closeIdleConnections(to: ProviderOrigin.all(of: [request.url]))
+                await context.transport.closeIdleConnections(to: ProviderOrigin.all(of: [request.url]))
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }
@@ -227,7 +225,7 @@ package final class APIClient: Sendable {
                 return .failure(reason)
             }
             do {
-                try await clock.sleep(until: clock.now().boot + pause)
+                try await context.clock.sleep(until: context.clock.now().boot + pause)
             } catch {
                 // Nobody waits any more, or the agent stops: what is known is the answer.
                 return .failure(reason)
@@ -242,7 +240,7 @@ package final class APIClient: Sendable {
         guard case .failure(let failure) = result, failure.rejectsToken else {
             return try result.mapError(\.error).get()
         }
-        if let state = table.board.status(session)?.state, state == .active || state == .stale {
+        if let state = context.board.status(session)?.state, state == .active || state == .stale {
             if failure.error.namesResource { throw .notForThisAPI(failure.error) }
             throw .tokenRefused(order.profile, session, failure.error)
         }
@@ -251,15 +249,15 @@ package final class APIClient: Sendable {
 
     /// Returns when the network is there, as far as this session's provider needs one.
     private func waitForNetwork(_ record: SessionRecord) async throws(AgentError) {
-        guard table.provider.needsNetwork(record) else { return }
-        for await _ in table.board.changes() where table.board.network.state != .offline { return }
+        guard context.providers.needsNetwork(record) else { return }
+        for await _ in context.board.changes() where context.board.network.state != .offline { return }
         throw AgentError(.offline, "There was no network in the time allowed.", cause: "offline")
     }
 
     // MARK: What is known beforehand
 
     private func place(of record: SessionRecord) throws(AgentError) -> (ProviderProfile, ProviderEnvironment) {
-        guard let profile = table.catalog.profiles[record.provider] else { throw .unknownProvider(record.provider) }
+        guard let profile = context.catalog.profiles[record.provider] else { throw .unknownProvider(record.provider) }
         return (profile, try ProviderExchange(profile: profile).environment(named: record.environment))
     }
 

@@ -31,10 +31,10 @@ extension StoreAdmin {
     }
 
     private func records(_ session: SessionName?) async throws(AgentError) -> [SessionRecord] {
-        if let session { return [await (try await table.session(session)).record] }
-        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
+        if let session { return [await (try await registry.session(session)).record] }
+        guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
         var records: [SessionRecord] = []
-        for session in table.sessions.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }
+        for session in registry.sessions.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }
         guard !records.isEmpty else { throw .noSession }
         return records
     }
@@ -50,13 +50,13 @@ extension StoreAdmin {
             }
         }
         var records = try Self.records(in: content)
-        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
-        let taken = records.filter { table.session(named: $0.session) != nil }.map(\.session.text)
+        guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
+        let taken = records.filter { registry.session(named: $0.session) != nil }.map(\.session.text)
         guard taken.isEmpty else {
             throw AgentError(
                 .conflict, "These sessions are here already: \(taken.joined(separator: ", ")). Sign out of them first.")
         }
-        if !table.sessions.isEmpty {
+        if !registry.sessions.isEmpty {
             for index in records.indices {
                 records[index].defaultSince = nil
                 records[index].isDefaultImplied = false
@@ -64,13 +64,13 @@ extension StoreAdmin {
         }
         for (count, record) in records.enumerated() {
             do throws(StoreError) {
-                try await table.store.save(record)
+                try await store.save(record)
             } catch {
-                for former in records[..<count] { try? await table.store.delete(former.session) }
+                for former in records[..<count] { try? await store.delete(former.session) }
                 throw AgentError(error)
             }
         }
-        await table.storeWasReplaced()
+        await registry.storeWasReplaced()
         return ImportResult(sessions: records.map(\.session))
     }
 

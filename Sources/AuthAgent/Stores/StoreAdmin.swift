@@ -30,14 +30,16 @@ package struct StoreAdmin: Sendable {
         }
     }
 
-    let table: SessionRegistry
-    private let store: MovableStore
+    let context: AgentContext
+    let registry: SessionRegistry
+    let store: MovableStore
     let surroundings: Dependencies
     private let turn = MovePermit()
 
-    /// - Parameter store: the table's.
-    package init(table: SessionRegistry, store: MovableStore, surroundings: Dependencies) {
-        self.table = table
+    /// - Parameter store: the one that the sessions are in.
+    package init(context: AgentContext, registry: SessionRegistry, store: MovableStore, surroundings: Dependencies) {
+        self.context = context
+        self.registry = registry
         self.store = store
         self.surroundings = surroundings
     }
@@ -45,8 +47,8 @@ package struct StoreAdmin: Sendable {
     /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
     package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
-        await table.retryPrompts()
-        let info = table.board.store
+        await registry.retryPrompts()
+        let info = context.board.store
         guard info.state == .ready else { throw .storeNotRead(info) }
         return info
     }
@@ -116,7 +118,7 @@ package struct StoreAdmin: Sendable {
                 "authd is told to keep sessions in \(wanted.rawValue), by --store or in authd.toml, and its next start would "
                     + "look there: take that away, or set store = \"\(kind.rawValue)\", first.")
         }
-        guard table.isLoaded else { throw .storeNotRead(table.board.store) }
+        guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
         let target: MovableStore.Store
         do throws(StoreError) {
             target = try await surroundings.open(kind)
@@ -133,7 +135,7 @@ package struct StoreAdmin: Sendable {
                     .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
             }
         }
-        await table.drain()
+        await registry.drain()
         var unfinished = UnfinishedMove(from: store.kind, to: kind, copies: [])
         var count = 0
         try await store.move { source throws(AgentError) in
@@ -150,7 +152,7 @@ package struct StoreAdmin: Sendable {
             unfinished.copies = await finish(unfinished, in: source, new: target)
             return target
         }
-        await table.storeWasReplaced()
+        await registry.storeWasReplaced()
         let left = unfinished.copies.map(\.session.text).joined(separator: ", ")
         let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
         return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")
@@ -175,7 +177,7 @@ package struct StoreAdmin: Sendable {
         }
     }
 
-    /// - Parameter new: where sessions are; `nil`: in the table's store.
+    /// - Parameter new: where sessions are; `nil`: in the present store.
     /// - Returns: what is left to do.
     private func finish(
         _ move: UnfinishedMove, in old: any SessionStore, new: (any SessionStore)? = nil

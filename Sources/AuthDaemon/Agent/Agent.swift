@@ -48,11 +48,12 @@ package struct Agent: Sendable {
             let counters = AgentCounters()
             let stop = ShutdownDeadline()
             let api = APIClient(
-                table: table, transport: table.transport, clock: clock, kept: kept, seed: .random(in: .min ... .max))
+                context: table.context, registry: table, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = Outbox(
                 table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
                 publish: publisher.publish)
-            let storeDesk = StoreAdmin(table: table, store: ports.store, surroundings: storeSurroundings)
+            let storeDesk = StoreAdmin(
+                context: table.context, registry: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
                 table: table, desk: SignInService(context: table.context, registry: table, tools: ports.tools),
                 api: api, outbox: outboxDesk,

@@ -19,7 +19,7 @@ struct ImportTests {
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             let storeDesk = StoreAdmin(
-                table: table, store: store,
+                context: table.context, registry: table, store: store,
                 surroundings: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                     parcels: NoBundles()))

@@ -45,7 +45,7 @@ struct ExampleProvider {
     }
 
     /// Calls of this provider's API.
-    var apiClient: APIClient { APIClient(table: table, transport: transport, clock: clock, kept: kept, seed: 1) }
+    var apiClient: APIClient { APIClient(context: table.context, registry: table, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {

@@ -65,7 +65,7 @@ struct TestServer: Sendable {
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
-            table: table, transport: NoTransport(), clock: clock, kept: ResponseCache(limit: 0), seed: 1)
+            context: table.context, registry: table, kept: ResponseCache(limit: 0), seed: 1)
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
@@ -74,7 +74,7 @@ struct TestServer: Sendable {
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
                     publish: publisher.publish),
                 store: StoreAdmin(
-                    table: table, store: store,
+                    context: table.context, registry: table, store: store,
                     surroundings: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
                         parcels: PassphraseBundles())),
