@@ -10,7 +10,7 @@ extension SecretServiceStore: KeyStore {
         }
         guard let value = values.min(by: { $0.key < $1.key })?.value else { return nil }
         guard let bytes = Base64.decode(value.reveal()) else {
-            throw .failed(reason: "the keyring's item '\(KeyItem.label(purpose))' is no key")
+            throw .failed(reason: "the keyring's item '\(KeyItem.label(purpose))' is not a key")
         }
         return Secret(bytes: bytes)
     }

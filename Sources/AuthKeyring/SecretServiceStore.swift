@@ -310,7 +310,7 @@ extension SecretServiceStore {
         _ = try await openCollection(deadline)
         let missing = Set(paths).subtracting(values.keys)
         guard try await search(attributes, keyring, deadline).allSatisfy({ !missing.contains($0) }) else {
-            throw .failed(reason: "the keyring did not hand over the value of an item that it has")
+            throw .failed(reason: "the keyring did not return the value of an item")
         }
         return values
     }
@@ -322,7 +322,7 @@ extension SecretServiceStore {
     ) async throws(StoreError) {
         guard !keyring.isProven else { return }
         guard try await ask(keyring.reading([path]), deadline, lockedPath: path)[path] == value else {
-            throw .failed(reason: "the keyring gave back something else than was written")
+            throw .failed(reason: "the keyring returned other data than was written")
         }
         keyring.isProven = true
     }
@@ -353,7 +353,7 @@ extension SecretServiceStore {
         }
         switch answered {
         case .agreed(let path): return path
-        case .dismissed: throw .denied(reason: "the keyring asked whether it may write, and was told no")
+        case .dismissed: throw .denied(reason: "the user denied the keyring's request to write")
         }
     }
 

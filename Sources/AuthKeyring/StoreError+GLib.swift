@@ -10,7 +10,7 @@ extension StoreError {
             switch failure {
             case .timedOut(let limit): .notAnswering(after: limit)
             case .cancelled: .failed(reason: "the call was cancelled")
-            case .ended: .missing(reason: "the connection to the keyring has been closed")
+            case .ended: .missing(reason: "the connection to the keyring was closed")
             case .error(let error): Self(error)
             }
     }
@@ -24,7 +24,7 @@ extension StoreError {
             self = .denied(reason: error.message)
         } else if error.domain == .dbus, error.code == G_DBUS_ERROR_NO_REPLY.rawValue {
             // The bus says so of a service that went away with the question.
-            self = .missing(reason: "the keyring ended before it had answered")
+            self = .missing(reason: "the keyring exited before it responded")
         } else {
             self = .failed(reason: error.message)
         }
@@ -34,13 +34,13 @@ extension StoreError {
 extension GLibError {
     static let noBus = GLibError(
         domain: .io, code: Int32(G_IO_ERROR_NOT_FOUND.rawValue),
-        message: "there is no message bus: neither DBUS_SESSION_BUS_ADDRESS nor XDG_RUNTIME_DIR is set")
+        message: "there is no message bus: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR")
 
     /// Background work never has the bus start a service: it could take the name from one that the user is about to
     /// start, and such a service then switches itself off (KeePassXC does).
     static let noService = GLibError(
         domain: .dbus, code: Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue),
-        message: "no program provides it (org.freedesktop.secrets) on this message bus")
+        message: "no program on this message bus provides org.freedesktop.secrets")
 
     var isUnowned: Bool { domain == .dbus && code == Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue) }
 

@@ -36,7 +36,7 @@ final class WritePrompts {
 
     var obstacle: StoreError? {
         if shown != nil { return .waiting }
-        return wasDismissed ? .denied(reason: "the keyring asked whether it may write, and was told no") : nil
+        return wasDismissed ? .denied(reason: "the user denied the keyring's request to write") : nil
     }
 
     /// - Returns: whether there was one.

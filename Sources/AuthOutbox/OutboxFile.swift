@@ -15,7 +15,7 @@ struct OutboxFile: Sendable {
         for part in path.split(separator: "/").dropLast() {
             folder += "/" + part
             guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-                throw failure("make the folder \(folder)")
+                throw failure("create the folder \(folder)")
             }
         }
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)

@@ -145,7 +145,7 @@ package actor SQLiteOutbox: OutboxStore {
         } catch {
             throw .key(error)
         }
-        throw .disk(reason: "no key could be made")
+        throw .disk(reason: "the key could not be created")
     }
 
     private static func database(in file: OutboxFile?) throws -> DatabaseQueue {
@@ -198,11 +198,11 @@ package actor SQLiteOutbox: OutboxStore {
         else { return nil }
         guard let bytes = seal.open(sealed, at: place(id, name, "entry")) else {
             return .unreadable(
-                id: id, session: session, reason: "the keyring does not have the key that it was sealed with")
+                id: id, session: session, reason: "the keyring does not have its key")
         }
         let finalRefusal = (row["verdict"] as Data?).map { seal.open($0, at: place(id, name, "verdict")) ?? [] }
         return OutboxEntry(id: id, session: session, encoded: bytes, finalRefusal: finalRefusal)
-            ?? .unreadable(id: id, session: session, reason: "another authd wrote it")
+            ?? .unreadable(id: id, session: session, reason: "a newer authd wrote it")
     }
 
     private static func translated<Value: Sendable>(

@@ -32,7 +32,7 @@ package struct DurableFolder: Sendable {
         var made = ""
         for part in path.split(separator: "/") {
             made += "/" + part
-            guard unsafe mkdir(made, 0o700) == 0 || errno == EEXIST else { throw failure("make the folder \(made)") }
+            guard unsafe mkdir(made, 0o700) == 0 || errno == EEXIST else { throw failure("create the folder \(made)") }
         }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open the folder \(path)") }
@@ -43,7 +43,7 @@ package struct DurableFolder: Sendable {
         }
         // Only its owner may do that. A disk that takes no writes keeps the mode that it has.
         guard fchmod(descriptor, 0o700) == 0 || errno == EROFS else {
-            throw failure("keep others out of the folder \(path)")
+            throw failure("restrict access to the folder \(path)")
         }
         return claim
     }

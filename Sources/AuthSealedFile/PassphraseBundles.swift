@@ -40,7 +40,7 @@ package struct PassphraseBundles: BundleSealing {
             do throws(SealedBytes.Refusal) {
                 let header = try SealedBytes.header(of: parcel)
                 guard let wrapping = KeyWrapping(label: header.label), case .passphrase(let cost, _) = wrapping else {
-                    throw .damaged("no passphrase has sealed it")
+                    throw .damaged("it is not sealed with a passphrase")
                 }
                 guard cost.logarithm <= PassphraseCost.maxForBundles.logarithm else {
                     throw .damaged(

@@ -48,7 +48,7 @@ enum SealedBytes {
     static func seal(
         _ content: Secret, name: String, label: String, generation: UInt64, key: SealingKey
     ) throws(StoreError) -> [UInt8] {
-        guard label.utf8.count <= UInt8.max else { throw .failed(reason: "'\(label)' is too long a name") }
+        guard label.utf8.count <= UInt8.max else { throw .failed(reason: "'\(label)' is too long as a name") }
         let header = Header(keyID: key.id, generation: generation, label: label).bytes
         do {
             let box = try AES.GCM.seal(
@@ -65,9 +65,9 @@ enum SealedBytes {
         guard file.count >= fixedLength + nonceAndTag + sumLength else {
             throw .damaged("it is cut off: \(file.count) bytes are left")
         }
-        guard file.starts(with: magic.dropLast()) else { throw .damaged("it is no sealed file") }
+        guard file.starts(with: magic.dropLast()) else { throw .damaged("it is not a sealed file") }
         guard file.suffix(sumLength).elementsEqual(sum(file.dropLast(sumLength))) else {
-            throw .damaged("it is damaged: it is not what was written")
+            throw .damaged("it is damaged: its content has changed")
         }
         let version = file[magic.count - 1]
         guard version == magic.last else {
@@ -77,7 +77,7 @@ enum SealedBytes {
         let labelLength = Int(file[fixedLength - 1])
         guard file.count >= fixedLength + labelLength + nonceAndTag + sumLength,
             let label = String(validating: file[fixedLength..<(fixedLength + labelLength)], as: UTF8.self)
-        else { throw .damaged("it has a header that makes no sense") }
+        else { throw .damaged("its header is invalid") }
         return Header(
             keyID: Array(file[magic.count..<generationStart]),
             generation: file[generationStart..<(generationStart + 8)].reduce(0) { $0 << 8 | UInt64($1) }, label: label)
@@ -97,7 +97,7 @@ enum SealedBytes {
             defer { content.resetBytes(in: content.startIndex..<content.endIndex) }
             return Opened(header: header, content: Secret(bytes: content))
         } catch {
-            throw .damaged("it was changed by somebody, or put in another's place")
+            throw .damaged("it was changed, or moved from another place")
         }
     }
 

@@ -69,10 +69,11 @@ extension SealedDirectory {
         case (.passphrase, .passphrase): throw .sealed
         case (.given, .passphrase):
             throw .failed(
-                reason: "the sessions in \(folder.path) are sealed with a key, and none is given: see sealed_key in "
+                reason:
+                    "the sessions in \(folder.path) are sealed with a key, but no key is configured: see sealed_key in "
                     + "authd.toml(5)")
         case (.passphrase, .given(let name, _)):
-            throw .failed(reason: "the sessions in \(folder.path) are sealed with a passphrase, and not with \(name)")
+            throw .failed(reason: "the sessions in \(folder.path) are sealed with a passphrase, not with \(name)")
         case (.given, .given(let name, let read)):
             let outer = try Self.outer(.given, read())
             let id = try header(of: file).keyID
@@ -107,8 +108,9 @@ extension SealedDirectory {
     ) throws(StoreError) {
         guard try folder.names().allSatisfy({ $0 == SealedIndex.fileName }) else {
             throw .failed(
-                reason: "\(folder.path)/\(WrappedKeys.fileName) is missing, and nothing else opens what is beside it: "
-                    + "put it back, or remove the rest")
+                reason:
+                    "\(folder.path)/\(WrappedKeys.fileName) is missing, and the other files cannot be opened without it: "
+                    + "restore it, or remove the other files")
         }
         let outer = try Self.outer(wrapping, secret)
         let wrappedKeys = WrappedKeys(keys: [try .random()], wrapping: wrapping, outer: outer)
@@ -135,13 +137,13 @@ extension SealedDirectory {
             do throws(SealedBytes.Refusal) {
                 let opened = try SealedBytes.open(file, name: SealedIndex.fileName, keys: wrappedKeys.keys)
                 guard let read = SealedIndex(opened.content) else {
-                    throw .damaged("it is no index that this authd knows")
+                    throw .damaged("it is not an index that this authd can read")
                 }
                 index = read
             } catch {
                 throw .failed(
-                    reason: "\(folder.path)/\(SealedIndex.fileName): \(error.reason). Put it back, or remove it: each "
-                        + "session is then to be signed in again")
+                    reason: "\(folder.path)/\(SealedIndex.fileName): \(error.reason). Restore it, or remove it: each "
+                        + "session must then be signed in again")
             }
         }
         // What was written and not entered when the power went has used its generation.
@@ -162,7 +164,7 @@ extension SealedDirectory {
 
     private func wrapping(of file: [UInt8]) throws(StoreError) -> KeyWrapping {
         guard let wrapping = KeyWrapping(label: try header(of: file).label) else {
-            throw refusal(WrappedKeys.fileName, .damaged("it asks for a way that this authd does not know"))
+            throw refusal(WrappedKeys.fileName, .damaged("it uses a method that this authd does not know"))
         }
         return wrapping
     }

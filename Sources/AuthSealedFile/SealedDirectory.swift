@@ -110,15 +110,15 @@ struct SealedDirectory: Sendable {
         do throws(StoreError) {
             bytes = try folder.read(file)
         } catch {
-            throw .damaged("it cannot be read: \(error)")
+            throw .damaged("it is unreadable: \(error)")
         }
         guard let bytes else { return nil }
         let found = try SealedBytes.open(bytes, name: file, keys: opened.wrappedKeys.keys)
         guard let least = opened.index.generations[file] else {
-            throw .damaged("it is not in the index: it was put back by somebody after a sign-out, or the index is lost")
+            throw .damaged("it is not in the index: somebody restored it after a sign-out, or the index is lost")
         }
         guard found.header.generation >= least else {
-            throw .damaged("it is older than the last one written, and was put back by somebody")
+            throw .damaged("it is older than the last one written: somebody restored it")
         }
         return found.content
     }

@@ -41,7 +41,7 @@ struct SealingKey: Sendable {
     /// From the kernel's random numbers.
     static func random() throws(StoreError) -> SealingKey {
         let secret = unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
-        guard let key = SealingKey(secret) else { throw .failed(reason: "no key could be made") }
+        guard let key = SealingKey(secret) else { throw .failed(reason: "the key could not be created") }
         return key
     }
 

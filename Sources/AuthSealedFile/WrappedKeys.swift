@@ -20,10 +20,12 @@ struct WrappedKeys: Sendable {
     init(_ file: [UInt8], wrapping: KeyWrapping, outer: SealingKey) throws(SealedBytes.Refusal) {
         let opened = try SealedBytes.open(file, name: Self.fileName, keys: [outer])
         guard let json = try? JSON(parsing: opened.content.revealBytes()), let texts = json["keys"]?.arrayValue else {
-            throw .damaged("it has no keys that this authd knows")
+            throw .damaged("it has no keys that this authd can read")
         }
         keys = texts.compactMap { $0.stringValue.flatMap(Base64.decode).flatMap { SealingKey(Secret(bytes: $0)) } }
-        guard !keys.isEmpty, keys.count == texts.count else { throw .damaged("it has no keys that this authd knows") }
+        guard !keys.isEmpty, keys.count == texts.count else {
+            throw .damaged("it has no keys that this authd can read")
+        }
         self.wrapping = wrapping
         self.outer = outer
     }

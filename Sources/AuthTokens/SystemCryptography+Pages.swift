@@ -20,19 +20,19 @@ extension SystemCryptography {
     ) throws(TLSIdentityError) -> TLSIdentity {
         guard let document = try? PEMDocument.parseMultiple(pemString: certificates).first,
             let certificate = try? Certificate(pemDocument: document)
-        else { throw TLSIdentityError("its certificate is none that can be read (PEM)") }
+        else { throw TLSIdentityError("the certificate is unreadable (it must be PEM)") }
         guard let ownKey = try? Certificate.PrivateKey(pemEncoded: key.reveal()) else {
-            throw TLSIdentityError("the key of its certificate is none that can be read (PEM, without a passphrase)")
+            throw TLSIdentityError("the key is unreadable (it must be PEM without a passphrase)")
         }
         guard ownKey.publicKey == certificate.publicKey else {
-            throw TLSIdentityError("the key is not that of its certificate")
+            throw TLSIdentityError("the key does not belong to the certificate")
         }
-        guard now.date < certificate.notValidAfter else { throw TLSIdentityError("its certificate has ended") }
+        guard now.date < certificate.notValidAfter else { throw TLSIdentityError("the certificate has expired") }
         guard certificate.notValidBefore <= now.date else {
-            throw TLSIdentityError("its certificate is good only later; check this machine's clock")
+            throw TLSIdentityError("the certificate is not valid yet; check this machine's clock")
         }
         let names = (try? certificate.extensions.subjectAlternativeNames).map { Array($0) } ?? []
-        guard names.contains(Self.name(host)) else { throw TLSIdentityError("its certificate is not for \(host)") }
+        guard names.contains(Self.name(host)) else { throw TLSIdentityError("the certificate is not for \(host)") }
         return TLSIdentity(certificates: certificates, key: key, fingerprint: Self.fingerprint(certificate))
     }
 

@@ -93,7 +93,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
 
     /// Traps off this thread: a GIO call begun elsewhere would wait for a context that nobody runs.
     package func assertOwned() {
-        precondition(isOwned, "GLib was about to be used off its thread")
+        precondition(isOwned, "GLib was used outside of its thread")
     }
 
     private var isOwned: Bool { g_main_context_is_owner(context) != 0 }

@@ -67,7 +67,7 @@ struct DescriptorStoreTests {
         manager.shelf.put(foreign, as: "somebody's")
         let store = manager.store()
         #expect(store.load(of: .secretService).isEmpty)
-        for reason in ["not sealed", "no memory", "17825792 bytes", "no JSON", "nothing that authd"] {
+        for reason in ["not sealed", "no memory", "17825792 bytes", "no JSON", "not handed over by authd"] {
             #expect(manager.log.contains(reason), "\(reason) is not in \(manager.log)")
         }
         #expect(!manager.log.contains("token"))
@@ -98,7 +98,7 @@ struct DescriptorStoreTests {
         manager.isDeaf.withLock { $0 = true }
         store.save([try session("second")], of: .secretService)
         #expect(FakeDescriptorStore.content(of: first.descriptor).allSatisfy { $0 == 0 })
-        #expect(manager.log.contains("could not be told"))
+        #expect(manager.log.contains("could not be passed"))
     }
 }
 

@@ -49,14 +49,14 @@ struct RefusalLogTests {
                 }
                 try refuse(100)
                 let first = Self.told(lines)
-                #expect(first.count == 1 && first[0].hasPrefix("info: A connection is ended: Process "), "\(first)")
+                #expect(first.count == 1 && first[0].hasPrefix("info: Closed a connection: Process "), "\(first)")
                 rig.pass(.seconds(60))
                 #expect(try client.ask("agent.ping")["result"] != nil)
-                #expect(Self.told(lines) == ["info: 99 more connections were ended within a minute."])
+                #expect(Self.told(lines) == ["info: 99 more connections were closed within a minute."])
                 try refuse(3)
                 #expect(Self.told(lines) == [])
             }
         }
-        #expect(Self.told(lines) == ["info: 3 more connections were ended within a minute."])
+        #expect(Self.told(lines) == ["info: 3 more connections were closed within a minute."])
     }
 }

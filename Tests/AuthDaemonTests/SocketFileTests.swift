@@ -56,7 +56,7 @@ struct SocketFileTests {
     @Test("a folder whose own folder is missing is told as the system tells it")
     func missingParent() {
         let path = folder.path + "/none/authd"
-        #expect(throws: SocketFolder.Refusal.failed(SystemFailure("make the folder \(path)", number: ENOENT))) {
+        #expect(throws: SocketFolder.Refusal.failed(SystemFailure("create the folder \(path)", number: ENOENT))) {
             try SocketFolder.prepare(path)
         }
     }
@@ -152,7 +152,7 @@ struct SocketFolderRootTests {
                 continue
             }
             let words = try #require(refusal).description
-            #expect(words.contains("choose a folder of your own with --socket") && !words.contains("chmod"), "\(words)")
+            #expect(words.contains("choose your own folder with --socket") && !words.contains("chmod"), "\(words)")
         }
     }
 }

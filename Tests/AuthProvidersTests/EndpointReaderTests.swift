@@ -77,7 +77,7 @@ struct EndpointReaderTests {
             ("path = \"/a\"\ncach_seconds = 1", "endpoints.e.cach_seconds: cache_seconds (is that meant?)"),
             (
                 "path = \"/a\"\nmultipart = [{ name = \"f\", text = \"x\" }]",
-                "endpoints.e.multipart: no parts beside a body or in a GET"
+                "endpoints.e.multipart: no parts: the request has a body or is a GET"
             ),
         ])
     func mistakes(text: String, problem: String) {
@@ -99,7 +99,7 @@ struct EndpointReaderTests {
             waits = true
             """)
         for problem in [
-            "endpoints.e.cache_seconds: no such key but for a GET",
+            "endpoints.e.cache_seconds: no such key: it is for a GET only",
             "endpoints.e.clears[0]: an endpoint of this profile",
             "endpoints.e.multipart[0]: either a text or a file", "api.waits: ",
         ] { #expect(found.contains { $0.hasPrefix(problem) }, "\(found)") }

@@ -159,14 +159,14 @@ struct KeyLinesTests {
         "any other text is refused, with what was expected",
         arguments: [
             ("[", "a key"), ("[[", "a key"), ("]", "a key"), ("=", "a key"), ("a", "'='"), ("a =", "a value"),
-            ("a = [", "a value"), ("a = {", "a key"), ("a = \"", "the end of a text"),
-            ("a = \"\"\"", "the end of a text"),
-            ("a = '", "the end of a text"), ("a = \"\\", "the end of a text"), ("a.", "a key"),
+            ("a = [", "a value"), ("a = {", "a key"), ("a = \"", "the end of a string"),
+            ("a = \"\"\"", "the end of a string"),
+            ("a = '", "the end of a string"), ("a = \"\\", "the end of a string"), ("a.", "a key"),
             ("a = \"\\u12", "an escaped character"), ("[[a]\n[[a", "']'"), ("a = [1,,2", "a value"),
             ("a = { = }", "a key"), ("\u{0}", "a key"), ("a = }", "a value"), ("é = 1", "a key"),
             ("a = \"\\U0011FFFF\"", "an escaped character"), ("a = \"\\u+123\"", "an escaped character"),
             ("a = \"\\e\"", "one of b t n"), ("a = 1 b = 2", "the end of the line"), ("[a] b", "the end of the line"),
-            ("a = \"x\ny\"", "the end of a text"), ("\"\"\"a\"\"\" = 1", "a key on one line"),
+            ("a = \"x\ny\"", "the end of a string"), ("\"\"\"a\"\"\" = 1", "a key on one line"),
             ("a = { b = 1,\nc = 2 }", "a key"), ("a = \"\"\"x\"\"\"\"\"\"", "the end of the line"),
         ])
     func nonsense(_ text: String, _ expected: String) {
@@ -188,7 +188,7 @@ struct KeyLinesTests {
             "12:30:00.", "12:30:00Z", "1979-05-27T07:32:00+1:00", "1979-05-27T07:32:00ZZ", "a", "1:2", "--", "...",
         ])
     func badValues(value: String) {
-        #expect(refusal("a = \(value)")?.expected.hasPrefix("a text in quotes, a number") == true, "\(value)")
+        #expect(refusal("a = \(value)")?.expected.hasPrefix("a string in quotes, a number") == true, "\(value)")
         #expect(refusal("a = [\(value)]") != nil)
     }
 

@@ -113,7 +113,7 @@ struct OAuthProfileTests {
             ("[renewal]\nkind = \"none\"\n", "renewal: expected nothing, as a client_id"),
             ("[oauth]\nclient_secret = \"s\"\n", "client_secret"),
             ("[oauth]\nclient_auth = \"jwt\"\n", "one of none, basic"),
-            ("[oauth.parameters]\nstate = \"s\"\n", "none that the agent sets itself"),
+            ("[oauth.parameters]\nstate = \"s\"\n", "a parameter that the agent does not set itself"),
             ("[oauth.parameters]\nresource = \"https://a.example\"\n", "expected the key resource in [oauth]"),
             ("[oauth]\nresource = \"api\"\n", "oauth.resource: expected the whole http or https address"),
             ("[oauth]\nresource = \"https://a.example/#b\"\n", "oauth.resource: expected the whole"),

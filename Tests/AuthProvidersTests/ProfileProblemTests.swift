@@ -53,7 +53,7 @@ struct ProfileProblemTests {
                 10, #"  { name = "password" }, { name = "device" },"#, "sign_in.password.fields[2].name",
                 "the request sends"
             ),
-            (10, #"  { name = "password" }, { name = "email" },"#, "sign_in.password.fields[2].name", "of its own"),
+            (10, #"  { name = "password" }, { name = "email" },"#, "sign_in.password.fields[2].name", "a unique name"),
             (13, #"method = "FETCH""#, "sign_in.password.request.method", "one of GET, POST"),
             (13, "", "sign_in.password.request.method", "one of GET, POST"),
             (14, #"path = "login""#, "sign_in.password.request.path", "begins with /"),
@@ -147,7 +147,7 @@ struct ProfileProblemTests {
                 "[password.reset]\nfields = [{ name = \"code\" }]\nrequest = { method = \"POST\", path = \"/\", bearer = true, body = { c = \"{code}\" } }",
                 "password.reset.request.bearer", "no token yet"
             ),
-            ("[user_update]\nrequest = R", "user_update.fields", "what can be changed"),
+            ("[user_update]\nrequest = R", "user_update.fields", "that can be changed"),
         ])
     func newMistakes(_ table: String, _ key: String, _ expected: String) throws {
         let table = table.replacing("= R", with: #"= { method = "POST", path = "/r" }"#)

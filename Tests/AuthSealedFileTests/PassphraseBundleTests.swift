@@ -38,12 +38,12 @@ struct PassphraseBundleTests {
     func damaged() async throws {
         var parcel = try await parcels.close(content, with: right)
         parcel[40] ^= 1
-        #expect(await refusal(parcel, right) == .damaged("it is damaged: it is not what was written"))
+        #expect(await refusal(parcel, right) == .damaged("it is damaged: its content has changed"))
         #expect(await refusal(Array(parcel.prefix(20)), right) == .damaged("it is cut off: 20 bytes are left"))
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
         let file = try Array(place.bytes("work.session"))
-        #expect(await refusal(file, right) == .damaged("no passphrase has sealed it"))
+        #expect(await refusal(file, right) == .damaged("it is not sealed with a passphrase"))
     }
 
     /// 128 MiB is what a bundle of ours takes; 256 MiB is the most that a header may ask for.

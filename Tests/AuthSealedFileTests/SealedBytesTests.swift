@@ -69,7 +69,7 @@ struct SealedBytesTests {
             let start = 8 + 8 + 8 + 1 + 4
             let forged = Array(header[..<start]) + Array(file[start..<length])
             let summed = SealedBytes.summed(forged)
-            #expect(refusal(of: summed) == .damaged("it was changed by somebody, or put in another's place"))
+            #expect(refusal(of: summed) == .damaged("it was changed, or moved from another place"))
         }
     }
 

@@ -54,7 +54,7 @@ struct SealedFileStoreTests {
             try place.put(damaged, "work.session")
             let all = try await store.loadAll()
             #expect(try all.records == [sample("home")])
-            #expect(all.damage["work"]?.contains("damaged") ?? false || all.damage["work"] == "it is no sealed file")
+            #expect(all.damage["work"]?.contains("damaged") ?? false || all.damage["work"] == "it is not a sealed file")
         }
         try await store.save(sample("work", revision: 2))
         #expect(try await store.load(SessionName("work")) == sample("work", revision: 2))
@@ -88,7 +88,7 @@ struct SealedFileStoreTests {
         let new = try place.bytes("work.session")
 
         try place.put(home, "work.session")
-        #expect(try await place.all().damage["work"]?.contains("another's place") == true)
+        #expect(try await place.all().damage["work"]?.contains("moved from another place") == true)
         try place.put(old, "work.session")
         #expect(try await place.all().damage["work"]?.contains("older") == true)
         try place.put(new, "work.session")

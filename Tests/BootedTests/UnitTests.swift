@@ -176,7 +176,9 @@ struct UnitTests {
             #expect(try await machine.asRoot("mv", unit, "/tmp/kept").status == 0)
             try await machine.startAgain()
             let locked = try await machine.authc("token")
-            #expect(locked.status == 4 && locked.err.contains("sealed with a key, and none is given"), "\(locked.err)")
+            #expect(
+                locked.status == 4 && locked.err.contains("sealed with a key, but no key is configured"),
+                "\(locked.err)")
             #expect(try await machine.asRoot("mv", "/tmp/kept", unit).status == 0)
             try await machine.startAgain()
             #expect(try await machine.authc("token").out == newer)

@@ -215,7 +215,8 @@ struct EndpointRowTests {
             let before = scene.backends.counts[.forkInTheRoad]
             let refused = try await scene.agent.authc("call", "vote", "restaurantId=1")
             #expect(refused.status == 65)
-            for words in ["id is needed", "restaurant_id is needed", "restaurantId is not known", "Nothing was sent"] {
+            for words in ["id is required", "restaurant_id is required", "restaurantId is unknown", "Nothing was sent"]
+            {
                 #expect(refused.err.contains(words), "\(refused.err)")
             }
             let unknown = try await scene.agent.authc("call", "fly")

@@ -62,7 +62,7 @@ struct OAuthBrowserTests {
     @Test(
         "a mix-up, an answer that names nobody and a person's no sign nobody in, and the page says so",
         arguments: [
-            (OAuthStandIn.Fault.mixUp, 76, "somebody-else.example"), (.omitsIssuer, 76, "does not say whose"),
+            (OAuthStandIn.Fault.mixUp, 76, "somebody-else.example"), (.omitsIssuer, 76, "names no issuer"),
             (.denies, 77, "refused"),
         ])
     func refused(fault: OAuthStandIn.Fault, status: Int32, words: String) async throws {

@@ -106,7 +106,7 @@ struct OAuthProofTests {
             server.misbehave(.unboundTokens)
             let bearer = try await scene.loginByDevice(server)
             #expect(bearer.status == 76, "\(bearer.err)")
-            #expect(bearer.err.contains("bound to our key"), "\(bearer.err)")
+            #expect(bearer.err.contains("DPoP was requested"), "\(bearer.err)")
             server.clear()
             try await scene.restart()
             server.misbehave(.otherProofAlgorithms)

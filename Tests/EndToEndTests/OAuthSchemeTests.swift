@@ -125,7 +125,7 @@ struct OAuthSchemeTests {
         try await play { scene, server, handlers in
             let guess = Self.scheme + ":/callback?code=guessed&state=guessed"
             let nobody = try await scene.authc(["redirect", guess])
-            #expect(nobody.status == 65 && nobody.err.contains("no sign-in that is under way"), "\(nobody.err)")
+            #expect(nobody.status == 65 && nobody.err.contains("does not belong to a sign-in"), "\(nobody.err)")
             let (login, url) = try await scene.beginInBrowser(with: handlers.variables)
             let address = try await scene.redirect(of: url)
             let elsewhere = "com.example.other:" + address.dropFirst(Self.scheme.count + 1)

@@ -67,9 +67,10 @@ struct OAuthSecurePageTests {
                 String(contentsOfFile: other.key, encoding: .utf8), to: "open.key")
             chmod(open, 0o644)
             for (certificate, key, words) in [
-                (files.certificate, files.key, "not for 127.0.0.1"), (other.certificate, files.key, "not that of"),
+                (files.certificate, files.key, "not for 127.0.0.1"),
+                (other.certificate, files.key, "does not belong to"),
                 (other.certificate, open, "chmod 600"), (other.certificate, "/nowhere", "/nowhere"),
-                ("/nowhere", other.key, "/nowhere"), (other.key, other.key, "its certificate is none"),
+                ("/nowhere", other.key, "/nowhere"), (other.key, other.key, "the certificate is unreadable"),
                 (other.certificate, other.certificate, "chmod 600"),
             ] {
                 try await scene.addProfile(Self.profile(server, "https://127.0.0.1/callback", certificate, key))

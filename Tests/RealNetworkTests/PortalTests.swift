@@ -21,7 +21,7 @@ struct PortalTests {
             #expect(await met.out.wait(for: #""cause":"captive_portal""#))
             for command in ["token", "refresh"] {
                 let output = try await lab.authc(command)
-                #expect(output.status == 75 && output.err.contains("wants a sign-in of its own"), "\(output.err)")
+                #expect(output.status == 75 && output.err.contains("requires a sign-in"), "\(output.err)")
             }
             let doctor = try await lab.authc("doctor")
             #expect(doctor.status == 75 && doctor.out.contains("the network shows its sign-in page"), "\(doctor.out)")

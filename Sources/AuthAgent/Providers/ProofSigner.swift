@@ -56,7 +56,7 @@ package final class ProofSigner: Sendable {
     package func proof(
         _ demand: ProofRequest, method: String, url: String, nonce: String? = nil
     ) async throws(AgentError) -> Secret {
-        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
+        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign requests.") }
         let known = ProofScope(url, demand).flatMap { place in nonces.withLock { $0[place] } }
         return try DPoPProof(
             demand, method: method, url: url, issuedAt: await time(at: url), nonce: nonce ?? known

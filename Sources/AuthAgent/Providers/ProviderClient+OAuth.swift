@@ -42,7 +42,7 @@ extension ProviderClient {
             let body = ResponseBody(reply)
             guard reply.status == 201 || reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard let name = body.json?["request_uri"]?.stringValue, ProviderText.clean(name) == name else {
-                return .failure(errors.badReply("it holds no request_uri", cause: "par", status: reply.status))
+                return .failure(errors.badReply("it has no request_uri", cause: "par", status: reply.status))
             }
             return .success(name)
         }
@@ -163,7 +163,7 @@ extension ProviderClient {
             let body = ResponseBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard case .json(let claims) = body, case .object = claims else {
-                return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
+                return .failure(errors.badReply("it has no user", cause: "no_user", status: reply.status))
             }
             return .success((claims, profile.user.summary(of: claims)))
         }

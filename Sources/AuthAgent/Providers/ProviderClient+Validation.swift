@@ -37,7 +37,7 @@ extension ProviderClient {
             let body = ResponseBody(reply)
             guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
             guard let isActive = body.json?["active"]?.boolValue else {
-                return .failure(errors.badReply("it holds no \"active\"", cause: "introspection", status: reply.status))
+                return .failure(errors.badReply("it has no \"active\"", cause: "introspection", status: reply.status))
             }
             return .success(isActive)
         }

@@ -37,7 +37,7 @@ extension SignInService {
             parts[0].utf8.elementsEqual(waiting.mailbox.redirectURI.utf8) && waiting.attempt.read(query) != .unrelated
         }
         guard let (id, waiting) = found else {
-            throw AgentError(.notFound, "This address belongs to no sign-in that is under way here.")
+            throw AgentError(.notFound, "This address does not belong to a sign-in in progress.")
         }
         schemeListeners[id] = nil
         waiting.mailbox.put(query)

@@ -83,7 +83,7 @@ extension StoreAdmin {
             do throws(DamagedRecord) {
                 records.append(try SessionRecord(decoding: Secret(bytes: json.serialized())))
             } catch {
-                throw AgentError(.validation, "One of the sessions in it cannot be read: \(error.reason).")
+                throw AgentError(.validation, "One of the sessions in it is unreadable: \(error.reason).")
             }
         }
         return records

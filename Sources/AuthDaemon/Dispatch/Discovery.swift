@@ -5,8 +5,8 @@ enum Discovery {
     static let document = OpenRPCDocument(
         openrpc: "1.3.2",
         info: [
-            "title": "authd, a user's signed-in sessions", "version": .string(Release.version),
-            "description": "One JSON-RPC 2.0 message a line on a Unix socket; params go by name.",
+            "title": "authd: the user's sessions", "version": .string(Release.version),
+            "description": "JSON-RPC 2.0 on a Unix socket, one message per line; params are objects.",
         ],
         methods: AgentMethods.all.map { describe($0) })
 

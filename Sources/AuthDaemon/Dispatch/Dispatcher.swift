@@ -33,7 +33,8 @@ package struct Dispatcher: Sendable {
         methods.on(AgentLock.self) { _ throws(AgentError) in
             throw AgentError(
                 .unsupported,
-                "\(AgentLock.name) is not in this version (\(Release.version)); rpc.discover lists what is.")
+                "\(AgentLock.name) is not supported by this version (\(Release.version)); rpc.discover lists all methods."
+            )
         }
         methods.on(EventsSubscribe.self) { .subscribe($0.params) }
         methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }

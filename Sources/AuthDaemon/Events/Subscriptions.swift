@@ -18,7 +18,7 @@ package struct Subscriptions {
     package mutating func add(_ params: SubscribeParams) throws(AgentError) {
         guard topics[params.session] != nil || topics.count < limit else {
             throw AgentError(
-                .busy, "A connection follows \(limit) sessions by name at most; leave the session out to follow all.")
+                .busy, "A connection may follow at most \(limit) sessions by name; omit the session to follow all.")
         }
         let requested = Set(params.topics ?? Topic.allCases)
         if !requested.isEmpty { topics[params.session, default: []].formUnion(requested) }

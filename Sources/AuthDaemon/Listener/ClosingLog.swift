@@ -21,14 +21,14 @@ final class ClosingLog {
     func refused(_ peer: PeerCredentials, _ error: AgentError) {
         guard isLogged(.refused) else { return }
         logger.info(
-            "A connection is ended: \(error.message)",
+            "Closed a connection: \(error.message)",
             metadata: ["peer_pid": "\(peer.processID)", "peer_uid": "\(peer.userID)"])
     }
 
     func unread(_ peer: PeerCredentials) {
         guard isLogged(.unread) else { return }
         logger.warning(
-            "A client does not read its answers: its connection ends.", metadata: ["peer_pid": "\(peer.processID)"])
+            "Closed a connection: its client does not read responses.", metadata: ["peer_pid": "\(peer.processID)"])
     }
 
     /// Logs what was counted and not logged yet.
@@ -49,8 +49,8 @@ final class ClosingLog {
         let count = logs[reason, default: RefusalLog()].taken(at: executor.now)
         guard count > 0 else { return }
         switch reason {
-        case .refused: logger.info("\(count) more connections were ended within a minute.")
-        case .unread: logger.warning("\(count) more clients did not read their answers within a minute.")
+        case .refused: logger.info("\(count) more connections were closed within a minute.")
+        case .unread: logger.warning("\(count) more clients did not read their responses within a minute.")
         }
     }
 }

@@ -13,7 +13,7 @@ extension Connection {
             case .tooLong:
                 refuse(
                     AgentError(
-                        .tooLarge, "A line holds at most \(registry.limits.lineBytes) bytes; this one is longer."))
+                        .tooLarge, "A line may have at most \(registry.limits.lineBytes) bytes; this line is longer."))
             }
         }
         guard phase == .open else { return }
@@ -42,14 +42,14 @@ extension Connection {
             if !isReading { stopLineDeadline() }
             return
         }
-        if lineDeadline == nil { startLineDeadline("of its first byte") }
+        if lineDeadline == nil { startLineDeadline("after its first byte") }
     }
 
     /// - Parameter beginning: what the time is counted from, in words.
     func startLineDeadline(_ beginning: String) {
         let limit = registry.limits.lineTime
         lineDeadline = socket.executor.schedule(in: limit) { [weak self] in
-            self?.refuse(AgentError(.timeout, "No whole line came within \(limit) \(beginning)."))
+            self?.refuse(AgentError(.timeout, "No complete line was received within \(limit) \(beginning)."))
         }
     }
 
@@ -109,8 +109,8 @@ extension Connection {
         let refusal =
             error.isTooLarge
             ? AgentError(
-                .tooLarge, "A line holds at most \(registry.limits.lineValues) JSON values; this one holds more.")
-            : .parseError("The line is no JSON: \(error).")
+                .tooLarge, "A line may have at most \(registry.limits.lineValues) JSON values; this line has more.")
+            : .parseError("The line is not JSON: \(error).")
         send(RPCReply.failure(.null, refusal))
     }
 
@@ -119,7 +119,7 @@ extension Connection {
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
             let most = registry.limits.requestsPerConnection
             let error = AgentError(
-                .tooLarge, "A batch holds at most \(most) requests; this one holds \(elements.count).")
+                .tooLarge, "A batch may have at most \(most) requests; this one has \(elements.count).")
             return send(RPCReply.failure(.null, error))
         }
         switch RPCIncoming(json) {

@@ -80,7 +80,7 @@ final class Connection: ClientSocketDelegate {
         } catch {
             return refuse(error)
         }
-        startLineDeadline("of connecting")
+        startLineDeadline("after connecting")
     }
 
     func received(_ bytes: ByteBuffer) {
@@ -305,8 +305,8 @@ final class Connection: ClientSocketDelegate {
         refuse(
             AgentError(
                 .busy,
-                "The agent keeps too much of lines that are not complete, and most of it for this process: connect again, and "
-                    + "send whole lines."))
+                "Incomplete lines use too much of the agent's memory, and most of it is this process's: connect again and "
+                    + "send complete lines."))
     }
 
     // MARK: The end

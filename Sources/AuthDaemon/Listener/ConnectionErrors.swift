@@ -5,22 +5,22 @@ extension AgentError {
     static func tooManyRequests(_ limits: ConnectionLimits) -> AgentError {
         AgentError(
             .busy,
-            "This connection has \(limits.requestsPerConnection) requests under way, which is all that one may have: "
+            "This connection has \(limits.requestsPerConnection) requests in progress, the most that are allowed: "
                 + "wait for some.")
     }
 
     static var tooManyLongRequests: AgentError {
         AgentError(
             .busy,
-            "The long requests that are in progress take all the memory that this process, or all together, may have for them: "
+            "Long requests in progress use all the memory that this process, or all clients, may use: "
                 + "wait for some.")
     }
 
     static func tooManyStreams(_ most: Int) -> AgentError {
-        AgentError(.busy, "This connection streams \(most) calls, which is all that one may: wait for one.")
+        AgentError(.busy, "This connection streams \(most) calls, the most that are allowed: wait for one.")
     }
 
     static var streamNameTaken: AgentError {
-        AgentError(.conflict, "A stream of this connection has that name already.", cause: "stream")
+        AgentError(.conflict, "This connection already has a stream with that name.", cause: "stream")
     }
 }

@@ -85,7 +85,7 @@ final class ConnectionRegistry {
             try socket.open(for: connection)
             connection.begin()
         } catch {
-            logger.error("A client is not served: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
+            logger.error("Refused a client: \(error)", metadata: ["peer_pid": "\(peer.processID)"])
         }
     }
 
@@ -104,19 +104,19 @@ final class ConnectionRegistry {
         guard open < limits.connectionsPerProcess else {
             throw AgentError(
                 .busy,
-                "Process \(peer.processID) has \(open) connections open, which is all that one may have: "
-                    + "close some, or send several requests over one.")
+                "Process \(peer.processID) has \(open) connections open, the most that are allowed: "
+                    + "close some, or use one for several requests.")
         }
         let ofUser = perUser[peer.userID, default: 0]
         guard ofUser < limits.connectionsPerUser else {
             throw AgentError(
                 .busy,
-                "User \(peer.userID) has \(ofUser) connections open, which is all that one user may have: close some.")
+                "User \(peer.userID) has \(ofUser) connections open, the most that one user may have: close some.")
         }
         guard connections.count < limits.connectionsInAll else {
             throw AgentError(
                 .busy,
-                "The agent has \(connections.count) connections open, which is all that its limit of descriptors allows: "
+                "The agent has \(connections.count) connections open, the most that its descriptor limit allows: "
                     + "close some.")
         }
         perProcess[peer.processID] = open + 1

@@ -101,7 +101,7 @@ extension AgentError {
     fileprivate static func batchTooLarge(_ limit: Int) -> AgentError {
         AgentError(
             .tooLarge,
-            "The answers of unfinished batches on this connection have at most \(limit >> 20) MiB, and this one does not fit: "
-                + "send the request outside of a batch.")
+            "Responses of unfinished batches on this connection may have at most \(limit >> 20) MiB, and this response "
+                + "does not fit: send the request outside of a batch.")
     }
 }

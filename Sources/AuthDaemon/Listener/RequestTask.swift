@@ -50,7 +50,7 @@ struct RequestTask: Sendable {
 
 extension AgentError {
     static func late(after limit: Duration) -> AgentError {
-        AgentError(.timeout, "There was no result within \(limit.formatted) s; ask again, or allow more time.")
+        AgentError(.timeout, "The request took longer than \(limit.formatted) s; try again, or allow more time.")
     }
 }
 

@@ -36,7 +36,8 @@ package actor ProfileCheckProcess {
     package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
         guard waiting.count < Self.mostWaiting else {
             throw AgentError(
-                .busy, "\(Self.mostWaiting) profiles wait to be checked already; try again.", cause: "provider_check")
+                .busy, "\(Self.mostWaiting) profile checks are already waiting; try again later.",
+                cause: "provider_check")
         }
         if isBusy { await withCheckedContinuation { waiting.append($0) } }
         isBusy = true
@@ -46,7 +47,7 @@ package actor ProfileCheckProcess {
         switch answer {
         case .success(let bytes):
             guard let json = try? JSON(parsing: bytes), let check = try? ProviderCheck(json) else {
-                throw Self.failed("its process gave no result")
+                throw Self.failed("its process returned no result")
             }
             return check
         case .failure(let failure): throw Self.failed(failure.reason)
@@ -102,7 +103,7 @@ private struct ChildProcess {
         var ends: [CInt] = [-1, -1]
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard unsafe socketpair(AF_UNIX, kind, 0, &ends) == 0 else {
-            throw ChildFailure(reason: "\(SystemFailure("make a pair of sockets"))")
+            throw ChildFailure(reason: "\(SystemFailure("create a pair of sockets"))")
         }
         defer { close(ends[1]) }
         var actions = unsafe posix_spawn_file_actions_t()

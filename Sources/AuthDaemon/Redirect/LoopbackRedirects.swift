@@ -32,8 +32,8 @@ package struct LoopbackRedirects: RedirectListening {
         let place = redirect.uri(port: nil)
         throw AgentError(
             .conflict,
-            "The sign-in cannot come back to \(place): \(lastError.map { "\($0)" } ?? "no port is free"). "
-                + "End what listens there, or sign in with --paste.", cause: AgentError.redirectPort)
+            "authd cannot receive the redirect at \(place): \(lastError.map { "\($0)" } ?? "no port is free"). "
+                + "Stop the program that listens there, or sign in with --paste.", cause: AgentError.redirectPort)
     }
 
     package func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret) {
@@ -100,7 +100,7 @@ package struct LoopbackRedirects: RedirectListening {
             return try NIOSSLContext(configuration: configuration)
         } catch {
             throw AgentError(
-                .validation, "The page at \(redirect.uri(port: nil)) cannot be reached by TLS: \(error).",
+                .validation, "The page at \(redirect.uri(port: nil)) cannot be served over TLS: \(error).",
                 cause: "redirect_certificate")
         }
     }

@@ -42,14 +42,14 @@ final class AcceptSource: ReadinessHandler {
             case EAGAIN:
                 isShort = false
                 return
-            default: return pause(SystemFailure("take a client in"))
+            default: return pause(SystemFailure("accept a client"))
             }
         }
     }
 
     /// Without descriptors or memory, asking again at once would only keep a processor busy.
     private func pause(_ failure: SystemFailure) {
-        if !isShort { logger.error("Clients wait: \(failure).") }
+        if !isShort { logger.error("Clients have to wait: \(failure).") }
         isShort = true
         executor.change(descriptor, to: [])
         executor.schedule(in: Self.rest) { [weak self] in

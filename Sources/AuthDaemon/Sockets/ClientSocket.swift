@@ -74,7 +74,7 @@ final class ClientSocket: ReadinessHandler {
             watch()
             delegate?.inputEnded()
         } else if errno != EAGAIN {
-            close(SystemFailure("hear a client"))
+            close(SystemFailure("read from a client"))
         }
     }
 
@@ -98,7 +98,7 @@ final class ClientSocket: ReadinessHandler {
         guard isOpen, bytes.readableBytes > 0 else { return }
         var rest = bytes
         if unsent.readableBytes == 0 {
-            guard let sent = sendNow(rest) else { return close(SystemFailure("answer a client")) }
+            guard let sent = sendNow(rest) else { return close(SystemFailure("write to a client")) }
             guard sent < rest.readableBytes else { return }
             rest.moveReaderIndex(forwardBy: sent)
         }
@@ -113,7 +113,7 @@ final class ClientSocket: ReadinessHandler {
     }
 
     private func sendRest() {
-        guard let sent = sendNow(unsent) else { return close(SystemFailure("answer a client")) }
+        guard let sent = sendNow(unsent) else { return close(SystemFailure("write to a client")) }
         unsent.moveReaderIndex(forwardBy: sent)
         if unsent.readableBytes == 0 {
             unsent = ByteBuffer()

@@ -81,7 +81,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     package func enqueue(_ job: consuming ExecutorJob) { give(.job(UnownedJob(job))) }
 
-    package func checkIsolated() { precondition(isOwned, "a client's connection was about to be used off its thread") }
+    package func checkIsolated() { precondition(isOwned, "a client's connection was used outside of its thread") }
 
     package func isIsolatingCurrentContext() -> Bool? { isOwned }
 
@@ -100,7 +100,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     private var isOwned: Bool { owner.load(ordering: .relaxed) == pthread_self() }
 
-    private func assertOwned() { assert(isOwned, "off the thread of the sockets") }
+    private func assertOwned() { assert(isOwned, "outside of the thread of the sockets") }
 
     private func give(_ work: Work) {
         let (isFirst, isStopped) = inbox.withLock { inbox in

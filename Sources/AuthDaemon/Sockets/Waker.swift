@@ -7,7 +7,7 @@ final class Waker: ReadinessHandler, Sendable {
 
     init() throws(SystemFailure) {
         descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
-        guard descriptor >= 0 else { throw SystemFailure("make an eventfd") }
+        guard descriptor >= 0 else { throw SystemFailure("create an eventfd") }
     }
 
     deinit { close(descriptor) }

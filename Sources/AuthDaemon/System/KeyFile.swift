@@ -22,7 +22,7 @@ package enum KeyFile {
                 read: { () throws(StoreError) in
                     guard let place else {
                         throw .failed(
-                            reason: "there is no credential \(credential): systemd gives it to a unit that has "
+                            reason: "there is no credential \(credential): systemd passes it to a unit with "
                                 + "LoadCredentialEncrypted=\(credential):FILE")
                     }
                     // The folder is systemd's, and its files may be root's: who can read them is its affair.
@@ -48,14 +48,14 @@ package enum KeyFile {
         guard descriptor >= 0 else { throw failure("open \(kind) \(path)") }
         defer { close(descriptor) }
         var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("look at \(kind) \(path)") }
-        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "\(kind) \(path) is no file") }
+        guard unsafe fstat(descriptor, &found) == 0 else { throw failure("read the status of \(kind) \(path)") }
+        guard found.st_mode & S_IFMT == S_IFREG else { throw .failed(reason: "\(kind) \(path) is not a file") }
         if isOurs {
             guard found.st_uid == geteuid() else {
-                throw .failed(reason: "the key \(path) belongs to user \(found.st_uid), and not to \(geteuid())")
+                throw .failed(reason: "the key \(path) belongs to user \(found.st_uid), not to \(geteuid())")
             }
             guard found.st_mode & 0o077 == 0 else {
-                throw .failed(reason: "the key \(path) is open to others: run `chmod 600 \(path)`")
+                throw .failed(reason: "the key \(path) is accessible to others: run `chmod 600 \(path)`")
             }
         }
         var bytes = [UInt8](repeating: 0, count: mostBytes)

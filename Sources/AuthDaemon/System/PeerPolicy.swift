@@ -23,7 +23,7 @@ package struct PeerPolicy: Sendable, Equatable {
         return AgentError(
             .denied,
             "this agent belongs to user \(ownUserID) and does not serve user \(peer.userID); "
-                + "its owner can allow that with allowed_user_ids in authd.toml")
+                + "its owner can allow it with allowed_user_ids in authd.toml")
     }
 }
 

@@ -35,14 +35,14 @@ package struct SocketFile: Sendable {
         guard var address = sockaddr_un(path: path) else { throw .tooLong(path: path) }
         try clearDead(path: path, address: &address)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw .failed(SystemFailure("make a socket")) }
+        guard descriptor >= 0 else { throw .failed(SystemFailure("create a socket")) }
         do throws(SystemFailure) {
             // The kernel gives the file the mode of the socket's own inode, less the umask: set before bind, it is
             // never wider, and no umask is changed behind another thread's back.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemFailure("set the mode of \(path)") }
             guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
             guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
-            guard let identity = FileIdentity(path: path) else { throw SystemFailure("look at \(path)") }
+            guard let identity = FileIdentity(path: path) else { throw SystemFailure("read the status of \(path)") }
             return SocketFile(descriptor: descriptor, path: path, identity: identity)
         } catch {
             close(descriptor)
@@ -65,11 +65,11 @@ package struct SocketFile: Sendable {
         var found = stat()
         guard unsafe lstat(path, &found) == 0 else {
             if errno == ENOENT { return }
-            throw .failed(SystemFailure("look at \(path)"))
+            throw .failed(SystemFailure("read the status of \(path)"))
         }
         guard found.st_mode & S_IFMT == S_IFSOCK else { throw .notASocket(path: path) }
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
-        guard probe >= 0 else { throw .failed(SystemFailure("make a socket")) }
+        guard probe >= 0 else { throw .failed(SystemFailure("create a socket")) }
         defer { close(probe) }
         if unsafe call(Glibc.connect, probe, &address) == 0 { throw .inUse(path: path) }
         // Only this says that nobody listens; a full queue (EAGAIN) or a closed door (EACCES) says that somebody may.

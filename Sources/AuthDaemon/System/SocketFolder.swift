@@ -20,9 +20,9 @@ package enum SocketFolder {
             case .foreign(let path, let owner):
                 "\(path) belongs to user \(owner), not to user \(geteuid()): choose another with --socket"
             case .open(let path, let mode):
-                "\(path) is open to others (mode 0\(String(mode, radix: 8))): "
+                "\(path) is accessible to others (mode 0\(String(mode, radix: 8))): "
                     + (Self.isShared(mode: mode, userID: geteuid())
-                        ? "choose a folder of your own with --socket" : "run `chmod 700 \(path)`")
+                        ? "choose your own folder with --socket" : "run `chmod 700 \(path)`")
             case .failed(let failure): "\(failure)"
             }
         }
@@ -31,7 +31,7 @@ package enum SocketFolder {
     /// Makes the folder 0700, or checks the one that is there.
     package static func prepare(_ path: String) throws(Refusal) {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
-            throw .failed(SystemFailure("make the folder \(path)"))
+            throw .failed(SystemFailure("create the folder \(path)"))
         }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -40,7 +40,9 @@ package enum SocketFolder {
         }
         defer { close(descriptor) }
         var found = stat()
-        guard unsafe fstat(descriptor, &found) == 0 else { throw .failed(SystemFailure("look at the folder \(path)")) }
+        guard unsafe fstat(descriptor, &found) == 0 else {
+            throw .failed(SystemFailure("read the status of the folder \(path)"))
+        }
         guard found.st_uid == geteuid() else { throw .foreign(path: path, owner: found.st_uid) }
         let mode = found.st_mode & 0o7777
         guard mode & 0o077 == 0 else { throw .open(path: path, mode: mode) }

@@ -16,7 +16,7 @@ enum StateFolder {
             if unsafe mkdir(String(folder[..<end]), 0o700) == 0 { try syncParent(of: String(folder[..<end])) }
         }
         if unsafe mkdir(folder, 0o700) == 0 { return try syncParent(of: folder) }
-        guard errno == EEXIST else { throw SystemFailure("make the folder \(folder)") }
+        guard errno == EEXIST else { throw SystemFailure("create the folder \(folder)") }
     }
 
     private static func syncParent(of folder: String) throws(SystemFailure) {

@@ -62,7 +62,7 @@ package final class DescriptorStore: HandoverStore {
             var taken: [HandedOverSession]?
             for given in inherited {
                 do throws(Refusal) {
-                    guard number(given) != nil else { throw Refusal(reason: "it is nothing that authd handed over") }
+                    guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
                     // The newest counts; one before it was on its way out.
                     if taken == nil, let text = try Self.read(given.descriptor) {
                         taken = try Self.translated { () throws(DamagedRecord) in
@@ -71,11 +71,13 @@ package final class DescriptorStore: HandoverStore {
                     }
                 } catch {
                     logger.warning(
-                        "What the service manager kept is not used: \(error.reason).",
+                        "Sessions from the service manager are not used: \(error.reason).",
                         metadata: ["descriptor": "\(given.name)"])
                 }
             }
-            if let taken { logger.info("Sessions were handed over.", metadata: ["sessions": "\(taken.count)"]) }
+            if let taken {
+                logger.info("Loaded sessions of the previous run.", metadata: ["sessions": "\(taken.count)"])
+            }
             return taken ?? []
         }
     }
@@ -99,7 +101,7 @@ package final class DescriptorStore: HandoverStore {
     /// What sealed memory holds; `nil`: it was wiped.
     private static func read(_ descriptor: CInt) throws(Refusal) -> Secret? {
         let seals = fcntl(descriptor, authd_get_seals, 0)
-        guard seals >= 0 else { throw Refusal(reason: "it is no memory of this kind") }
+        guard seals >= 0 else { throw Refusal(reason: "it is not sealable memory") }
         guard seals & SealedMemory.seals == SealedMemory.seals else { throw Refusal(reason: "it is not sealed") }
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size <= mostBytes else { throw Refusal(reason: "it has \(size) bytes, and \(mostBytes) is the most") }
@@ -140,16 +142,17 @@ package final class DescriptorStore: HandoverStore {
 
     private func put(_ text: Secret, as name: String) -> SealedMemory? {
         guard text.count <= Self.mostBytes else {
-            logger.warning("The sessions are too much to hand over: a restart waits for the store.")
+            logger.warning("There are too many sessions to hand over: a restart will wait for the store.")
             return nil
         }
         do throws(SystemFailure) {
             let memory = try SealedMemory(name: "authd-sessions", holding: text)
             if send("FDSTORE=1\nFDNAME=\(name)", [memory.descriptor]) { return memory }
             memory.wipe()
-            logger.warning("The service manager could not be told of the sessions: a restart waits for the store.")
+            logger.warning(
+                "The sessions could not be passed to the service manager: a restart will wait for the store.")
         } catch {
-            logger.warning("The sessions are not handed over: \(error). A restart waits for the store.")
+            logger.warning("The sessions are not handed over: \(error). A restart will wait for the store.")
         }
         return nil
     }

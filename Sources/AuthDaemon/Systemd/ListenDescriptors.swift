@@ -14,8 +14,8 @@ package enum ListenDescriptors {
         package var description: String {
             switch self {
             case .failed(let failure): "\(failure)"
-            case .notListening(let name): "the socket '\(name)' from the service manager is no listening Unix socket"
-            case .several: "the service manager gave more than one socket named 'api'"
+            case .notListening(let name): "the socket '\(name)' from the service manager is not a listening Unix socket"
+            case .several: "the service manager passed more than one socket named 'api'"
             }
         }
     }
@@ -37,7 +37,7 @@ package enum ListenDescriptors {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_listen_fds_with_names(1, &list)
         guard count >= 0 else {
-            throw .failed(SystemFailure("take the sockets of the service manager", number: -count))
+            throw .failed(SystemFailure("accept the sockets of the service manager", number: -count))
         }
         let given = unsafe names(list, count: Int(count))
         let ours = given.indices.filter { names.contains(given[$0]) }

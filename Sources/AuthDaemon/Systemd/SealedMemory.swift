@@ -15,7 +15,7 @@ import Glibc
 
     init(name: String, holding content: Secret) throws(SystemFailure) {
         descriptor = unsafe authd_memfd(name)
-        guard descriptor >= 0 else { throw SystemFailure("make memory to hand over") }
+        guard descriptor >= 0 else { throw SystemFailure("create memory for the handover") }
         do throws(SystemFailure) {
             unsafe bytes = try Self.fill(descriptor, with: content)
         } catch {
@@ -28,17 +28,19 @@ import Glibc
     private static func fill(
         _ descriptor: CInt, with content: Secret
     ) throws(SystemFailure) -> UnsafeMutableRawBufferPointer {
-        guard ftruncate(descriptor, off_t(content.count)) == 0 else { throw SystemFailure("make memory to hand over") }
+        guard ftruncate(descriptor, off_t(content.count)) == 0 else {
+            throw SystemFailure("create memory for the handover")
+        }
         let start = unsafe mmap(nil, content.count, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard let start = unsafe start, unsafe start != MAP_FAILED else {
-            throw SystemFailure("map memory to hand over")
+            throw SystemFailure("map memory for the handover")
         }
         // Where the kernel lets us, it is in no swap for as long as we live.
         _ = unsafe mlock(start, content.count)
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: content.count)
         unsafe bytes.copyBytes(from: content.revealBytes())
         guard fcntl(descriptor, authd_add_seals, seals) == 0 else {
-            let failure = SystemFailure("seal memory to hand over")
+            let failure = SystemFailure("seal memory for the handover")
             unsafe explicit_bzero(start, content.count)
             unsafe munmap(start, content.count)
             throw failure

@@ -18,7 +18,7 @@ package struct ServiceNotifier: Sendable {
 
     package func alive() { send("WATCHDOG=1") }
 
-    package func stopping() { send("STOPPING=1\n\(Self.line("Stopping: finishing what is under way"))") }
+    package func stopping() { send("STOPPING=1\n\(Self.line("Stopping: finishing requests in progress"))") }
 
     /// Type=notify-reload matches the time against its own signal, so it is CLOCK_MONOTONIC (systemd.service(5)).
     package func reloading() {

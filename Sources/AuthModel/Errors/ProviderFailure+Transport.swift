@@ -8,16 +8,16 @@ extension ProviderFailure {
 
     private static func agentError(_ error: TransportError) -> AgentError {
         switch error {
-        case .offline(let reason): AgentError(.offline, "This machine has no network: \(reason).", cause: "offline")
+        case .offline(let reason): AgentError(.offline, "The machine is offline: \(reason).", cause: "offline")
         case .nameNotResolved(let host):
             unreachable(
                 "The name \(host) could not be resolved; check the network and the address.", "name_not_resolved")
         case .connectionRefused(let host):
             unreachable(
-                "\(host) refuses connections; its server is down or the address is wrong.", "connection_refused")
+                "\(host) refuses connections. Check the address; the server may be down.", "connection_refused")
         case .timedOut(let host, let limit):
             AgentError(
-                .timeout, "\(host) did not answer within \(Int(limit.seconds.rounded(.up))) s.", cause: "timed_out")
+                .timeout, "\(host) did not respond within \(Int(limit.seconds.rounded(.up))) s.", cause: "timed_out")
         case .portal: .captivePortal
         case .certificate(let host, let reason):
             unreachable(
@@ -26,12 +26,13 @@ extension ProviderFailure {
             unreachable("No secure connection to \(host): \(reason).", "tls")
         case .connectionLost(let host, let reason):
             unreachable("The connection to \(host) was lost: \(reason).", "connection_lost")
-        case .proxy(let reason): unreachable("The proxy did not help: \(reason). Check its setting.", "proxy")
+        case .proxy(let reason): unreachable("The proxy failed: \(reason). Check the proxy setting.", "proxy")
         case .tooLarge(let limit):
-            AgentError(.badReply, "The provider's answer is larger than \(limit >> 20) MiB.", cause: "too_large")
+            AgentError(.badReply, "The provider's response is larger than \(limit >> 20) MiB.", cause: "too_large")
         case .redirected(let origin):
             AgentError(
-                .badReply, "The provider points to \(origin), where no credentials are sent.", cause: "redirected")
+                .badReply, "The provider redirects to \(origin). authd sends no credentials there.", cause: "redirected"
+            )
         case .badURL(let reason):
             AgentError(
                 .providerUnreachable, "The provider's address cannot be used: \(reason).", cause: "bad_url",

@@ -20,21 +20,21 @@ extension AgentError {
     }
 
     package static func cannotRenew(_ provider: String) -> AgentError {
-        AgentError(.unsupported, "Provider \(provider) has no renewal: its session ends with its token.")
+        AgentError(.unsupported, "Provider \(provider) does not renew sessions: the session ends with its token.")
     }
 
     package static func unknownSession(_ session: SessionName) -> AgentError {
-        AgentError(.unknownSession, "There is no session named \(session): `authc list` shows what there is.")
+        AgentError(.unknownSession, "There is no session named \(session): run `authc list` to see all sessions.")
     }
 
     package static let noSession = AgentError(
-        .notSignedIn, "Nobody is signed in: run `authc login PROVIDER`.")
+        .notSignedIn, "No session exists: run `authc login PROVIDER`.")
 
     /// - Parameter sessions: all sessions.
     package static func noDefault(_ sessions: [SessionStatus]) -> AgentError {
         AgentError(
             .notSignedIn,
-            "There is no default session: name one with `-s`, or choose one with `authc use NAME`.",
+            "There is no default session: select one with `-s`, or set it with `authc use NAME`.",
             cause: noDefaultCause, details: sessions.map { "\($0.session) at \($0.provider)" })
     }
 
@@ -44,30 +44,30 @@ extension AgentError {
     package static func otherOrigin(
         _ origin: Origin, _ session: SessionName, _ places: [Origin], _ others: [String]
     ) -> AgentError {
-        let own = places.isEmpty ? "no known place" : places.map(\.text).joined(separator: ", ")
+        let own = places.isEmpty ? "no known origin" : places.map(\.text).joined(separator: ", ")
         return AgentError(
-            .denied, "The token of session \(session) is for \(own), not for \(origin). It is not given out.",
+            .denied, "The token of session \(session) is for \(own), not for \(origin). authd does not return it.",
             cause: "other_origin", details: others)
     }
 
     package static func unknownProvider(_ provider: String) -> AgentError {
         AgentError(
-            .unknownProvider, "There is no provider named \(provider): `authc provider list` shows what there is.")
+            .unknownProvider, "There is no provider named \(provider): run `authc provider list` to see all providers.")
     }
 
     package static let offline = AgentError(
-        .offline, "This machine has no network; it goes on by itself when there is one.", cause: "no_network")
+        .offline, "The machine is offline; authd continues when there is a network.", cause: "no_network")
 
     package static let captivePortal = AgentError(
         .captivePortal,
-        "This network wants a sign-in of its own first: open any page in a browser. It goes on by itself afterwards.",
+        "This network requires a sign-in: open any page in a browser. authd continues afterwards.",
         cause: "portal")
 
     /// The cause of the error if a call's token was refused, renewed and refused again.
     package static let tokenRefusal = "token_refused"
 
     package static let unknownLogin = AgentError(
-        .notFound, "There is no such sign-in under way: it has ended, or was never begun.")
+        .notFound, "This sign-in is not in progress: it has ended, or was never started.")
 
     /// For callers who ask before the store has been read.
     package static func storeNotRead(_ store: StoreInfo) -> AgentError {
@@ -76,10 +76,10 @@ extension AgentError {
         case .locked: AgentError(store.kind == .sealedFile ? .sealed : .locked)
         case .waiting: AgentError(.waiting)
         case .notAnswering:
-            AgentError(.keyringUnavailable, message ?? "The store does not answer.", cause: "not_answering")
+            AgentError(.keyringUnavailable, message ?? "The store does not respond.", cause: "not_answering")
         case .denied where message == nil:
             AgentError(.dismissed)
-        case .denied: AgentError(.denied, message ?? "The keyring said no.", cause: "denied")
+        case .denied: AgentError(.denied, message ?? "The keyring refused the request.", cause: "denied")
         case .failed: AgentError(.keyringUnavailable, message ?? "The store failed.", cause: "failed")
         case .missing, .starting, .ready:
             AgentError(.keyringUnavailable, message ?? "There is no keyring.", cause: store.state.rawValue)
@@ -102,30 +102,30 @@ extension AgentError {
     package init(_ error: StoreError) {
         switch error {
         case .locked:
-            self.init(.keyringLocked, "The keyring is locked: unlock it on the desktop, and this goes on by itself.")
+            self.init(.keyringLocked, "The keyring is locked: unlock it on the desktop, and authd continues.")
         case .dismissed:
             // Dismissing the prompt is not a refusal: the keyring is locked, and can still be unlocked.
             self.init(
                 .keyringLocked,
                 "The keyring is locked, and the request to unlock it was dismissed: unlock it on the desktop, and "
-                    + "this goes on by itself.", cause: "dismissed")
+                    + "authd continues.", cause: "dismissed")
         case .sealed:
             self.init(
                 .keyringLocked,
-                "The sessions are sealed by a passphrase: run `authc unlock`, and this goes on by itself.",
+                "The sessions are sealed with a passphrase: run `authc unlock`.",
                 cause: "passphrase")
         case .waiting:
             self.init(
                 .keyringLocked,
-                "The keyring is asking you something: answer its dialog on the desktop, and this goes on by itself.",
+                "The keyring is asking you a question: answer its dialog on the desktop, and authd continues.",
                 cause: Self.keyringWaiting)
         case .missing(let reason):
             self.init(.keyringUnavailable, "There is no keyring: \(reason)", cause: "missing")
         case .denied(let reason):
-            self.init(.denied, "The keyring said no: \(reason)", cause: "denied")
+            self.init(.denied, "The keyring refused the request: \(reason)", cause: "denied")
         case .notAnswering(let limit):
             self.init(
-                .keyringUnavailable, "The store did not answer within \(Int(limit.seconds)) s.",
+                .keyringUnavailable, "The store did not respond within \(Int(limit.seconds)) s.",
                 cause: "not_answering")
         case .failed(let reason):
             self.init(.keyringUnavailable, "The store failed: \(reason)", cause: "failed")
@@ -139,7 +139,7 @@ extension AgentError {
         case .key(let error): self.init(error)
         case .full(let bytes):
             self.init(
-                .busy, "\(bytes >> 20) MiB of writes wait already: `authc outbox list` shows them.",
+                .busy, "The outbox is full (\(bytes >> 20) MiB): run `authc outbox list` to see what waits.",
                 cause: "outbox_full")
         case .disk(let reason):
             self.init(.internal_, "The outbox cannot be read or written: \(reason)", cause: "outbox", retryable: true)
@@ -152,7 +152,7 @@ extension AgentError {
     package static func notRemoved(_ error: AgentError) -> AgentError {
         var told = error
         told.message =
-            "You are signed out here, but the session is still in the store; authd removes it as soon as it can. "
+            "You are signed out, but the session is still in the store; authd will remove it as soon as possible. "
             + error.message
         return told
     }
@@ -163,8 +163,8 @@ extension AgentError {
     package func withUnrecordedSignOut(_ error: StoreError) -> AgentError {
         var told = self
         told.message +=
-            " The sign-out could not be noted on the disk: if authd is started again before that, the session "
-            + "comes back. \(AgentError(error).message)"
+            " The sign-out could not be saved to disk: if authd restarts before then, the session "
+            + "returns.  \(AgentError(error).message)"
         return told
     }
 }
@@ -174,7 +174,7 @@ extension ProviderFailure {
     package static func askedToWait(for wait: Duration) -> ProviderFailure {
         .temporary(
             AgentError(
-                .rateLimited, "The provider wants to be left alone for now; the next try comes by itself.",
+                .rateLimited, "The provider asked clients to wait; authd will try again by itself.",
                 cause: "retry_after", retryAfter: wait), retryAfter: wait)
     }
 }

@@ -14,7 +14,7 @@ struct ArgumentValidator {
             guard let given = given(args, argument), !given.isNull else {
                 let isInBody = hasBody && !isInHead(argument)
                 if !argument.optional, argument.fallback == nil, !isInBody {
-                    problems.append("\(argument.name) is needed: \(words(argument))")
+                    problems.append("\(argument.name) is required: \(words(argument))")
                 }
                 continue
             }
@@ -25,7 +25,7 @@ struct ArgumentValidator {
             }
         }
         for key in args.keys where !endpoint.arguments.contains(where: { $0.name == key }) {
-            problems.append("\(key.prefix(Self.quoted)) is not known")
+            problems.append("\(key.prefix(Self.quoted)) is unknown")
         }
         guard problems.isEmpty else { throw refusal(problems) }
         return result
@@ -46,7 +46,7 @@ struct ArgumentValidator {
         let names = endpoint.arguments.map { $0.name + ($0.optional || $0.fallback != nil ? "?" : "") }
         let takes = names.isEmpty ? "no arguments" : names.joined(separator: ", ")
         return AgentError(
-            .validation, "\(endpoint.name) of \(providerTitle) takes \(takes). Nothing was sent.",
+            .validation, "\(endpoint.name) of \(providerTitle) accepts \(takes). Nothing was sent.",
             cause: "arguments", details: problems)
     }
 
@@ -60,14 +60,14 @@ struct ArgumentValidator {
     private func words(_ argument: EndpointArgument) -> String {
         let kind =
             switch argument.type {
-            case .text: "a text"
+            case .text: "text"
             case .path: "a path"
             case .integer: "a whole number"
             case .number: "a number"
             case .boolean: "true or false"
             case .list: "a list"
             case .object: "an object"
-            case .file: "a file's content"
+            case .file: "a file"
             }
         return argument.about.map { "\(kind), \($0)" } ?? kind
     }

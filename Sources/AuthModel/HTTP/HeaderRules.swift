@@ -13,17 +13,17 @@ enum HeaderRules {
     static func check(_ headers: [String: String]) throws(AgentError) {
         guard headers.count <= maxHeaders else {
             throw AgentError(
-                .validation, "A request has at most \(maxHeaders) headers. Nothing was sent.", cause: "headers")
+                .validation, "A request may have at most \(maxHeaders) headers. Nothing was sent.", cause: "headers")
         }
         for (name, value) in headers {
             guard isName(name) else {
                 throw AgentError(
-                    .validation, "A header's name is letters, digits and some marks (RFC 9110 §5.6.2).",
+                    .validation, "A header name has only letters, digits and some punctuation (RFC 9110 §5.6.2).",
                     cause: "headers")
             }
             guard !reservedHeaders.contains(name.lowercased()) else {
                 throw AgentError(
-                    .validation, "The header \(name) is the agent's own to send. Nothing was sent.", cause: "headers")
+                    .validation, "Only the agent may set the header \(name). Nothing was sent.", cause: "headers")
             }
             guard isValue(value) else { throw badValue("the header \(name)") }
         }
@@ -38,7 +38,7 @@ enum HeaderRules {
 
     static func badValue(_ what: String) -> AgentError {
         AgentError(
-            .validation, "The value of \(what) holds a line break or control character. Nothing was sent.",
+            .validation, "The value of \(what) contains a line break or control character. Nothing was sent.",
             cause: "headers")
     }
 }

@@ -10,10 +10,10 @@ extension PreparedCall {
         _ params: APIRequest, profile: ProviderProfile, environment: ProviderEnvironment, boundary: String
     ) throws(AgentError) {
         guard HeaderRules.isName(params.method), !["CONNECT", "TRACE"].contains(params.method) else {
-            throw AgentError(.validation, "'\(params.method.prefix(16))' is no method to send.", cause: "method")
+            throw AgentError(.validation, "'\(params.method.prefix(16))' is not an allowed method.", cause: "method")
         }
         guard params.path.utf8.count <= Self.longestPath else {
-            throw AgentError(.validation, "A path has at most \(Self.longestPath) bytes.", cause: "path")
+            throw AgentError(.validation, "A path may have at most \(Self.longestPath) bytes.", cause: "path")
         }
         try HeaderRules.check(params.headers)
         let target = try RequestTarget(path: params.path, query: params.query, base: environment.baseURL)
@@ -28,7 +28,8 @@ extension PreparedCall {
             waits: params.waitsForConnectivity ?? profile.api.waitsForConnectivity, timeout: params.timeout)
         content = try Self.content(params, boundary: boundary)
         guard params.method != "GET" || (content == nil && params.body == nil) else {
-            throw AgentError(.validation, "A GET has no body (RFC 9110 §9.3.1). Nothing was sent.", cause: "body")
+            throw AgentError(
+                .validation, "A GET must not have a body (RFC 9110 §9.3.1). Nothing was sent.", cause: "body")
         }
     }
 
@@ -40,7 +41,7 @@ extension PreparedCall {
         let takesBody = endpoint.request.body != nil
         guard params.body == nil || takesBody else {
             throw AgentError(
-                .validation, "\(endpoint.name) of \(profile.title) takes no body. Nothing was sent.", cause: "body")
+                .validation, "\(endpoint.name) of \(profile.title) accepts no body. Nothing was sent.", cause: "body")
         }
         let check = ArgumentValidator(endpoint: endpoint, providerTitle: profile.title)
         let given = try check.checked(params.args, hasBody: params.body != nil)
@@ -110,7 +111,8 @@ extension PreparedCall {
 
     private static func bytes(_ text: String) throws(AgentError) -> [UInt8] {
         guard let bytes = Base64.decode(text) else {
-            throw AgentError(.validation, "A body_base64 is no base64 (RFC 4648 §4). Nothing was sent.", cause: "body")
+            throw AgentError(
+                .validation, "body_base64 is not valid base64 (RFC 4648 §4). Nothing was sent.", cause: "body")
         }
         return bytes
     }

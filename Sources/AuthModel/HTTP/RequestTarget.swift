@@ -14,14 +14,14 @@ struct RequestTarget: Equatable {
     ///   - query: strings, numbers, booleans, and lists of them, appended to the query of `path`.
     init(path: String, query: JSONObject, base: String) throws(AgentError) {
         guard !path.utf8.contains(UInt8(ascii: "#")) else {
-            throw Self.refused("A path has no fragment ('#'), which servers never see.")
+            throw Self.refused("A path must not have a fragment ('#'): servers never receive it.")
         }
         let halves = path.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
         let place = try Self.place(String(halves.first ?? ""), base: base)
         var parts: [String] = []
         if halves.count > 1, !halves[1].isEmpty {
             guard halves[1].utf8.allSatisfy({ $0.isUnreserved || "!$&'()*+,;=:@/?%[]".utf8.contains($0) }) else {
-                throw Self.refused("The path's query has to be percent-encoded (RFC 3986 §3.4).")
+                throw Self.refused("The path's query must be percent-encoded (RFC 3986 §3.4).")
             }
             parts.append(String(halves[1]))
         }
@@ -38,8 +38,8 @@ struct RequestTarget: Equatable {
         guard let scheme = text.utf8.firstIndex(of: UInt8(ascii: ":")), text[scheme...].hasPrefix("://") else {
             guard text.hasPrefix("/"), !text.hasPrefix("//"), PercentEncoding.isPath(text) else {
                 throw refused(
-                    "A path begins with one '/', is percent-encoded, and has no '.' or '..' segment (RFC 3986 §3.3); "
-                        + "an empty one is the base URL itself.")
+                    "A path must begin with one '/', be percent-encoded, and have no '.' or '..' segment (RFC 3986 §3.3); "
+                        + "an empty path is the base URL.")
             }
             return base + text
         }
@@ -47,11 +47,11 @@ struct RequestTarget: Equatable {
         let slash = rest.firstIndex(of: "/") ?? rest.endIndex
         guard let asked = Origin(of: String(text[..<slash])), let own = Origin(of: base), asked == own else {
             throw AgentError(
-                .denied, "A session's token goes to its own provider only (\(Origin(of: base)?.text ?? base)).",
+                .denied, "A session's token is sent only to its own provider (\(Origin(of: base)?.text ?? base)).",
                 cause: "other_origin")
         }
         let path = String(rest[slash...])
-        guard PercentEncoding.isPath(path) else { throw refused("The URL's path has to be percent-encoded.") }
+        guard PercentEncoding.isPath(path) else { throw refused("The URL's path must be percent-encoded.") }
         return own.text + path
     }
 
@@ -77,7 +77,7 @@ struct RequestTarget: Equatable {
     }
 
     private static func unsupportedValue(_ name: String) -> AgentError {
-        refused("The query's \(String(name.prefix(64))) is no text, number or truth, nor a list of such.")
+        refused("The query's \(String(name.prefix(64))) must be a string, number or boolean, or a list of them.")
     }
 
     private static func refused(_ words: String) -> AgentError {

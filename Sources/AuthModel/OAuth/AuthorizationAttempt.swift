@@ -36,10 +36,10 @@ package struct AuthorizationAttempt: Sendable {
         proofKey: Secret? = nil, cryptography: any Cryptography
     ) throws(AgentError) {
         guard let endpoint = server.endpoints.authorization else {
-            throw AgentError(.unsupported, "\(profile.title) does not offer sign-in by a browser.")
+            throw AgentError(.unsupported, "\(profile.title) does not support sign-in in a browser.")
         }
         if let methods = server.challengeMethods, !methods.contains("S256") {
-            throw AgentError(.unsupported, "\(profile.title) does not take S256 challenges (RFC 7636).")
+            throw AgentError(.unsupported, "\(profile.title) does not support S256 challenges (RFC 7636).")
         }
         let verifier = Base64URL.random()
         (state, nonce) = (Base64URL.random(), Base64URL.random())
@@ -91,7 +91,7 @@ package struct AuthorizationAttempt: Sendable {
         }) {
             return .refused(
                 AgentError(
-                    .badReply, "The answer of \(title) has \(name) more than once.", cause: "repeated_\(name)",
+                    .badReply, "The response of \(title) contains \(name) more than once.", cause: "repeated_\(name)",
                     retryable: false))
         }
         // A mix-up attack: the response comes from another server (RFC 9207 §2.4).
@@ -100,13 +100,13 @@ package struct AuthorizationAttempt: Sendable {
             return .refused(
                 AgentError(
                     .badReply,
-                    "The answer is not that of \(title): it "
-                        + (named.flatMap(ProviderText.clean).map { "names \($0)." } ?? "does not say whose it is."),
+                    "The response does not come from \(title): it "
+                        + (named.flatMap(ProviderText.clean).map { "names \($0)." } ?? "names no issuer."),
                     cause: "iss", retryable: false))
         }
         if let error = fields["error"] { return .refused(refusal(error, fields["error_description"])) }
         guard let code = fields["code"], !code.isEmpty else {
-            return .refused(AgentError(.badReply, "\(title) sent no code back.", cause: "no_code"))
+            return .refused(AgentError(.badReply, "\(title) returned no code.", cause: "no_code"))
         }
         return .code(Secret(code))
     }
@@ -127,7 +127,7 @@ package struct AuthorizationAttempt: Sendable {
                 .denied, "The sign-in was refused at \(title).", cause: cause, providerMessage: message)
         case "temporarily_unavailable", "server_error":
             return AgentError(
-                .providerError, "\(title) has trouble of its own; try again later.", cause: cause,
+                .providerError, "\(title) has a temporary failure; try again later.", cause: cause,
                 providerMessage: message)
         default:
             return AgentError(

@@ -22,14 +22,14 @@ package struct DeviceAuthorization: Sendable, Equatable {
     /// - Throws: what is missing.
     package init(_ json: JSON) throws(MetadataError) {
         guard let code = json["device_code"]?.stringValue, !code.isEmpty, code.utf8.count <= 32 << 10 else {
-            throw MetadataError(reason: "it holds no device code")
+            throw MetadataError(reason: "it has no device code")
         }
         guard let userCode = json["user_code"]?.stringValue.flatMap(ProviderText.clean),
             userCode.count <= Self.longestCode
-        else { throw MetadataError(reason: "it holds no code to type") }
+        else { throw MetadataError(reason: "it has no user code") }
         // Google's first spelling is still in use.
         guard let uri = Self.address(json["verification_uri"] ?? json["verification_url"]) else {
-            throw MetadataError(reason: "it holds no address to open")
+            throw MetadataError(reason: "it has no verification address")
         }
         self.code = Secret(code)
         self.userCode = userCode

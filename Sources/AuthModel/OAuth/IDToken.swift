@@ -23,14 +23,14 @@ package struct IDToken: Sendable {
         guard text.count <= Self.longest else { throw IDTokenError("it is longer than \(Self.longest >> 10) KiB") }
         let parts = text.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]) else {
-            throw IDTokenError("it is no JSON Web Token")
+            throw IDTokenError("it is not a JSON Web Token")
         }
         let algorithm = header["alg"]?.stringValue ?? "none"
         guard let keyType = Self.keyTypes[algorithm] else {
-            throw IDTokenError("it is signed by \(ProviderText.clean(algorithm) ?? "nothing"), which proves nothing")
+            throw IDTokenError("its signature algorithm \(ProviderText.clean(algorithm) ?? "none") is not accepted")
         }
         // Critical extensions must be understood (RFC 7515 §4.1.11); none is supported.
-        guard header["crit"] == nil else { throw IDTokenError("its header holds what is not understood") }
+        guard header["crit"] == nil else { throw IDTokenError("its header has an unknown critical extension") }
         self.text = text
         self.claims = claims
         self.algorithm = algorithm
@@ -82,12 +82,12 @@ package struct IDToken: Sendable {
         _ expected: Expectation, now: WallTime, cryptography: any Cryptography
     ) throws(IDTokenError) {
         guard claims["iss"]?.stringValue.map({ $0.utf8.elementsEqual(expected.issuer.utf8) }) == true else {
-            throw IDTokenError("it is of another issuer")
+            throw IDTokenError("it has another issuer")
         }
         try checkAudience(expected.clientID)
         try checkTimes(now)
         guard let subject = claims["sub"]?.stringValue, !subject.isEmpty, subject.utf8.count <= 255 else {
-            throw IDTokenError("it says nothing of who signed in")
+            throw IDTokenError("it has no valid subject")
         }
         guard claims["nonce"]?.stringValue == expected.nonce else {
             throw IDTokenError("it was made for another sign-in")
@@ -104,17 +104,17 @@ package struct IDToken: Sendable {
         guard let audience, audience.contains(clientID) else { throw IDTokenError("it is for another client") }
         let party = claims["azp"]
         guard party == nil || party?.stringValue == clientID, audience.count == 1 || party != nil else {
-            throw IDTokenError("it was given to another client")
+            throw IDTokenError("it was issued to another client")
         }
     }
 
     private func checkTimes(_ now: WallTime) throws(IDTokenError) {
         func time(_ name: String) -> WallTime? { claims[name]?.doubleValue.map(WallTime.init(unixSeconds:)) }
-        guard let end = time("exp"), let issued = time("iat") else { throw IDTokenError("it says nothing of its life") }
-        guard now < end + Self.tolerance else { throw IDTokenError("it has ended; check this machine's clock") }
+        guard let end = time("exp"), let issued = time("iat") else { throw IDTokenError("it has no lifetime") }
+        guard now < end + Self.tolerance else { throw IDTokenError("it has expired; check this machine's clock") }
         let begin = max(issued, time("nbf") ?? issued)
         guard begin < now + Self.tolerance else {
-            throw IDTokenError("it is from the future; check this machine's clock")
+            throw IDTokenError("it is not valid yet; check this machine's clock")
         }
     }
 

@@ -6,7 +6,7 @@ package enum OAuthField {
     package static let clientKey = "client_key"
     package static let refreshToken = "refresh_token"
     /// The last address that the browser opened.
-    package static let address = StepField(name: "address", label: "Address the browser ended at", secret: true)
+    package static let address = StepField(name: "address", label: "Last address of the browser", secret: true)
 }
 
 extension OAuthProfile {
@@ -26,9 +26,9 @@ extension OAuthProfile {
             SignInMethod(name: "browser", label: "In the browser", fields: secret, flow: .browser),
             SignInMethod(name: "device", label: "Code on another device", fields: secret, flow: .device),
             SignInMethod(
-                name: "paste", label: "In any browser, pasting its last address", fields: secret, flow: .paste),
+                name: "paste", label: "In any browser; paste its last address", fields: secret, flow: .paste),
             SignInMethod(
-                name: "import", label: "With a refresh token from elsewhere",
+                name: "import", label: "With an existing refresh token",
                 fields: [StepField(name: OAuthField.refreshToken, label: "Refresh token", secret: true)] + secret,
                 flow: .importing),
         ]

@@ -124,7 +124,7 @@ package struct OAuthRequests {
             guard Self.isResource(audience) else {
                 throw AgentError(
                     .validation,
-                    "\(profile.title) wants an address as audience: a whole http or https one, without a fragment.")
+                    "\(profile.title) requires an audience that is an absolute http or https URL without a fragment.")
             }
             return scopes + [FormField("resource", audience)]
         }
@@ -157,7 +157,7 @@ package struct OAuthRequests {
         request.followsRedirects = false
         switch (oauth.clientAuthentication, client.secret) {
         case (.none, _): fields.append(FormField("client_id", oauth.clientID))
-        case (_, nil): throw AgentError(.validation, "\(profile.title) wants a client secret, and there is none.")
+        case (_, nil): throw AgentError(.validation, "\(profile.title) requires a client secret, but none is stored.")
         case (.privateKey, let key?):
             fields.append(FormField("client_id", oauth.clientID))
             fields += try assertion(by: key)
@@ -177,7 +177,7 @@ package struct OAuthRequests {
 
     /// RFC 7523 §2.2.
     private func assertion(by key: Secret) throws(AgentError) -> [FormField] {
-        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign.") }
+        guard let cryptography else { throw AgentError(.unsupported, "This agent cannot sign requests.") }
         let own = oauth.assertionAudience == .issuer ? server.issuer : nil
         guard let audience = own ?? server.endpoints.token else { throw notOffered("tokens") }
         return try ClientAssertion(clientID: oauth.clientID, audience: audience, issuedAt: now, keyID: oauth.keyID)

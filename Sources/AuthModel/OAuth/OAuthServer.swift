@@ -32,17 +32,17 @@ package struct OAuthServer: Sendable, Equatable {
     /// - Parameter mayBeInsecure: whether an endpoint on another machine may use plain `http`.
     /// - Throws: what is wrong with it.
     package init(metadata: JSON, of profile: OAuthProfile, mayBeInsecure: Bool) throws(MetadataError) {
-        guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it names no issuer") }
+        guard let issuer = metadata["issuer"]?.stringValue else { throw MetadataError(reason: "it has no issuer") }
         // Mix-up attacks begin with metadata of another issuer (RFC 8414 §3.3): the comparison is exact.
         guard issuer.utf8.elementsEqual((profile.issuer ?? "").utf8) else {
-            throw MetadataError(reason: "it speaks for the issuer \(ProviderText.clean(issuer) ?? "of no name")")
+            throw MetadataError(reason: "its issuer is \(ProviderText.clean(issuer) ?? "empty")")
         }
         var found = OAuthEndpoints()
         for (name, path) in OAuthEndpoints.names {
             guard let text = metadata[name]?.stringValue else { continue }
             guard Self.mayName(text, of: issuer, mayBeInsecure: mayBeInsecure) else {
                 throw MetadataError(
-                    reason: "its \(name) must be an https address, and not of this machine, as the issuer is neither")
+                    reason: "its \(name) must be an https address on another machine, like the issuer")
             }
             found[keyPath: path] = text
         }

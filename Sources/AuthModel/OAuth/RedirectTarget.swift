@@ -7,8 +7,8 @@ package enum RedirectTarget: Sendable, Equatable {
 
     /// The expected form, for error messages.
     package static let expected =
-        "an address of this machine, such as http://127.0.0.1/callback, with a port or by https, or one of a scheme "
-        + "that is a domain turned round, such as com.example.app:/callback"
+        "an address of this machine, such as http://127.0.0.1/callback, with a port or https, or an address whose "
+        + "scheme is a reversed domain, such as com.example.app:/callback"
 
     package init?(_ text: String) {
         if let redirect = LoopbackRedirect(text) {

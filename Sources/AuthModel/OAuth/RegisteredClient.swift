@@ -42,7 +42,7 @@ package struct RegisteredClient: Sendable, Equatable {
     package init(_ json: JSON, issuer: String, mayBeInsecure: Bool) throws(MetadataError) {
         guard let id = json["client_id"]?.stringValue, !id.isEmpty, id.utf8.count <= Self.longestID,
             id.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-        else { throw MetadataError(reason: "it holds no name for us") }
+        else { throw MetadataError(reason: "it has no client ID") }
         self.issuer = issuer
         self.id = id
         secret = json["client_secret"]?.stringValue.flatMap { $0.isEmpty ? nil : Secret($0) }
@@ -54,9 +54,9 @@ package struct RegisteredClient: Sendable, Equatable {
         // The default (RFC 7591 §2); a client without a secret cannot use it.
         case "client_secret_basic", nil: authentication = secret == nil ? .none : .basic
         case let other?:
-            throw MetadataError(reason: "it wants us to be known by \(ProviderText.clean(other) ?? "nothing")")
+            throw MetadataError(reason: "it requires the authentication method \(ProviderText.clean(other) ?? "none")")
         }
-        guard authentication == .none || secret != nil else { throw MetadataError(reason: "it holds no secret for us") }
+        guard authentication == .none || secret != nil else { throw MetadataError(reason: "it has no client secret") }
         if let url = json["registration_client_uri"]?.stringValue,
             OAuthServer.mayName(url, of: issuer, mayBeInsecure: mayBeInsecure),
             let token = json["registration_access_token"]?.stringValue

@@ -29,6 +29,6 @@ package enum SignedToken {
 extension AgentError {
     package static let unusableKey = AgentError(
         .validation,
-        "The key is none that we can sign by: it has to be a private key in PEM, of the curve P-256 or RSA of 2048 bits or "
+        "The key is not usable: it must be a private key in PEM, P-256 or RSA with 2048 bits or "
             + "more, without a passphrase.", cause: "key")
 }

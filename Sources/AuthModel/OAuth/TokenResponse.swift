@@ -37,10 +37,10 @@ package struct TokenResponse: Sendable {
             // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
             let (kind, told) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
             guard told.lowercased() == kind.lowercased() else {
-                let wanted = isBound ? ", and was to be bound to our key (DPoP)" : ""
+                let wanted = isBound ? ", but DPoP was requested" : ""
                 return .failure(
                     reader.errors.badReply(
-                        "its token is of the kind \(told)\(wanted)", cause: "token_type", status: reply.status))
+                        "its token type is \(told)\(wanted)", cause: "token_type", status: reply.status))
             }
             grant.tokenType = kind
             grant.message = nil

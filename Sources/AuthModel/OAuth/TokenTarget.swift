@@ -18,14 +18,14 @@ package struct TokenTarget: Sendable, Hashable {
         guard !scopes.isEmpty || params.audience != nil else { return nil }
         guard scopes.count <= Self.maxScopes, scopes.allSatisfy(OAuthScope.isOne) else {
             throw .invalidParams(
-                "params.scopes: expected at most \(Self.maxScopes) scopes, each without a space; found something else."
+                "params.scopes: expected at most \(Self.maxScopes) scopes without spaces."
             )
         }
         if let audience = params.audience {
             guard (1...Self.longestAudience).contains(audience.utf8.count),
                 audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
             else {
-                throw .invalidParams("params.audience: expected an address or a name, without a space; found neither.")
+                throw .invalidParams("params.audience: expected an address or name without spaces.")
             }
         }
         self.scopes = Set(scopes).sorted()

@@ -55,5 +55,5 @@ package struct RedirectPage: Sendable, Equatable {
 
     package static let unrelated = RedirectPage(
         isSuccess: false, title: "Not from this sign-in",
-        text: "This address belongs to no sign-in that is under way here. You can close this window.")
+        text: "This address does not belong to a sign-in in progress. You can close this window.")
 }

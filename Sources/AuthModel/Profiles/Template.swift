@@ -21,7 +21,7 @@ package struct Template: Sendable, Equatable {
             case "{":
                 guard let end = rest.firstIndex(of: "}") else { throw TemplateError(reason: "a '{' has no '}'") }
                 let name = String(rest[..<end])
-                guard Self.isName(name) else { throw TemplateError(reason: "'{\(name)}' is no placeholder") }
+                guard Self.isName(name) else { throw TemplateError(reason: "'{\(name)}' is not a placeholder") }
                 rest = rest[rest.index(after: end)...]
                 if !literal.isEmpty { parts.append(.literal(literal)) }
                 literal = ""

@@ -28,11 +28,11 @@ extension HandedOverSession {
             throw DamagedRecord(reason: "it does not begin with '\(head)'")
         }
         guard words[2] == kind.rawValue else {
-            throw DamagedRecord(reason: "it is of another store than \(kind.rawValue)")
+            throw DamagedRecord(reason: "it comes from another store than \(kind.rawValue)")
         }
         // The last line ends, too.
         guard let count = Int(words[3]), lines.count == count + 2, lines.last?.isEmpty == true else {
-            throw DamagedRecord(reason: "it is not whole")
+            throw DamagedRecord(reason: "it is incomplete")
         }
         var sessions: [HandedOverSession] = []
         for line in lines.dropFirst().dropLast() { sessions.append(try HandedOverSession(line)) }
@@ -41,7 +41,7 @@ extension HandedOverSession {
 
     private init(_ line: ArraySlice<UInt8>) throws(DamagedRecord) {
         let marks = Array(line.prefix(3))
-        guard marks.count == 3, marks[2] == UInt8(ascii: " ") else { throw DamagedRecord(reason: "it is not whole") }
+        guard marks.count == 3, marks[2] == UInt8(ascii: " ") else { throw DamagedRecord(reason: "it is incomplete") }
         self.init(
             record: try SessionRecord(decoding: Secret(bytes: line.dropFirst(3))),
             isStored: marks[0] == UInt8(ascii: "k"), mayBeStored: marks[0] == UInt8(ascii: "m"),

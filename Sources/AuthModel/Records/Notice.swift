@@ -34,8 +34,8 @@ extension Notice {
         if status.cause == AgentError.originChangedCause {
             return Notice(
                 subject: .session(status.session), reason: .signInRequired,
-                title: "The profile \(status.provider) leads to another place",
-                message: "Session \(status.session) is kept, and nothing is sent there. If you changed the profile: "
+                title: "The profile \(status.provider) names another origin",
+                message: "authd keeps session \(status.session) and sends nothing there. If you changed the profile: "
                     + "authc trust -s \(status.session). To sign in there: \(command)",
                 command: command, action: "Sign in")
         }
@@ -52,20 +52,20 @@ extension Notice {
         return Notice(
             subject: .session(status.session), reason: .stale,
             title: "\(status.provider) has not renewed a session for \(minutes) minutes",
-            message: "The session \(status.session) is kept, and tried again by itself. To try now: \(command)",
+            message: "authd keeps session \(status.session) and will try again. To try now: \(command)",
             command: command, action: "Try now")
     }
 
     package static let keyring = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your keyring is locked",
-        message: "A program waits for a session that is kept in it. Unlock it, and all goes on by itself.",
+        message: "A program waits for a session in it. Unlock it to continue.",
         command: nil,
         action: "Unlock")
 
     /// The passphrase is entered in `authc`, never on the desktop.
     package static let sealed = Notice(
         subject: .keyring, reason: .keyringLocked, title: "Your sessions are locked",
-        message: "A program waits for a session that a passphrase has sealed. In a terminal: authc unlock",
+        message: "A program waits for a session that is sealed with a passphrase. In a terminal: authc unlock",
         command: "authc unlock", action: "Unlock")
 
     package var info: NoticeInfo {

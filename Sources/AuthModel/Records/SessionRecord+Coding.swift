@@ -74,7 +74,7 @@ extension SessionRecord {
         }
         let name: String = try members.required("session", "text", \.stringValue)
         guard let session = try? SessionName(name) else {
-            throw DamagedRecord(reason: "'session' is no session name")
+            throw DamagedRecord(reason: "'session' is not a session name")
         }
         // An older authd has written one number for all parts. It is above those that it has read, and lost.
         let number: UInt64 = try members.required("revision", "a whole number", \.revision)
@@ -120,9 +120,9 @@ private struct RecordDecoder {
         do {
             json = try JSON(parsing: value.revealBytes())
         } catch {
-            throw DamagedRecord(reason: "it is no JSON (byte \(error.offset) of \(value.count))")
+            throw DamagedRecord(reason: "it is not JSON (byte \(error.offset) of \(value.count))")
         }
-        guard let object = json.objectValue else { throw DamagedRecord(reason: "it is no JSON object") }
+        guard let object = json.objectValue else { throw DamagedRecord(reason: "it is not a JSON object") }
         self.object = object
     }
 

@@ -110,8 +110,8 @@ extension AgentError {
         AgentError(
             .signInRequired,
             "The profile \(provider) now names \(change.new.joined(separator: ", ")) for session \(session), which was "
-                + "signed in at \(change.former.joined(separator: ", ")). Nothing is sent there until you sign in again, or "
-                + "agree with `authc trust -s \(session)`. The session is kept.",
+                + "signed in at \(change.former.joined(separator: ", ")). authd sends nothing there until "
+                + "you sign in again, or run `authc trust -s \(session)`. authd keeps the session.",
             cause: originChangedCause)
     }
 

@@ -25,10 +25,10 @@ package struct BaseURL: Sendable, Equatable {
         let slash = rest.utf8.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         let authority = rest[..<slash]
         guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-            throw BaseURLError(expected: "a URL without a user name or password in it")
+            throw BaseURLError(expected: "a URL without a user name or password")
         }
         guard let (host, written) = Self.host(authority) else {
-            throw BaseURLError(expected: "a URL with a host name or address, and a port from 1 to 65535 if any")
+            throw BaseURLError(expected: "a URL with a host name or address, and a port from 1 to 65535 if it has one")
         }
         var path = rest[slash...]
         while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }

@@ -65,7 +65,7 @@ final class LogindSleep {
 
     private func inhibit() {
         guard let bus else { return }
-        let words = ["sleep", "authd", "Sessions are written before the machine sleeps.", "delay"]
+        let words = ["sleep", "authd", "authd writes unsaved sessions before the machine sleeps.", "delay"]
         let method = BusMethod(
             destination: Self.name, path: Self.path, interface: Self.interface, member: "Inhibit")
         let call = bus.callingForDescriptor(method, arguments: BusVariant(tuple: words.map(BusVariant.init(string:))))

@@ -75,7 +75,7 @@ package enum ProfileFolders {
         guard var profile = profiles[provider] else { return problem(known(profiles), provider) }
         let url = added.environment.baseURL
         if !profile.allowInsecureHTTP, let base = try? BaseURL(url), !base.isSecure, !base.isLoopback {
-            return problem("https, as http is for this machine only (or allow_insecure_http in the profile)", url)
+            return problem("https: http is allowed for this machine only (or allow_insecure_http in the profile)", url)
         }
         if let place = profile.environments.firstIndex(where: { $0.name == added.environment.name }) {
             profile.environments[place] = added.environment

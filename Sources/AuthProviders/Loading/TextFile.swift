@@ -17,10 +17,10 @@ enum TextFile {
         }
         // Who can change it decides where passwords are sent.
         guard [geteuid(), 0].contains(status.st_uid) else {
-            return failure(path, "a file of yours, or root's", "one of user \(status.st_uid)")
+            return failure(path, "a file owned by you or root", "a file of user \(status.st_uid)")
         }
         guard status.st_mode & S_IWOTH == 0 else {
-            return failure(path, "a file that others cannot change (`chmod o-w`)", "one that everybody can")
+            return failure(path, "a file that others cannot change (`chmod o-w`)", "a file that everybody can change")
         }
         guard status.st_mode & S_IWGRP == 0 || PrivateGroup.isPrivate(status.st_gid, of: status.st_uid) else {
             return failure(

@@ -22,10 +22,10 @@ struct EndpointPlaces {
             return problem(name, "an argument that the request sends, as {\(name)}")
         }
         if isInPath, argument.optional {
-            problem(name, "no optional argument in a path, which would lead elsewhere without it")
+            problem(name, "a required argument: the path would be another one without it")
         }
         if argument.secret, isInPath || isInQuery {
-            problem(name, "no secret in a path or query, which servers write into their logs")
+            problem(name, "an argument that is not secret: servers log paths and queries")
         }
         switch argument.type {
         case .list, .object:
@@ -34,7 +34,7 @@ struct EndpointPlaces {
             }
         case .file:
             if isInPath || isInQuery || isInHeaders || isAlone || isInText {
-                problem(name, "a file in a part of multipart only")
+                problem(name, "another type: a file can only be a part of multipart")
             }
         case .path:
             if !isInPath { problem(name, "a path in the request's path, as /files/{\(name)}; a text anywhere else") }

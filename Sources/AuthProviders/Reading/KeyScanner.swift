@@ -134,7 +134,7 @@ struct KeyScanner {
         guard BareValue.isValid(bytes[start..<index]) else {
             let found = String(decoding: bytes[start..<index].prefix(Self.longestKey), as: UTF8.self)
             throw Refusal(
-                line: line, expected: "a text in quotes, a number, a date, true or false, a list or a table",
+                line: line, expected: "a string in quotes, a number, a date, true or false, a list or a table",
                 found: "'\(found)'")
         }
     }
@@ -197,13 +197,13 @@ struct KeyScanner {
         index += isLong ? 3 : 1
         var text: [UInt8] = []
         while true {
-            guard let byte = current else { throw refusal("the end of a text") }
+            guard let byte = current else { throw refusal("the end of a string") }
             if byte == UInt8(ascii: "\\"), quote == UInt8(ascii: "\"") {
                 try scanEscape(into: &text, isLong: isLong)
             } else if byte == quote, !isLong || isTriple(quote) {
                 break
             } else {
-                guard isLong || byte != UInt8(ascii: "\n") else { throw refusal("the end of a text") }
+                guard isLong || byte != UInt8(ascii: "\n") else { throw refusal("the end of a string") }
                 text.append(byte)
                 advance()
             }
@@ -220,7 +220,7 @@ struct KeyScanner {
     /// What stands behind a backslash. At the end of a line in a long text that is nothing: the text goes on in the next.
     private mutating func scanEscape(into text: inout [UInt8], isLong: Bool) throws(Refusal) {
         index += 1
-        guard let byte = current else { throw refusal("the end of a text") }
+        guard let byte = current else { throw refusal("the end of a string") }
         switch byte {
         case UInt8(ascii: "b"): text.append(0x08)
         case UInt8(ascii: "t"): text.append(0x09)

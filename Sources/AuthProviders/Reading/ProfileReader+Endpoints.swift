@@ -41,22 +41,24 @@ extension ProfileReader {
         var endpoint = Endpoint(
             name: name, about: section.string("about"), request: request, arguments: arguments, parts: parts)
         let isRead = request.method == "GET"
-        endpoint.cache = onlyIf(isRead, "cache_seconds", section, "no such key but for a GET") {
+        endpoint.cache = onlyIf(isRead, "cache_seconds", section, "no such key: it is for a GET only") {
             section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) }
         }
-        endpoint.pages = onlyIf(isRead, "pages", section, "no such key but for a GET") {
+        endpoint.pages = onlyIf(isRead, "pages", section, "no such key: it is for a GET only") {
             section.section("pages").flatMap { pages($0, arguments: arguments) }
         }
         endpoint.answersAsRead =
-            onlyIf(!isRead, "answer_as_read", section, "no such key for a GET") { section.bool("answer_as_read") }
+            onlyIf(!isRead, "answer_as_read", section, "no such key: a GET cannot have it") {
+                section.bool("answer_as_read")
+            }
             ?? false
         endpoint.clears =
-            onlyIf(!isRead, "clears", section, "no such key for a GET") {
+            onlyIf(!isRead, "clears", section, "no such key: a GET cannot have it") {
                 cleared(section, among: known)
             } ?? []
         if isRead || request.body != nil, section.has("multipart") {
             section.problems.add(
-                section.path("multipart"), expected: "no parts beside a body or in a GET", found: "some")
+                section.path("multipart"), expected: "no parts: the request has a body or is a GET", found: "some")
         }
         EndpointPlaces(endpoint: endpoint, section: section).check()
         return endpoint
@@ -89,7 +91,7 @@ extension ProfileReader {
             guard isArgumentName(name), !session.names.contains(name) else {
                 table.problems.add(
                     table.path(name),
-                    expected: "a name of letters, digits and _ that is none of "
+                    expected: "a name of letters, digits and _ that is not one of "
                         + session.names.map { "{\($0)}" }.joined(separator: ", "), found: name)
                 return nil
             }
@@ -104,7 +106,7 @@ extension ProfileReader {
         let isOptional = text.hasSuffix("?")
         let word = isOptional ? String(text.dropLast()) : text
         guard types.contains(word) else {
-            let expected = "one of \(types.joined(separator: ", ")), with a ? where it may be left out"
+            let expected = "one of \(types.joined(separator: ", ")), with a ? if it is optional"
             table.problems.add(table.path(name), expected: expected, found: text)
             return nil
         }
@@ -120,7 +122,7 @@ extension ProfileReader {
         argument.about = section.string("about")
         argument.trims = section.bool("trim") ?? false
         if argument.trims, argument.type != .text {
-            section.problems.add(section.path("trim"), expected: "no such key but for a text", found: "one")
+            section.problems.add(section.path("trim"), expected: "no such key: it is for type text only", found: "one")
         }
         argument.fallback = section.string("default").flatMap {
             template($0, at: section.path("default"), session, section.problems)
@@ -184,7 +186,8 @@ extension ProfileReader {
         }
         guard let more = pointer(section, "more"), let number = argument(section, "number", arguments) else {
             section.problems.add(
-                section.path, expected: "more (a JSON Pointer to a truth) and number (an argument), or next and cursor")
+                section.path,
+                expected: "more (a JSON Pointer to a boolean) and number (an argument), or next and cursor")
             return nil
         }
         let first = section.integer("first", in: 0...1) ?? 1

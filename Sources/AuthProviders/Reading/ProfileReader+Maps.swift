@@ -61,7 +61,7 @@ extension ProfileReader {
             }
         guard let pointer, let success else {
             section.problems.add(
-                section.path, expected: "pointer, and success: the number, text or truth it has when all is well")
+                section.path, expected: "pointer, and success: the number, string or boolean that means success")
             return nil
         }
         return ErrorMap.Envelope(pointer: pointer, success: success, status: Self.pointer(section, "status"))

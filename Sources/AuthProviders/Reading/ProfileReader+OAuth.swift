@@ -21,7 +21,7 @@ extension ProfileReader {
                 ]
                 + strangers)
         for key in strangers where root.has(key) {
-            root.problems.add(key, expected: "nothing, as a client_id makes this a profile of OAuth", found: "one")
+            root.problems.add(key, expected: "nothing: a client_id makes this an OAuth profile", found: "one")
         }
         let name = self.name(root)
         let insecure = root.bool("allow_insecure_http") ?? false
@@ -106,7 +106,7 @@ extension ProfileReader {
             guard let path = section.string(key) else { return nil }
             if !redirect.isSecurePage {
                 section.problems.add(
-                    section.path(key), expected: "none, as the redirect is no https address", found: "one")
+                    section.path(key), expected: "nothing: the redirect is not an https address", found: "one")
             } else if !path.hasPrefix("/") {
                 section.problems.add(section.path(key), expected: "an absolute path", found: path)
             }
@@ -123,14 +123,14 @@ extension ProfileReader {
     private static func clientID(_ root: TOMLSection, registers: Bool) -> String? {
         guard registers else { return root.required("client_id", "the name that the provider gave this client") }
         if root.has("client_id") {
-            root.problems.add("client_id", expected: "none, as the provider is to register us", found: "one")
+            root.problems.add("client_id", expected: "nothing: the provider registers this client", found: "one")
         }
         if !root.has("issuer") {
-            root.problems.add("issuer", expected: "the issuer that is to register us", found: "nothing")
+            root.problems.add("issuer", expected: "the issuer that registers this client", found: "nothing")
         }
         if root.tableIfAny("oauth")?.string("client_auth") == ClientAuthentication.privateKey.rawValue {
             root.problems.add(
-                "oauth.client_auth", expected: "none, basic or post, where the provider registers us",
+                "oauth.client_auth", expected: "none, basic or post: the provider registers this client",
                 found: ClientAuthentication.privateKey.rawValue)
         }
         return ""
@@ -141,7 +141,7 @@ extension ProfileReader {
         guard let text = root.string("issuer") else {
             if endpoints.token == nil, !root.has("issuer") {
                 root.problems.add(
-                    "issuer", expected: "the provider's issuer, or a token_endpoint in [oauth] where it has none",
+                    "issuer", expected: "the provider's issuer, or a token_endpoint in [oauth] if it has none",
                     found: "nothing")
             }
             return nil
@@ -160,7 +160,8 @@ extension ProfileReader {
                 table.problems.add(
                     table.path(name), expected: "the key resource in [oauth], which all requests carry", found: name)
             } else if OAuthProfile.ownParameters.contains(name) {
-                table.problems.add(table.path(name), expected: "none that the agent sets itself", found: name)
+                table.problems.add(
+                    table.path(name), expected: "a parameter that the agent does not set itself", found: name)
             }
             return table.string(name).map { FormField(name, $0) }
         }

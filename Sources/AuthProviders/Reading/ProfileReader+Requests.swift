@@ -38,12 +38,12 @@ extension ProfileReader {
         let bearer = section.bool("bearer") ?? bears
         if bearer, !mayBear {
             section.problems.add(
-                section.path("bearer"), expected: "false, as a sign-in has no token yet", found: "true")
+                section.path("bearer"), expected: "false: a sign-in has no token yet", found: "true")
         }
         let headers = headers(section, names: names)
         if bearer, let header = headers.first(where: { $0.name.lowercased() == "authorization" }) {
             section.problems.add(
-                TOMLPath.join(section.path("headers"), header.name), expected: "no such header beside bearer = true")
+                TOMLPath.join(section.path("headers"), header.name), expected: "no such header with bearer = true")
         }
         if method == "GET", section.has("body") {
             section.problems.add(section.path("body"), expected: "no body in a GET (RFC 9110 §9.3.1)", found: "one")
@@ -79,7 +79,8 @@ extension ProfileReader {
             if !isFieldName(field.name) {
                 section.problems.add(path, expected: "a header's name (RFC 9110 §5.6.2)", found: field.name)
             } else if forbiddenHeaders.contains(field.name.lowercased()) {
-                section.problems.add(path, expected: "no header of the connection itself", found: field.name)
+                section.problems.add(
+                    path, expected: "a header that the connection does not set itself", found: field.name)
             }
             if !field.value.literals.allSatisfy(isFieldText) {
                 section.problems.add(path, expected: "a header's value, without line breaks", found: "one with some")
@@ -148,7 +149,7 @@ extension ProfileReader {
                     table[key].flatMap { body($0, at: section.path(key), names, problems) }.map { (key, $0) }
                 })
         case .date, .time, .dateTime, .double:
-            problems.add(path, expected: "what JSON has: a text, number, true, false, list or table", found: "another")
+            problems.add(path, expected: "a JSON value: a string, number, true, false, list or table", found: "another")
             return nil
         }
     }

@@ -47,7 +47,7 @@ extension ProfileReader {
         section.allow("label", "fields", "challenge", "first", "request", "reply", "needs_password")
         let fields = section.list("fields").compactMap(stepField)
         if !section.has("fields") {
-            section.problems.add(section.path("fields"), expected: "a list of what is asked for", found: "nothing")
+            section.problems.add(section.path("fields"), expected: "a list of fields", found: "nothing")
         }
         let names = PlaceholderNames.signIn(fields.map(\.step), session: session)
         let mayBear = session != nil
@@ -68,7 +68,7 @@ extension ProfileReader {
         for (index, name) in names.enumerated() {
             let path = TOMLPath.element(section.path("fields"), index)
             if names[..<index].contains(name) {
-                section.problems.add(TOMLPath.join(path, "name"), expected: "a name of its own", found: name)
+                section.problems.add(TOMLPath.join(path, "name"), expected: "a unique name", found: name)
             } else if !requests.contains(where: { ProviderExchange.uses($0, field: name) }) {
                 section.problems.add(
                     TOMLPath.join(path, "name"), expected: "a field that the request sends, as {\(name)}", found: name)
@@ -120,7 +120,7 @@ extension ProfileReader {
         }
         let isSecret = section.bool("secret") ?? kind.map(FieldKind.secret.contains) ?? false
         if isSecret, section.has("default") {
-            section.problems.add(section.path("default"), expected: "no default for a secret", found: "one")
+            section.problems.add(section.path("default"), expected: "no default: the field is secret", found: "one")
         }
         let step = StepField(
             name: name, label: section.string("label") ?? name, secret: isSecret,
@@ -140,7 +140,7 @@ extension ProfileReader {
         var rules: [FieldRule] = kind == FieldKind.email ? [.email] : []
         if kind == FieldKind.idToken { rules.append(.idToken(issuers: section.strings("issuers") ?? [])) }
         if kind != FieldKind.idToken, section.has("issuers") {
-            section.problems.add(section.path("issuers"), expected: "kind id-token beside it", found: kind ?? "none")
+            section.problems.add(section.path("issuers"), expected: "kind id-token with it", found: kind ?? "none")
         }
         if let count = section.integer("digits", in: digits) { rules.append(.digits(count: count)) }
         if let length = section.integer("min_length", in: lengths) { rules.append(.minimumLength(length)) }

@@ -78,7 +78,7 @@ package enum ProfileReader {
             // Plain http carries passwords and tokens in the clear.
             if !base.isSecure, !base.isLoopback, !insecure {
                 problems.add(
-                    path, expected: "https, as http is for this machine only (or allow_insecure_http = true)",
+                    path, expected: "https: http is allowed for this machine only (or allow_insecure_http = true)",
                     found: url)
             }
             return ProviderEnvironment(name: name, baseURL: base.text)
@@ -104,7 +104,7 @@ package enum ProfileReader {
     private static func renewal(
         _ root: TOMLSection, reply: ResponseMap?, methods: [SignInMethod], names: PlaceholderNames
     ) -> Renewal? {
-        guard let section = root.requiredTable("renewal", "a table that says what renews a session") else { return nil }
+        guard let section = root.requiredTable("renewal", "a table that defines the renewal") else { return nil }
         section.allow("kind", "method", "request", "reply", "final_statuses", "final_codes")
         let kind = section.word("kind", of: Renewal.Kind.allCases.map(\.rawValue), isRequired: true)
         guard let kind = kind.flatMap(Renewal.Kind.init) else { return nil }
@@ -114,7 +114,7 @@ package enum ProfileReader {
         case .signIn, .none:
             if section.has("request") {
                 section.problems.add(
-                    section.path("request"), expected: "no request where renewal is of kind \(kind.rawValue)",
+                    section.path("request"), expected: "no request: renewal is of kind \(kind.rawValue)",
                     found: "one")
             }
         }
@@ -122,7 +122,7 @@ package enum ProfileReader {
             renewal.method = repeatedMethod(section, methods)
         } else if section.has("method") {
             section.problems.add(
-                section.path("method"), expected: "no method where renewal is of kind \(kind.rawValue)", found: "one")
+                section.path("method"), expected: "no method: renewal is of kind \(kind.rawValue)", found: "one")
         }
         if let statuses = section.integers("final_statuses") {
             for (index, status) in statuses.enumerated() where !(400...499).contains(status) || status == 429 {
@@ -142,7 +142,7 @@ package enum ProfileReader {
         guard let method = methods.first(where: { $0.name == name }) else { return nil }
         if method.challenge != nil {
             section.problems.add(
-                section.path("method"), expected: "a method without a challenge, as nobody is there to answer it",
+                section.path("method"), expected: "a method without a challenge: nobody can answer it",
                 found: method.name)
         }
         return name
@@ -153,7 +153,8 @@ package enum ProfileReader {
         section.allow("user", "fields", "request")
         let fields = section.strings("fields") ?? []
         if fields.isEmpty {
-            section.problems.add(section.path("fields"), expected: "a list of what can be changed", found: "nothing")
+            section.problems.add(
+                section.path("fields"), expected: "a list of members that can be changed", found: "nothing")
         }
         let user = pointers(section, "user")
         return requiredRequest(section, names: names).map { UserUpdateRequest(request: $0, fields: fields, user: user) }

@@ -9,7 +9,7 @@ public enum RPCIncoming: Sendable, Equatable {
         do throws(JSONError) {
             self.init(try JSON(parsing: line))
         } catch {
-            self = .single(.failure(RPCProblem(id: .null, error: .parseError("The line is no JSON: \(error)."))))
+            self = .single(.failure(RPCProblem(id: .null, error: .parseError("The line is not JSON: \(error)."))))
         }
     }
 

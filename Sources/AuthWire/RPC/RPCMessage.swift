@@ -11,7 +11,7 @@ public enum RPCMessage: Sendable, Equatable {
         do throws(JSONError) {
             json = try JSON(parsing: line)
         } catch {
-            throw .internalError("The agent's line is no JSON: \(error).")
+            throw .internalError("The agent's line is not JSON: \(error).")
         }
         try self.init(json)
     }

@@ -90,8 +90,8 @@ struct EndpointCallTests {
         #expect(error?.kind == .validation && error?.cause == "arguments")
         #expect(
             error?.details == [
-                "id is needed: a text", "code should be a text", "count should be a whole number",
-                "on should be true or false", "tags should be a list", "idd is not known",
+                "id is required: text", "code should be text", "count should be a whole number",
+                "on should be true or false", "tags should be a list", "idd is unknown",
             ])
         #expect(error?.message.contains("id, dry?, code, count, on?, tags?, who?") == true)
     }

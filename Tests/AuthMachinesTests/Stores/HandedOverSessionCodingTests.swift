@@ -48,7 +48,7 @@ struct HandedOverSessionCodingTests {
     func otherStore() throws {
         let text = HandedOverSession.encode(try Self.sessions(), of: .secretService)
         let refusal = #expect(throws: DamagedRecord.self) { try HandedOverSession.decode(text, of: .sealedFile) }
-        #expect(refusal?.reason == "it is of another store than sealed-file")
+        #expect(refusal?.reason == "it comes from another store than sealed-file")
     }
 
     @Test("is refused when any of its bytes is missing, and by a version that does not know it")

@@ -41,11 +41,11 @@ struct TLSIdentityTests {
     @Test("one that has ended or has yet to begin, another's key and what is none are told apart")
     func wrong() throws {
         let identity = try make()
-        #expect(problem(identity, after: .seconds(61)) == "its certificate has ended")
-        #expect(problem(identity, after: .seconds(-61))?.contains("good only later") == true)
-        #expect(problem(identity, key: try make().key) == "the key is not that of its certificate")
-        #expect(problem(identity, key: Secret("none"))?.contains("the key of its certificate is none") == true)
+        #expect(problem(identity, after: .seconds(61)) == "the certificate has expired")
+        #expect(problem(identity, after: .seconds(-61))?.contains("not valid yet") == true)
+        #expect(problem(identity, key: try make().key) == "the key does not belong to the certificate")
+        #expect(problem(identity, key: Secret("none"))?.contains("the key is unreadable") == true)
         let none = TLSIdentity(certificates: "none", key: identity.key, fingerprint: "")
-        #expect(problem(none)?.contains("its certificate is none") == true)
+        #expect(problem(none)?.contains("the certificate is unreadable") == true)
     }
 }

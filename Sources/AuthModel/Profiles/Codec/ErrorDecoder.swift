@@ -43,7 +43,7 @@ package struct ErrorDecoder: Sendable {
         guard let envelope = profile.errors.envelope else { return nil }
         guard let json = body.json, let found = envelope.pointer.find(in: json) else {
             if case .empty = body { return nil }
-            return badReply("no \(envelope.pointer.text) in it", cause: "no_envelope", status: reply.status)
+            return badReply("it has no \(envelope.pointer.text)", cause: "no_envelope", status: reply.status)
         }
         if found == envelope.success || (found.doubleValue != nil && found.doubleValue == envelope.success.doubleValue)
         {
@@ -59,7 +59,7 @@ package struct ErrorDecoder: Sendable {
     package func badReply(_ reason: String, cause: String, status: Int) -> ProviderFailure {
         .temporary(
             AgentError(
-                .badReply, "The answer of \(profile.title) makes no sense here: \(reason).", cause: cause,
+                .badReply, "The response of \(profile.title) is invalid: \(reason).", cause: cause,
                 httpStatus: status),
             retryAfter: nil)
     }
@@ -96,9 +96,9 @@ package struct ErrorDecoder: Sendable {
     /// A page or an unreadable body can come from any proxy on the way, and so can its status.
     private func unreadable(_ body: ResponseBody, status: Int) -> ProviderFailure? {
         switch body {
-        case .page: badReply("it is a page for a browser (HTTP \(status))", cause: "html", status: status)
+        case .page: badReply("it is an HTML page (HTTP \(status))", cause: "html", status: status)
         case .undecodable(let reason):
-            badReply("it cannot be read (HTTP \(status)), \(reason)", cause: "undecodable", status: status)
+            badReply("it is unreadable (HTTP \(status)), \(reason)", cause: "undecodable", status: status)
         case .empty, .json, .text: nil
         }
     }
@@ -157,16 +157,16 @@ package struct ErrorDecoder: Sendable {
     private func text(_ kind: ErrorKind, status: Int?) -> String {
         let name = profile.title
         return switch kind {
-        case .validation: "\(name) did not take what was sent."
+        case .validation: "\(name) rejected the data that was sent."
         case .forbidden: "\(name) does not allow this."
-        case .notFound: "\(name) does not know what was asked for."
-        case .timeout: "\(name) gave up waiting for the request."
-        case .conflict: "\(name) says that it is already there, or has changed meanwhile."
-        case .tooLarge: "\(name) says that too much was sent."
-        case .rateLimited: "\(name) has been asked too often; try again later."
-        case .badReply: "\(name) points elsewhere instead of answering."
+        case .notFound: "\(name) did not find what was requested."
+        case .timeout: "\(name) timed out waiting for the request."
+        case .conflict: "\(name) reports a conflict: it exists already, or has changed."
+        case .tooLarge: "\(name) reports that too much was sent."
+        case .rateLimited: "\(name) received too many requests; try again later."
+        case .badReply: "\(name) answered with a redirect."
         case .providerError where Self.kind(of: status).1 == false: "\(name) answered with an error."
-        case .providerError: "\(name) has trouble of its own; try again later."
+        case .providerError: "\(name) has a temporary failure; try again later."
         case .signInRequired: refusal(ofToken: true)
         default: refusal(ofToken: status == 401)
         }
@@ -175,9 +175,9 @@ package struct ErrorDecoder: Sendable {
     /// - Parameter isAboutToken: whether the response is about the access token, if the request has one.
     private func refusal(ofToken isAboutToken: Bool) -> String {
         switch purpose {
-        case .signIn: "\(profile.title) refused the sign-in: check what was entered."
+        case .signIn: "\(profile.title) refused the sign-in: check your entries."
         case .renewal: "\(profile.title) did not renew the session."
-        case .account: "\(profile.title) refused it: check what was entered."
+        case .account: "\(profile.title) refused the request: check your entries."
         case .validation, .user, .call:
             isAboutToken ? "\(profile.title) did not accept the access token." : "\(profile.title) refused the request."
         case .openCall: "\(profile.title) refused the request."

@@ -84,7 +84,7 @@ extension ProviderExchange {
         user(in: reply, at: profile.userRequest?.user ?? [], purpose: .user).flatMap { found in
             if let found { return .success(found) }
             let errors = ErrorDecoder(profile: profile, purpose: .user, sentAt: nil)
-            return .failure(errors.badReply("it holds no user", cause: "no_user", status: reply.status))
+            return .failure(errors.badReply("it has no user", cause: "no_user", status: reply.status))
         }
     }
 

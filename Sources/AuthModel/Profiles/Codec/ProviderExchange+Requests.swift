@@ -40,7 +40,7 @@ extension ProviderExchange {
 
     private func ownRequest(_ method: SignInMethod) throws(AgentError) -> RequestTemplate {
         if let request = method.request { return request }
-        throw AgentError(.unsupported, "\(method.label) at \(profile.title) has no request of its own.")
+        throw AgentError(.unsupported, "\(method.label) at \(profile.title) has no request in the profile.")
     }
 
     private func validate(
@@ -53,7 +53,7 @@ extension ProviderExchange {
         let broken = check(fields: fields, method: method)
         guard broken.isEmpty else {
             throw AgentError(
-                .validation, "\(profile.title) would not take these answers. Nothing was sent.", details: broken)
+                .validation, "\(profile.title) would not accept these answers. Nothing was sent.", details: broken)
         }
     }
 
@@ -109,13 +109,13 @@ extension ProviderExchange {
         guard unknown.isEmpty else {
             throw AgentError(
                 .validation,
-                "\(profile.title) does not let this be changed: \(unknown.joined(separator: ", ")). Nothing was sent.",
-                details: ["It takes: \(update.fields.joined(separator: ", "))"])
+                "\(profile.title) does not allow these changes: \(unknown.joined(separator: ", ")). Nothing was sent.",
+                details: ["It accepts: \(update.fields.joined(separator: ", "))"])
         }
         guard !changes.isEmpty else {
             throw AgentError(
                 .validation,
-                "Nothing is to be changed; \(profile.title) takes: \(update.fields.joined(separator: ", ")).")
+                "There is nothing to change; \(profile.title) accepts: \(update.fields.joined(separator: ", ")).")
         }
         let environment = try environment(named: record.environment)
         return try RequestBuilder(profile: profile, environment: environment, values: TemplateValues(record))

@@ -16,7 +16,7 @@ package struct ProviderExchange: Sendable {
         guard let found = name.map({ name in profile.signIn.first { $0.name == name } }) ?? profile.signIn.first else {
             let known = profile.signIn.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .unsupported, "\(profile.title) has no sign-in method of that name; it has: \(known).",
+                .unsupported, "\(profile.title) has no sign-in method with that name; it has: \(known).",
                 cause: "unknown_method")
         }
         return found
@@ -29,7 +29,7 @@ package struct ProviderExchange: Sendable {
         guard let found = profile.environments.first(where: { $0.name == wanted }) else {
             let known = profile.environments.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .unsupported, "\(profile.title) has no environment of that name; it has: \(known).",
+                .unsupported, "\(profile.title) has no environment with that name; it has: \(known).",
                 cause: "unknown_environment")
         }
         return found

@@ -17,15 +17,15 @@ struct RequestBuilder {
             guard values[name].map({ PercentEncoding.isOneSegment($0.reveal()) }) ?? true else {
                 throw AgentError(
                     .validation,
-                    "The value of \(name) holds a slash or a backslash, and could lead to another path at "
-                        + "\(profile.title): only an argument of type path may hold one. Nothing was sent.",
+                    "The value of \(name) contains a slash or backslash, and could lead to another path at "
+                        + "\(profile.title): only arguments of type path may contain one. Nothing was sent.",
                     cause: "path")
             }
         }
         guard PercentEncoding.isPath(path) else {
             throw AgentError(
                 .validation,
-                "A value in the path holds a NUL, or a part that means another folder ('.' or '..'), and could lead to "
+                "A value in the path contains a NUL, '.' or '..', and could lead to "
                     + "another path at \(profile.title). Nothing was sent.", cause: "path")
         }
         var request = HTTPRequest(method: template.method, url: environment.baseURL + path + query(template.query))
@@ -34,7 +34,7 @@ struct RequestBuilder {
         if template.bearer { request.prove(values[TemplateValues.Name.accessToken], with: values.proofKey) }
         if let body {
             guard var json = fill(body) else {
-                throw AgentError(.validation, "The request to \(profile.title) lacks its only value.")
+                throw AgentError(.validation, "The request to \(profile.title) has no value for its body.")
             }
             if case .object(var object) = json, !members.isEmpty {
                 for (key, value) in members { object[key] = value }
@@ -61,7 +61,7 @@ struct RequestBuilder {
         var bearer: HTTPField?
         if template.bearer {
             guard let token = values[TemplateValues.Name.accessToken] else {
-                throw AgentError(.notSignedIn, "There is no access token to ask \(profile.title) with.")
+                throw AgentError(.notSignedIn, "There is no access token for \(profile.title).")
             }
             let shown = HTTPField.authorization(token, boundTo: values.proofKey)
             bearer = try field(shown.name, shown.value.reveal())
@@ -84,7 +84,7 @@ struct RequestBuilder {
         guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else {
             throw AgentError(
                 .validation,
-                "The value of the header \(name) holds a line break or control character. Nothing was sent.")
+                "The value of the header \(name) contains a line break or control character. Nothing was sent.")
         }
         return HTTPField(name, value)
     }
@@ -107,6 +107,6 @@ struct RequestBuilder {
 
     private func missingValues(_ template: Template) -> AgentError {
         let names = template.placeholders.filter { values[$0] == nil }.joined(separator: ", ")
-        return AgentError(.validation, "The request to \(profile.title) needs what is not known here: \(names).")
+        return AgentError(.validation, "The request to \(profile.title) has no value for: \(names).")
     }
 }

@@ -15,8 +15,8 @@ struct TokenDecoder {
         let body = ResponseBody(reply)
         guard (200..<300).contains(reply.status) else { return .failure(errors.failure(reply, body)) }
         switch body {
-        case .page: return bad("it is a page for a browser, not JSON", "html", reply)
-        case .undecodable(let reason): return bad("it cannot be read, \(reason)", "undecodable", reply)
+        case .page: return bad("it is an HTML page, not JSON", "html", reply)
+        case .undecodable(let reason): return bad("it is unreadable, \(reason)", "undecodable", reply)
         case .empty, .json, .text: break
         }
         if let failure = errors.envelopeFailure(reply, body) { return .failure(failure) }
@@ -34,7 +34,7 @@ struct TokenDecoder {
         let token = try secret(map.accessToken, "access token", json, status)
         guard token != nil || !needsToken else {
             let place = map.accessToken.map { " at '\($0.text)'" } ?? ""
-            throw errors.badReply("it holds no access token\(place)", cause: "no_token", status: status)
+            throw errors.badReply("it has no access token\(place)", cause: "no_token", status: status)
         }
         var grant = Grant(accessToken: token, issuedAt: sentAt)
         grant.refreshToken = try secret(map.refreshToken, "refresh token", json, status)
@@ -55,7 +55,7 @@ struct TokenDecoder {
         guard let value = pointer?.find(in: json), !value.isNull else { return nil }
         guard let text = value.stringValue, text.utf8.count <= Self.longestToken,
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw errors.badReply("its \(what) is none", cause: "bad_token", status: status) }
+        else { throw errors.badReply("its \(what) is invalid", cause: "bad_token", status: status) }
         return text.isEmpty ? nil : Secret(text)
     }
 
