@@ -1,9 +1,9 @@
 internal import Glibc
 internal import Synchronization
 
-/// A thread for work that may wait for a disk, so that no thread of Swift's pool does. It exists while there is work.
+/// A thread for blocking work, so that Swift's pool is not blocked. It exists while there is work.
 ///
-/// Invariant: all work that was given is done, in the order in which it was given.
+/// Invariant: all submitted work is done, in order.
 package final class BlockingThread: Sendable {
     package typealias Work = @Sendable () -> Void
 
@@ -16,7 +16,7 @@ package final class BlockingThread: Sendable {
 
     package init() {}
 
-    /// Has work done that nobody waits for.
+    /// Does not wait for the work.
     package func submit(_ work: @escaping Work) {
         let needsThread = state.withLock { state in
             state.work.append(work)
@@ -26,14 +26,14 @@ package final class BlockingThread: Sendable {
         if needsThread { start() }
     }
 
-    /// Returns what the work returned. `nil`: the task was cancelled first; the work is done all the same.
+    /// Returns the result of the work. `nil`: the task was cancelled first; the work is done anyway.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value? {
         let result = OneShot<Value>()
         submit { result.send(work()) }
         return await result.value()
     }
 
-    /// The same for what the caller has to know the outcome of: it waits even if the task is cancelled.
+    /// The same for a caller that must know the result: it waits even if the task is cancelled.
     package func complete<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             submit { continuation.resume(returning: work()) }
@@ -41,7 +41,7 @@ package final class BlockingThread: Sendable {
     }
 
     private func start() {
-        // Signals stay with the threads that wait for them.
+        // Signals are handled by other threads.
         var (all, before) = (sigset_t(), sigset_t())
         unsafe sigfillset(&all)
         unsafe pthread_sigmask(SIG_SETMASK, &all, &before)
@@ -57,7 +57,7 @@ package final class BlockingThread: Sendable {
             }, Unmanaged.passRetained(self).toOpaque())
         guard failure == 0 else {
             unsafe Unmanaged.passUnretained(self).release()
-            // No thread can be had: slow here is better than not done.
+            // There is no thread: running the work here is slow, but better than not at all.
             return runAll()
         }
         pthread_detach(made)

@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A value that one task waits for. The wait ends once: with the value, or because the task was cancelled.
 ///
-/// The value and the cancellation may each come before, during or after the wait: the first one counts.
+/// Value and cancellation may each come before, during or after the wait: the first one counts.
 package final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -15,7 +15,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     package init() {}
 
-    /// - Returns: whether the wait ends with this value; `false`: it had ended before.
+    /// - Returns: whether the wait ends with this value; `false` if it had ended before.
     @discardableResult
     package func send(_ value: Value) -> Bool { end(value) }
 
@@ -52,9 +52,8 @@ package final class OneShot<Value: Sendable>: Sendable {
     }
 }
 
-/// Does work to its end, even if the task that waits for it is cancelled: for what must not be left half done when the
-/// agent stops.
+/// Completes the work even if the waiting task is cancelled: for work that must not be interrupted when the agent stops.
 package func withoutCancellation<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-    // A child task would be cancelled together with its parent. This one ends before the caller goes on.
+    // A child task would be cancelled with its parent. This one ends before the caller continues.
     await Task { await work() }.value
 }

@@ -1,7 +1,7 @@
 import Synchronization
 
-/// Tells a state and its changes to any number of listeners: to each the present state first, then every change.
-/// Without a first state listeners hear nothing until there is one.
+/// Sends a state and its changes to any number of listeners: the current state first, then every change. Without an initial
+/// state, listeners receive nothing until there is one.
 package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     private struct Contents {
         var state: State?
@@ -11,7 +11,7 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
 
     private let inside: Mutex<Contents>
 
-    /// A listener that falls further behind loses the oldest changes, never the newest.
+    /// A slower listener loses the oldest changes, never the newest.
     private let backlog = 64
 
     package init(_ state: State?) {
@@ -22,7 +22,7 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         inside.withLock { $0.state }
     }
 
-    /// Does nothing when the state is as told before.
+    /// Does nothing if the state has not changed.
     package func tell(_ state: State) {
         inside.withLock { inside in
             guard state != inside.state else { return }

@@ -2,13 +2,13 @@ import AuthModel
 import GRDB
 import Glibc
 
-/// Where the database is: a file of the person's own, in a folder of theirs.
+/// The database file: it belongs to the user, in a folder of the user.
 struct OutboxFile: Sendable {
     let path: String
 
     var isThere: Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Makes the folders that are missing, and the file, for nobody else to read: SQLite gives its other files the same mode
+    /// Creates missing folders and the file, private to the user: SQLite gives its other files the same mode
     /// (sqlite.org/wal.html, "Read-Only Databases").
     func prepare() throws(OutboxError) {
         var folder = ""
@@ -23,7 +23,7 @@ struct OutboxFile: Sendable {
         close(descriptor)
     }
 
-    /// Removes an empty one, unless SQLite has left something beside it to be taken up.
+    /// Removes an empty one, unless SQLite has left a log to recover.
     func removeIfClosed() {
         guard unsafe access(path + "-wal", F_OK) != 0 else { return }
         _ = unsafe unlink(path)
@@ -35,7 +35,7 @@ struct OutboxFile: Sendable {
 }
 
 extension OutboxError {
-    /// In SQLite's own words, which name no value, but for what a person can mend.
+    /// SQLite's messages contain no values; they are used except for errors that a user can fix.
     init(_ error: any Error) {
         if let known = error as? OutboxError {
             self = known

@@ -4,12 +4,12 @@ package import AuthWire
 import FoundationEssentials
 import GRDB
 
-/// The outbox in a file of SQLite's, by GRDB.
+/// The outbox in an SQLite file, using GRDB.
 ///
-/// Invariants: a call that has returned is on disk (`synchronous = FULL`); what is sent, and what was said of it, is
-/// sealed; the file is opened when something is asked of it, and goes when it is empty.
+/// Invariants: the result of a call is on disk (`synchronous = FULL`); requests and refusals are sealed; the file is opened
+/// when needed, and removed when it is empty.
 package actor SQLiteOutbox: OutboxStore {
-    /// On disk, sealed: a program that queues without end is told long before the person's disk is full.
+    /// Sealed, on disk: a program that queues without end fails long before the disk is full.
     package static let maxBytes = 64 << 20
 
     private struct Opened {
@@ -20,14 +20,14 @@ package actor SQLiteOutbox: OutboxStore {
     private nonisolated let file: OutboxFile?
     private let keys: any KeyStore
     private let maxBytes: Int
-    /// Opens and closes the file: in turn, so that what is closed later never removes what was opened meanwhile.
+    /// Opens and closes the file in order, so that a later close does not remove a newly opened file.
     private let disk = BlockingThread()
     private var opened: Opened?
 
     /// - Parameters:
     ///   - path: `nil` keeps entries in memory, for sessions that are kept there.
-    ///   - keys: where the key is, made at the first entry.
-    ///   - mostBytes: of all that is sent later, sealed.
+    ///   - keys: stores the key, which is created with the first entry.
+    ///   - maxBytes: of all requests, sealed.
     package init(path: String?, keys: any KeyStore, maxBytes: Int = SQLiteOutbox.maxBytes) {
         file = path.map(OutboxFile.init(path:))
         self.keys = keys
@@ -100,7 +100,7 @@ package actor SQLiteOutbox: OutboxStore {
         }
     }
 
-    /// Closing takes up the log and removes it (sqlite.org/wal.html, "Checkpointing").
+    /// Closing merges and removes the log (sqlite.org/wal.html, "Checkpointing").
     package func close() async {
         guard let file, let open = opened else { return }
         opened = nil
@@ -109,7 +109,7 @@ package actor SQLiteOutbox: OutboxStore {
                 try open.database.close()
                 file.removeIfClosed()
             } catch {
-                // It is empty all the same, and is looked at again at the next start.
+                // It is empty anyway, and is checked again at the next start.
             }
         }
     }
@@ -119,7 +119,7 @@ package actor SQLiteOutbox: OutboxStore {
     private func open() async throws(OutboxError) -> Opened {
         if let opened { return opened }
         let seal = try await seal()
-        // Somebody else was here meanwhile.
+        // Another caller opened it meanwhile.
         if let opened { return opened }
         let database = try await disk.complete { [file] in
             Result { () throws(OutboxError) -> DatabaseQueue in
@@ -164,7 +164,7 @@ package actor SQLiteOutbox: OutboxStore {
 
     private static func prepare(_ database: DatabaseQueue) throws {
         try database.writeWithoutTransaction { database in
-            // In WAL the log is synced at each commit then, and not only at checkpoints (sqlite.org/pragma.html).
+            // In WAL mode this syncs the log at each commit, not only at checkpoints (sqlite.org/pragma.html).
             try database.execute(sql: "PRAGMA synchronous = FULL")
             try database.execute(sql: "PRAGMA secure_delete = ON")
         }
@@ -191,7 +191,7 @@ package actor SQLiteOutbox: OutboxStore {
         "authd outbox 1\0\(id)\0\(session)\0\(column)"
     }
 
-    /// `nil` for a row that is none of ours.
+    /// `nil` for an invalid row.
     private static func entry(_ row: Row, _ seal: Seal) -> OutboxEntry? {
         guard let id = row["id"] as String?, let name = row["session"] as String?,
             let session = try? SessionName(name), let sealed = row["entry"] as Data?

@@ -2,14 +2,14 @@ import AuthModel
 import Crypto
 import FoundationEssentials
 
-/// Seals what is on disk (AES-256-GCM, NIST SP 800-38D), each piece to its place.
+/// Seals data on disk (AES-256-GCM, NIST SP 800-38D), bound to its place.
 struct Seal: Sendable {
-    /// In bytes.
+    /// Bytes.
     static let keySize = 32
 
     private let key: SymmetricKey
 
-    /// `nil` for what is no key of ours.
+    /// `nil` if the key is invalid.
     init?(_ key: Secret) {
         guard key.count == Self.keySize else { return nil }
         self.key = SymmetricKey(data: key.revealBytes())
@@ -19,7 +19,7 @@ struct Seal: Sendable {
         unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
     }
 
-    /// - Parameter place: whoever moves the piece elsewhere cannot have it opened.
+    /// - Parameter place: data that was moved to another place cannot be opened.
     func close(_ bytes: [UInt8], at place: String) throws(OutboxError) -> Data {
         guard let sealed = try? AES.GCM.seal(bytes, using: key, authenticating: Array(place.utf8)).combined else {
             throw .disk(reason: "an entry could not be sealed")
@@ -27,7 +27,7 @@ struct Seal: Sendable {
         return sealed
     }
 
-    /// `nil`: it was sealed by another key, or for another place, or is damaged.
+    /// `nil`: it was sealed with another key or for another place, or is damaged.
     func open(_ sealed: Data, at place: String) -> [UInt8]? {
         guard let box = try? AES.GCM.SealedBox(combined: sealed),
             let bytes = try? AES.GCM.open(box, using: key, authenticating: Array(place.utf8))

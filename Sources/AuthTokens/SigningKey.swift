@@ -3,16 +3,16 @@ import AuthWire
 import Crypto
 import CryptoExtras
 
-/// A private key of one of the two kinds that every server knows.
+/// A private key of one of the two types that every server supports.
 enum SigningKey {
     case ecdsa(P256.Signing.PrivateKey)
-    /// Of 2048 bits (swift-crypto takes no shorter one) to ``maxBits``.
+    /// From 2048 bits (the minimum of swift-crypto) to ``maxBits``.
     case rsa(_RSA.Signing.PrivateKey)
 
     /// A longer key only costs time.
     private static let maxBits = 8192
 
-    /// - Parameter pem: RFC 7468 §10, or as older programs write it (SEC 1, PKCS #1).
+    /// - Parameter pem: RFC 7468 §10, or an older format (SEC 1, PKCS #1).
     init?(_ pem: Secret) {
         let text = pem.reveal()
         if let key = try? P256.Signing.PrivateKey(pemRepresentation: text) {
@@ -24,7 +24,7 @@ enum SigningKey {
         }
     }
 
-    /// `nil` where a key of RSA does not tell its numbers.
+    /// `nil` if an RSA key does not provide its numbers.
     var publicKey: PublicKey? {
         switch self {
         case .ecdsa(let key):
@@ -51,7 +51,7 @@ enum SigningKey {
         switch self {
         case .ecdsa(let key): (try? key.signature(for: bytes)).map { [UInt8]($0.rawRepresentation) }
         case .rsa(let key):
-            // The padding that RS256 is (RFC 7518 §3.3); its name is swift-crypto's opinion of it.
+            // The padding of RS256 (RFC 7518 §3.3); swift-crypto calls it insecure.
             (try? key.signature(for: bytes, padding: .insecurePKCS1v1_5)).map { [UInt8]($0.rawRepresentation) }
         }
     }

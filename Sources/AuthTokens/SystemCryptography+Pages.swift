@@ -4,7 +4,7 @@ import FoundationEssentials
 import SwiftASN1
 import X509
 
-/// The certificates by which a page on this machine is known, by swift-certificates.
+/// Certificates for redirect pages on this machine, using swift-certificates.
 extension SystemCryptography {
     package func makeTLSIdentity(for host: String, from start: WallTime, until end: WallTime) -> TLSIdentity? {
         let key = P256.Signing.PrivateKey()
@@ -36,7 +36,7 @@ extension SystemCryptography {
         return TLSIdentity(certificates: certificates, key: key, fingerprint: Self.fingerprint(certificate))
     }
 
-    /// It vouches for itself, and for no other: whoever trusts it trusts this machine's own page for these minutes.
+    /// Self-signed and not a CA: trusting it means trusting this machine's own page for these minutes.
     private static func certificate(
         for host: String, _ key: P256.Signing.PrivateKey, from start: Date, until end: Date
     ) throws -> Certificate {

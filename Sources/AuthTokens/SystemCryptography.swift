@@ -3,7 +3,7 @@ package import AuthWire
 import Crypto
 import JWTKit
 
-/// The cryptography of OAuth, by swift-crypto and jwt-kit.
+/// The cryptography of OAuth, using swift-crypto and jwt-kit.
 package struct SystemCryptography: Cryptography {
     package init() {}
 
@@ -17,7 +17,7 @@ package struct SystemCryptography: Cryptography {
 
     package func isSigned(_ token: Secret, by key: JSON) async -> Bool {
         guard var members = key.objectValue else { return false }
-        // A set of one key needs no name for it; jwt-kit wants one.
+        // A set with one key needs no key ID, but jwt-kit requires one.
         members["kid"] = members["kid"] ?? "the only one"
         let keys = JWTKeyCollection()
         do {
@@ -38,7 +38,7 @@ package struct SystemCryptography: Cryptography {
     package func signature(of bytes: [UInt8], by key: Secret) -> [UInt8]? { SigningKey(key)?.signature(of: bytes) }
 }
 
-/// The signature is all that is checked here; what the claims have to be is `IDToken`'s.
+/// Only the signature is checked here; `IDToken` checks the claims.
 private struct AnyClaims: JWTPayload {
     func verify(using algorithm: some JWTAlgorithm) {}
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Counted since the start, from any thread.
+/// Counters since the start, usable from any thread.
 package final class AgentCounters: Sendable {
     private let requestCount = Atomic<Int>(0)
     private let connectionCount = Atomic<Int>(0)
@@ -12,16 +12,16 @@ package final class AgentCounters: Sendable {
     package init() {}
 
     package var requests: Int { requestCount.load(ordering: .relaxed) }
-    /// Open now.
+    /// Currently open.
     package var connections: Int { connectionCount.load(ordering: .relaxed) }
-    /// Connections that were not taken, or were ended for what they did.
+    /// Connections that were refused, or closed because of their behaviour.
     package var refusals: Int { refusalCount.load(ordering: .relaxed) }
-    /// Requests that wait for something, now.
+    /// Requests that currently wait for something.
     package var waiting: Int { waitingCount.load(ordering: .relaxed) }
 
-    /// Bytes of answers that clients have not taken, now.
+    /// Bytes of responses that clients have not received yet.
     package var unsentBytes: Int { unsentCount.load(ordering: .relaxed) }
-    /// Bytes of lines that are not complete or not parsed yet, now.
+    /// Bytes of lines that are incomplete or not parsed yet.
     package var unreadBytes: Int { unreadCount.load(ordering: .relaxed) }
 
     func request() { requestCount.add(1, ordering: .relaxed) }

@@ -3,14 +3,14 @@ package import AuthModel
 package import AuthWire
 import Glibc
 
-/// What the agent answers about itself, and the edges that the composition fills in.
+/// The agent's information about itself, and actions that the composition provides.
 package struct AgentServices: Sendable {
     /// Reads a profile as `authd --check` does, in another process.
     package typealias CheckProfile = @Sendable (ProviderCheckRun) async throws(AgentError) -> ProviderCheck
-    /// Reads settings and profiles anew.
+    /// Reloads settings and profiles.
     package typealias Reload = @Sendable (AgentReload) async throws(AgentError) -> MessageResult
 
-    /// Whole areas of the protocol that this version serves.
+    /// Areas of the protocol that this version supports.
     private static let features = [
         "login", "password", "session", "token", "user", "provider", "network", "events", "api", "outbox", "store",
     ]

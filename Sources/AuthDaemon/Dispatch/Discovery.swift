@@ -1,6 +1,6 @@
 import AuthWire
 
-/// The answer to `rpc.discover`: an OpenRPC 1.3 document of every method.
+/// The result of `rpc.discover`: an OpenRPC 1.3 document of all methods.
 enum Discovery {
     static let document = OpenRPCDocument(
         openrpc: "1.3.2",
@@ -10,7 +10,7 @@ enum Discovery {
         ],
         methods: AgentMethods.all.map { describe($0) })
 
-    /// Rendered once: a batch may ask for it a hundred times.
+    /// Rendered once: a batch may request it a hundred times.
     static let text = document.json.serialized()
 
     private static func describe<Method: AgentMethod>(_: Method.Type) -> JSON {

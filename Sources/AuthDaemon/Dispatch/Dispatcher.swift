@@ -3,7 +3,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Answers each request. What memory knows is answered from memory, without a task or an actor's turn.
+/// Registers the handlers of all methods. What is in memory is answered without a task or an actor's turn.
 package struct Dispatcher: Sendable {
     private var methods: MethodTable
 

@@ -1,7 +1,7 @@
 import AuthAgent
 import AuthWire
 
-/// How each method is answered: one handler for each, registered by its type.
+/// One handler for each method, registered by its type.
 struct MethodTable: Sendable {
     let wait: RequestWait
     private var handlers: [String: any MethodHandler] = [:]
@@ -19,14 +19,14 @@ struct MethodTable: Sendable {
         }
     }
 
-    /// Answers in any way.
+    /// Any handler.
     mutating func on<Method: AgentMethod>(
         _: Method.Type, _ answer: @escaping @Sendable (Method) throws(AgentError) -> RequestHandling
     ) {
         handlers[Method.name] = Handler(reply: answer)
     }
 
-    /// Answers from memory.
+    /// A handler that answers from memory.
     mutating func now<Method: AgentMethod>(
         _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
     ) {
@@ -36,7 +36,7 @@ struct MethodTable: Sendable {
         }
     }
 
-    /// Answers from memory, unless the store has not been asked yet: what is not in memory may still be there.
+    /// A handler that answers from memory, once the store has been read: what is not in memory may be in the store.
     mutating func known<Method: AgentMethod>(
         _: Method.Type, _ result: @escaping @Sendable (Method) throws(AgentError) -> Method.Result
     ) {
@@ -52,7 +52,7 @@ struct MethodTable: Sendable {
         }
     }
 
-    /// Answers when `work` has ended.
+    /// A handler that waits for `work`.
     /// - Parameter limit: the caller's own time limit.
     mutating func later<Method: AgentMethod>(
         _: Method.Type, within limit: @escaping @Sendable (Method) -> Duration? = { _ in nil },
@@ -83,7 +83,7 @@ private struct Handler<Method: AgentMethod>: MethodHandler {
     }
 }
 
-/// How long a request may wait. None begins before the store has been asked once.
+/// How long a request may wait. Requests wait until the store has been read once.
 struct RequestWait: Sendable {
     let board: StateBoard
     let limits: ConnectionLimits
@@ -97,7 +97,7 @@ struct RequestWait: Sendable {
         answer(within: asked) { () async throws(AgentError) in .value(try await work()) }
     }
 
-    /// The same for a result that may be large, and is JSON text already.
+    /// The same for a result that is JSON text already, because it may be large.
     func text(
         within asked: Duration?, _ work: @escaping @Sendable () async throws(AgentError) -> [UInt8]
     ) -> RequestHandling {

@@ -3,12 +3,12 @@ import AuthWire
 /// The result of a request.
 enum Payload: Sendable, Equatable {
     case value(JSON)
-    /// Compact JSON text, which is copied as it is.
+    /// Compact JSON text, sent unchanged.
     case text([UInt8])
 }
 
 extension RPCReply {
-    /// The line of an answer, without its line feed.
+    /// The line of a response, without its line feed.
     static func line(_ id: RPCID, _ result: Result<Payload, AgentError>) -> [UInt8] {
         switch result {
         case .success(.value(let value)): RPCReply.result(id, value).serialized()

@@ -1,13 +1,13 @@
 package import AuthWire
 import Synchronization
 
-/// Takes events from any thread to the clients that follow them.
+/// Sends events from any thread to the clients that subscribed to them.
 package final class EventPublisher: Sendable {
     private let listener = Mutex<Listener?>(nil)
 
     package init() {}
 
-    /// Does not wait: the event is sent when the thread of the sockets comes to it, or dropped while nothing listens.
+    /// Does not wait: the event is sent on the sockets' thread, or dropped if there is no listener.
     package func publish(_ event: AgentEvent) {
         listener.withLock { $0 }?.perform { $0.send(event) }
     }

@@ -1,10 +1,10 @@
 package import AuthWire
 
-/// What one connection wants to be told of: topics, by session.
+/// The subscriptions of one connection: topics, by session.
 ///
 /// Invariant: no set of topics is empty, and there are at most `limit` of them.
 package struct Subscriptions {
-    /// The key `nil` is every session.
+    /// The key `nil` stands for all sessions.
     private var topics: [SessionName?: Set<Topic>] = [:]
     private let limit: Int
 
@@ -14,7 +14,7 @@ package struct Subscriptions {
 
     package var isEmpty: Bool { topics.isEmpty }
 
-    /// - Throws: `busy` when one connection follows too many sessions one by one.
+    /// - Throws: `busy` if the connection follows too many sessions by name.
     package mutating func add(_ params: SubscribeParams) throws(AgentError) {
         guard topics[params.session] != nil || topics.count < limit else {
             throw AgentError(
@@ -24,7 +24,7 @@ package struct Subscriptions {
         if !requested.isEmpty { topics[params.session, default: []].formUnion(requested) }
     }
 
-    /// Without topics and session: all of them.
+    /// Without topics and session: all subscriptions.
     package mutating func remove(_ params: SubscribeParams) {
         if params.topics == nil, params.session == nil { return topics = [:] }
         guard var left = topics[params.session] else { return }
@@ -32,7 +32,7 @@ package struct Subscriptions {
         topics[params.session] = left.isEmpty ? nil : left
     }
 
-    /// An event of no session goes to all who follow its topic.
+    /// An event without a session matches every subscription to its topic.
     package func wants(_ event: AgentEvent) -> Bool {
         guard let session = event.session else { return topics.values.contains { $0.contains(event.topic) } }
         return topics[nil]?.contains(event.topic) ?? false || topics[session]?.contains(event.topic) ?? false

@@ -1,4 +1,4 @@
-/// The bytes that are kept in memory for clients, against a limit for each user and one for all.
+/// The bytes that are buffered for clients, with a limit for each user and a total one.
 package struct BufferedBytes {
     package struct Limits: Sendable {
         package var perUser: Int
@@ -10,18 +10,18 @@ package struct BufferedBytes {
         }
     }
 
-    /// Who has to release bytes, and how many.
+    /// How many bytes must be freed, and by whom.
     struct Excess: Equatable {
-        /// `nil`: all users.
+        /// `nil`: any user.
         let user: UInt32?
         let bytes: Int
     }
 
-    /// A connection for which bytes are kept.
+    /// A connection with buffered bytes.
     struct Holder {
         let process: Int32
         let bytes: Int
-        /// For how long nothing has moved.
+        /// How long its buffer has not moved.
         let age: Duration
     }
 
@@ -39,15 +39,16 @@ package struct BufferedBytes {
         perUser[user] = held == 0 ? nil : held
     }
 
-    /// `nil` within the limits. Else down to seven eighths of one, so that the next byte does not start another search.
+    /// `nil` within the limits. Otherwise the excess above seven eighths of a limit, so that the next byte does not start
+    /// another search.
     func excess(of user: UInt32) -> Excess? {
         if inAll > limits.inAll { return Excess(user: nil, bytes: inAll - limits.inAll / 8 * 7) }
         let held = perUser[user, default: 0]
         return held > limits.perUser ? Excess(user: user, bytes: held - limits.perUser / 8 * 7) : nil
     }
 
-    /// Which holders release so many bytes: first those of the process that has held most for longest. A client that takes its
-    /// answers, or completes its lines, holds them for a moment only, however large they are.
+    /// Which holders free that many bytes: first those of the process that has held most for longest. A client that receives
+    /// its responses, or completes its lines, holds bytes only for a moment, however many.
     static func worst(of holders: [Holder], toFree bytes: Int) -> [Int] {
         var processes: [Int32: (score: Double, members: [Int])] = [:]
         for (index, holder) in holders.enumerated() {
@@ -67,7 +68,7 @@ package struct BufferedBytes {
 }
 
 extension BufferedBytes.Holder {
-    /// No longer counts: a client that was stopped for an hour with little is no worse than one that came just now with much.
+    /// Higher ages do not count: a client that was stopped for an hour with little is no worse than one with much just now.
     private static let oldest = Duration.seconds(10)
     private static let youngest = Duration.milliseconds(1)
 

@@ -1,9 +1,9 @@
-/// How many bytes are kept for one client, and since when nothing of them has moved.
+/// How many bytes are buffered for one client, and since when none of them have moved.
 struct BufferedSince {
     private(set) var bytes = 0
     private var since: SuspendingClock.Instant?
 
-    /// - Returns: how many they were.
+    /// - Returns: the former number.
     mutating func change(to bytes: Int, at now: SuspendingClock.Instant) -> Int {
         defer { self.bytes = bytes }
         if bytes < self.bytes || self.bytes == 0 { since = now }

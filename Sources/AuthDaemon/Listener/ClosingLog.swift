@@ -1,11 +1,11 @@
 import AuthWire
 import Logging
 
-/// What is logged of connections that the agent closes: at most one line a minute for each reason.
+/// Logs the connections that the agent closes: at most one line a minute for each reason.
 final class ClosingLog {
     private enum Reason: CaseIterable {
         case refused
-        /// The client does not read its answers.
+        /// The client does not read its responses.
         case unread
     }
 
@@ -31,7 +31,7 @@ final class ClosingLog {
             "Closed a connection: its client does not read responses.", metadata: ["peer_pid": "\(peer.processID)"])
     }
 
-    /// Logs what was counted and not logged yet.
+    /// Logs what was counted but not logged yet.
     func finish() {
         for reason in Reason.allCases { logCount(reason) }
     }

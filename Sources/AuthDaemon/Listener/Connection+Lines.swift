@@ -2,7 +2,7 @@ import AuthMachines
 import AuthWire
 import NIOCore
 
-/// From bytes to requests: within the limits of a line, and without keeping the loop from other clients.
+/// Reads requests from lines, within the limits of a line, without blocking the loop for other clients.
 extension Connection {
     func processLines() {
         guard !isDeferred else { return }
@@ -35,17 +35,17 @@ extension Connection {
         }
     }
 
-    /// A client that may not go on with its line has all the time again later.
+    /// While the client is not read from, its line has no deadline.
     func watchLine(isReading: Bool) {
         guard isReading, framer.isInMidLine else {
-            // Before the first line, the time is that from the beginning.
+            // The deadline of the first line begins with the connection.
             if !isReading { stopLineDeadline() }
             return
         }
         if lineDeadline == nil { startLineDeadline("after its first byte") }
     }
 
-    /// - Parameter beginning: what the time is counted from, in words.
+    /// - Parameter beginning: when the time begins, for the error message.
     func startLineDeadline(_ beginning: String) {
         let limit = registry.limits.lineTime
         lineDeadline = socket.executor.schedule(in: limit) { [weak self] in
@@ -59,7 +59,7 @@ extension Connection {
         lineDeadline = nil
     }
 
-    /// - Returns: its part of this turn.
+    /// - Returns: its share of this turn.
     func process(_ line: ByteBuffer) -> Int {
         stopLineDeadline()
         if let plain = PlainTokenRequest(line.readableBytesUInt8Span), answer(plain, in: line) {
@@ -85,7 +85,7 @@ extension Connection {
         return 0
     }
 
-    /// The line that waits to be parsed, once; `nil` if nobody wants it any more.
+    /// The line to parse, once; `nil` if it is not needed any more.
     func nextLongLine() -> [UInt8]? {
         defer { longLine = nil }
         return longLine
@@ -115,7 +115,7 @@ extension Connection {
     }
 
     func process(_ json: JSON) {
-        // Before anything is made of its elements: a line holds thousands of them.
+        // Checked before the elements are read: a line may have thousands of them.
         if case .array(let elements) = json, elements.count > registry.limits.requestsPerConnection {
             let most = registry.limits.requestsPerConnection
             let error = AgentError(
@@ -130,7 +130,7 @@ extension Connection {
         }
     }
 
-    /// Whether memory had the token.
+    /// Whether the token was in memory.
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
         guard let token = registry.liveToken(plain.session) else { return false }
         registry.counters.request()

@@ -5,30 +5,30 @@ import AuthWire
 import Logging
 import NIOCore
 
-/// One client: its lines in, its answers out, in the order in which they are ready.
+/// One client: reads its lines, and sends responses as soon as they are ready.
 ///
-/// Only the thread of the sockets uses it. Invariants: at most `limits.requestsPerConnection` requests are in progress; no
-/// line is taken while more than `limits.pauseAbove` bytes of answers wait for the client, or while a line of it is parsed
-/// elsewhere; after `phase` has left `.open` no line is taken at all. What is kept for the client is counted (``count()``)
+/// Only the sockets' thread uses it. Invariants: at most `limits.requestsPerConnection` requests are in progress; no line is
+/// read while more than `limits.pauseAbove` bytes of responses wait for the client, or while a line of it is parsed elsewhere;
+/// after `phase` has left `.open` no line is read at all. Bytes that are buffered for the client are counted (``count()``)
 /// before the thread does anything else.
 final class Connection: ClientSocketDelegate {
     enum Phase {
         case open
-        /// Its requests under way are answered, then it ends.
+        /// Requests in progress are answered, then the connection closes.
         case finishing
-        /// It was told why and is given a moment to stop writing.
+        /// It was refused, and has a moment to stop writing.
         case lingering
         case closed
     }
 
-    /// Handed to the socket in one piece, so that a burst of requests is one write.
+    /// Passed to the socket in one piece, so that a burst of requests causes one write.
     static let writeChunk = 64 << 10
-    /// Of the buffer that an idle connection keeps for its next answer.
+    /// The buffer that an idle connection keeps for its next response.
     private static let keptBuffer = 4 << 10
-    /// Of a turn, in bytes of lines: what a request costs besides its bytes, and what a plain one costs in all.
+    /// The share of a turn in bytes of lines: of any request in addition to its bytes, and of a plain one in total.
     static let (requestShare, plainShare) = (64, 8)
 
-    /// No other connection of the registry ever has it.
+    /// Unique in the registry.
     let number: Int
     let peer: PeerCredentials
     private(set) var subscriptions: Subscriptions
@@ -37,24 +37,24 @@ final class Connection: ClientSocketDelegate {
     var phase = Phase.open
     var framer: LineFramer
     var pending: PendingRequests
-    /// By the client's names for them.
+    /// By the client's name.
     private var streams: [String: (ticket: Int, stream: APIStream)] = [:]
     private var requests: AsyncStream<RequestTask>.Continuation?
     /// Of requests in progress, by ticket.
     private var deadlines: [Int: TimerID] = [:]
     var outgoing = ByteBuffer()
-    /// Runs while a line is incomplete, before the first one from the beginning.
+    /// Runs while a line is incomplete; for the first line, from the connection.
     var lineDeadline: TimerID?
-    /// Waits to be parsed.
+    /// To be parsed on another thread.
     var longLine: [UInt8]?
     var longLineBytes = 0
-    /// Of the long line whose requests are begun now, for each of them.
+    /// Bytes of the long line for each of its requests, while these begin.
     var requestBytes = 0
     /// By ticket.
     private var longRequests: [Int: Int] = [:]
-    /// Until the long line is parsed.
+    /// A long line is being parsed.
     var isParsing = false
-    /// Lines that it has are taken in the next turn.
+    /// The next lines are processed in the next turn.
     var isDeferred = false
     private var hasInputEnded = false
     private(set) var unsent = BufferedSince()
@@ -72,7 +72,7 @@ final class Connection: ClientSocketDelegate {
         subscriptions = Subscriptions(limit: registry.limits.subscriptions)
     }
 
-    // MARK: The socket's events
+    // MARK: Socket events
 
     func begin() {
         do throws(AgentError) {
@@ -143,7 +143,7 @@ final class Connection: ClientSocketDelegate {
         }
     }
 
-    // MARK: Work that waits
+    // MARK: Waiting work
 
     private func begin(
         _ work: @escaping RequestTask.Work, within limit: Duration, for place: PendingRequests.Destination
@@ -160,7 +160,7 @@ final class Connection: ClientSocketDelegate {
         }
     }
 
-    /// - Throws: `busy` where no more may be in progress.
+    /// - Throws: `busy` if too many requests are in progress.
     private func reserve(for place: PendingRequests.Destination) throws(AgentError) -> Int {
         guard let ticket = pending.reserve(for: place) else { throw .tooManyRequests(registry.limits) }
         guard requestBytes > 0 else { return ticket }
@@ -178,7 +178,7 @@ final class Connection: ClientSocketDelegate {
         if let bytes = longRequests.removeValue(forKey: ticket) { registry.longRequestEnded(bytes, of: self) }
     }
 
-    /// A call with a stream beside it, which counts as under way until the stream has ended.
+    /// A call with a stream. It counts as in progress until the stream has ended.
     private func open(_ opening: StreamOpening, for place: PendingRequests.Destination) {
         do throws(AgentError) {
             guard let listener = registry.listener else { throw .stopping }
@@ -227,7 +227,7 @@ final class Connection: ClientSocketDelegate {
         endIfDone()
     }
 
-    // MARK: Answers
+    // MARK: Responses
 
     func deliver(_ result: Result<Payload, AgentError>, to place: PendingRequests.Destination) {
         if let line = pending.deliver(result, at: place) { write(line) }
@@ -235,7 +235,7 @@ final class Connection: ClientSocketDelegate {
 
     func send(_ json: JSON) { write(json.serialized()) }
 
-    /// An event from elsewhere; a client that has stopped reading loses its connection rather than our memory.
+    /// An event. A client that does not read loses its connection, so that its events do not fill the memory.
     func send(event line: [UInt8]) {
         guard phase == .open else { return }
         write(line)
@@ -255,16 +255,16 @@ final class Connection: ClientSocketDelegate {
         endIfDone()
     }
 
-    /// To the socket, which keeps what the client does not take.
+    /// The socket buffers what the client does not accept yet.
     func handOver() {
         guard socket.isOpen, outgoing.readableBytes > 0 else { return }
         guard socket.waiting <= registry.limits.closeAbove else { return endUnread() }
         socket.send(outgoing)
-        // Where all of it was sent at once, the storage is used again.
+        // Everything was sent at once: the buffer is reused.
         if outgoing.capacity > Self.keptBuffer { outgoing = ByteBuffer() } else { outgoing.clear() }
     }
 
-    /// Tells the registry what is kept for this client. That may end this connection, or others.
+    /// Reports the number of buffered bytes to the registry. That may close this connection, or others.
     private func count() {
         guard socket.isOpen else { return }
         let unsentBytes = socket.waiting + pending.heldBytes
@@ -279,7 +279,7 @@ final class Connection: ClientSocketDelegate {
         }
     }
 
-    /// Drops what was not read yet, and takes its bytes off the count.
+    /// Drops unread input and its count.
     private func releaseUnread() {
         stopLineDeadline()
         framer = LineFramer(limit: registry.limits.lineBytes)
@@ -293,7 +293,7 @@ final class Connection: ClientSocketDelegate {
         registry.unsentChanged(of: self, by: -unsent.change(to: 0, at: socket.executor.now))
     }
 
-    /// The client does not read its answers.
+    /// The client does not read its responses.
     func endUnread() {
         registry.counters.refusal()
         registry.closings.unread(peer)
@@ -309,9 +309,9 @@ final class Connection: ClientSocketDelegate {
                     + "send complete lines."))
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// Answers what is under way, then ends.
+    /// Answers requests in progress, then closes.
     func finish() {
         guard phase == .open else { return }
         phase = .finishing
@@ -322,7 +322,7 @@ final class Connection: ClientSocketDelegate {
 
     func close() {
         phase = .closed
-        // At once: what others may leave lying is counted with it.
+        // First: the count must not include bytes that are still released later.
         release()
         socket.close()
     }
@@ -330,16 +330,16 @@ final class Connection: ClientSocketDelegate {
     private func endIfDone() {
         if phase == .open, !hasInputEnded { return }
         let finished = phase == .finishing || (phase == .lingering && hasInputEnded)
-        // Lines that wait for room are still to be answered.
+        // Lines that wait for room are answered first.
         let left = phase == .open && hasInputEnded && subscriptions.isEmpty && socket.hasRoom && !isDeferred
         guard finished || left, pending.isIdle && !isParsing || phase == .lingering else { return }
         guard socket.isOpen, outgoing.readableBytes == 0 else { return }
         phase = .closed
-        // Behind the last answer, however slowly the client takes it.
+        // After the last response, however slowly the client reads it.
         socket.closeWhenSent()
     }
 
-    /// Says why, takes nothing more, and ends.
+    /// Sends the error, accepts nothing more, and closes.
     func refuse(_ error: AgentError) {
         guard phase == .open, socket.isOpen else { return }
         registry.counters.refusal()

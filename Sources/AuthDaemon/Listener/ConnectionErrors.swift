@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What a connection refuses for the sake of the others.
+/// Errors of a connection's limits.
 extension AgentError {
     static func tooManyRequests(_ limits: ConnectionLimits) -> AgentError {
         AgentError(

@@ -1,6 +1,6 @@
 import AuthWire
 
-/// What one client may cost. The contract's own are in ``Limits``; a test may take smaller ones.
+/// Limits of what clients may use. Those of the contract are in ``Limits``; tests may use smaller ones.
 package struct ConnectionLimits: Sendable {
     package var lineBytes = Limits.lineBytes
     package var lineTime = Limits.lineTime
@@ -12,57 +12,57 @@ package struct ConnectionLimits: Sendable {
 
     package var streamsPerConnection = Limits.streamsPerConnection
 
-    /// What the descriptors of this process allow; see ``connections(forDescriptors:)``.
+    /// Depends on the descriptors of this process; see ``connections(forDescriptors:)``.
     package var connectionsInAll = Int.max
 
-    /// A longer line, or one of more values, is parsed off the loop: 64 KiB of plain text take 20 µs, and 256 values 0.1 ms.
+    /// A longer line, or one with more values, is parsed off the loop: 64 KiB of plain text take 20 µs, 256 values 0.1 ms.
     package var lineBytesOnLoop = 64 << 10
     package var lineValuesOnLoop = 256
 
-    /// Of the lines that the loop parses for one connection before others have their turn.
+    /// Bytes of lines that are processed for one connection before others have their turn.
     package var lineBytesPerTurn = 8 << 10
 
-    /// Of answers that the client has not taken yet: above it no further request of it is read.
+    /// Bytes of responses that the client has not received: above it, no more requests are read.
     package var pauseAbove = 256 << 10
 
-    /// Above it the connection ends: a subscriber that does not read must not make us keep the world's events.
+    /// Above it the connection is closed: a subscriber that does not read must not fill the memory.
     package var closeAbove = 4 << 20
 
-    /// Of answers that clients have not taken, and of batches that are not answered yet. If they are more, connections of the
-    /// process that holds most for longest end.
+    /// Bytes of responses that clients have not received, and of unfinished batches. Above it, connections of the process that
+    /// holds most for longest are closed.
     package var unsent = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
-    /// Of lines that are not complete, or wait to be parsed; the same.
+    /// Bytes of lines that are incomplete, or wait to be parsed; the same.
     package var lines = BufferedBytes.Limits(perUser: 24 << 20, inAll: 32 << 20)
 
-    /// Of the lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
-    /// times the line, until it ends. One more is refused with `busy`. What one process may have leaves room for others.
+    /// Bytes of lines that were parsed off the loop and whose requests are in progress: a request keeps its values, up to seven
+    /// times the line, until it ends. Another one is refused with `busy`. The limit for a process leaves room for others.
     package var longRequestsPerProcess = 16 << 20
     package var longRequestsInAll = 64 << 20
 
-    /// How long a client that was told of a fatal error may go on writing before the connection ends under it:
-    /// ending it with its bytes unread would cost it the error (unix(7), ECONNRESET).
+    /// How long a refused client may go on writing: closing the connection with unread bytes would discard the error (unix(7),
+    /// ECONNRESET).
     package var linger = Duration.seconds(1)
 
-    /// Connections that linger at once; one more ends at once.
+    /// Connections that may linger at once; further ones close at once.
     package var lingering = 64
 
-    /// Of one connection, by session: what it may make us keep.
+    /// Subscriptions by session name of one connection.
     package var subscriptions = 64
 
-    /// For requests under way when the agent is told to stop.
+    /// For requests in progress when the agent stops.
     package var stopGrace = Duration.seconds(5)
 
-    /// For a request that names no `timeout_ms`.
+    /// For a request without `timeout_ms`.
     package var answer = Duration.seconds(60)
 
-    /// The longest that a request may ask to wait.
+    /// The longest `timeout_ms`.
     package var longestAnswer = Duration.seconds(86_400)
 
     package init() {}
 
-    /// How many connections there may be if the process may have so many descriptors. The rest is its own: for providers, the
-    /// store and files (max(64, 1 %)), and for connections that are refused. Of very few, clients may have a quarter.
+    /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), and
+    /// for connections that are refused. Of very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {
         max(descriptors / 4, descriptors - max(Self.minReserve, descriptors / 100) - lingering - AcceptSource.maxAtOnce)
     }

@@ -4,8 +4,8 @@ import AuthModel
 import AuthWire
 import Logging
 
-/// The clients that are connected, and what all of them share. It belongs to the ``Listener``: only the thread of the sockets uses
-/// it, and the connections.
+/// The connected clients and what they share. It belongs to the ``Listener``: only the sockets' thread uses it and its
+/// connections.
 final class ConnectionRegistry {
     let dispatcher: Dispatcher
     let limits: ConnectionLimits
@@ -18,11 +18,10 @@ final class ConnectionRegistry {
     private let newTasks: AsyncStream<ConnectionTasks>.Continuation
     private var acceptSource: AcceptSource?
     private var lastNumber = 0
-    /// By number.
     private var connections: [Int: Connection] = [:]
-    /// Those whose tasks have not ended, by number; they may be closed.
+    /// Connections whose tasks have not ended; they may be closed.
     private var working: [Int: Connection] = [:]
-    /// Those that have subscribed to something, by number.
+    /// Connections with subscriptions.
     private var followers: [Int: Connection] = [:]
     private var perProcess: [Int32: Int] = [:]
     private var perUser: [UInt32: Int] = [:]
@@ -30,14 +29,14 @@ final class ConnectionRegistry {
     private var unsent: BufferedBytes
     private var unread: BufferedBytes
     private var longLines = FairQueue<Connection>()
-    /// A line of it is parsed now.
+    /// A line of this connection is being parsed.
     private var parsing: Connection?
     private var longRequestsPerProcess: [Int32: Int] = [:]
     private var longRequestsInAll = 0
     private let executor: SocketExecutor
     private let newLines: AsyncStream<LongLine>.Continuation
     private var whenEmpty: [() -> Void] = []
-    /// While it runs.
+    /// Set while it runs.
     var listener: Listener?
     private(set) var isStopping = false
 
@@ -64,7 +63,7 @@ final class ConnectionRegistry {
 
     // MARK: Clients
 
-    /// Serves whoever connects to this listening socket.
+    /// Serves the clients of this listening socket.
     func listen(at descriptor: CInt) throws(SystemFailure) {
         acceptSource = try AcceptSource(descriptor, on: executor, logger: logger) { [weak self] client in
             self?.accept(client)
@@ -94,7 +93,7 @@ final class ConnectionRegistry {
         return lastNumber
     }
 
-    /// Takes a connection in.
+    /// Registers a connection.
     /// - Throws: why it is refused.
     func enter(_ connection: Connection) throws(AgentError) {
         let peer = connection.peer
@@ -138,7 +137,7 @@ final class ConnectionRegistry {
         whenEmpty = []
     }
 
-    /// Whether one more connection may linger; each `true` is given back by ``lingerEnded()``.
+    /// Whether one more connection may linger. Each `true` is balanced by ``lingerEnded()``.
     func canLinger() -> Bool {
         guard lingering < limits.lingering else { return false }
         lingering += 1
@@ -147,9 +146,9 @@ final class ConnectionRegistry {
 
     func lingerEnded() { lingering -= 1 }
 
-    // MARK: What is kept for clients
+    // MARK: Buffered bytes
 
-    /// Answers that a connection has not taken. If that is too much in all, the worst connections end, this one or others.
+    /// Counts responses that a connection has not sent. Above the limit, the worst connections are closed, this one or others.
     func unsentChanged(of connection: Connection, by difference: Int) {
         counters.unsentChanged(by: difference)
         unsent.change(by: difference, of: connection.peer.userID)
@@ -157,7 +156,7 @@ final class ConnectionRegistry {
         for offender in worst(excess, \.unsent) { offender.endUnread() }
     }
 
-    /// The same of lines that are not complete, or not parsed yet.
+    /// The same for lines that are incomplete or not parsed yet.
     func unreadChanged(of connection: Connection, by difference: Int) {
         counters.unreadChanged(by: difference)
         unread.change(by: difference, of: connection.peer.userID)
@@ -181,7 +180,7 @@ final class ConnectionRegistry {
 
     // MARK: Long lines
 
-    /// Parses the line that the connection has waiting, off the loop and after those that came before.
+    /// Parses the waiting line of a connection off the loop, in turn with others.
     func parse(_ connection: Connection) {
         longLines.add(connection, of: connection.peer.processID)
         parseNext()
@@ -204,7 +203,7 @@ final class ConnectionRegistry {
         parseNext()
     }
 
-    /// Whether a request that takes so much of a long line may begin; each `true` is given back by ``longRequestEnded(_:of:)``.
+    /// Whether a request of a long line of that size may begin. Each `true` is balanced by ``longRequestEnded(_:of:)``.
     func canBegin(longRequest bytes: Int, of connection: Connection) -> Bool {
         let process = connection.peer.processID
         let held = longRequestsPerProcess[process, default: 0] + bytes
@@ -243,7 +242,7 @@ final class ConnectionRegistry {
 
     func unfollow(_ connection: Connection) { followers[connection.number] = nil }
 
-    /// Serialized once for all who follow it.
+    /// Serialized once for all subscribers.
     func send(_ event: AgentEvent) {
         var line: [UInt8]?
         for connection in followers.values where connection.subscriptions.wants(event) {
@@ -255,7 +254,7 @@ final class ConnectionRegistry {
 
     // MARK: Memory
 
-    /// What memory has for the most usual of requests.
+    /// The answer to the most frequent request.
     func liveToken(_ session: SessionName?) -> LiveToken? {
         board.liveToken(session, minValid: nil, at: clock.now().boot)
     }
@@ -266,9 +265,9 @@ final class ConnectionRegistry {
             snapshot: statuses, network: board.network, store: board.store, at: clock.now().wall.unixSeconds)
     }
 
-    // MARK: The end
+    // MARK: Stopping
 
-    /// No new request is taken; each connection ends when it has its answers. `whenEmpty` is called after the last.
+    /// Accepts no new requests; each connection closes after its responses. `whenEmpty` is called after the last one.
     func stop(whenEmpty: @escaping () -> Void) {
         isStopping = true
         if connections.isEmpty { return whenEmpty() }
@@ -276,7 +275,7 @@ final class ConnectionRegistry {
         for connection in Array(connections.values) { connection.finish() }
     }
 
-    /// Ends every connection, with its answers or without.
+    /// Closes every connection at once.
     func closeAll() {
         for connection in Array(connections.values) { connection.close() }
         working = [:]

@@ -1,12 +1,11 @@
-/// The requests of one connection that wait for something: a child of the listener's task, cancelled when the client
-/// has gone.
+/// The waiting requests of one connection: a child of the listener's task, cancelled when the client has disconnected.
 struct ConnectionTasks: Sendable {
     /// Of the connection.
     let number: Int
-    /// Ends when the connection does.
+    /// Ends with the connection.
     let requests: AsyncStream<RequestTask>
 
-    /// Every report to the listener is made before this returns.
+    /// Everything is reported to the listener before this returns.
     func run(for listener: Listener) async {
         await withDiscardingTaskGroup { group in
             for await request in requests {

@@ -1,29 +1,29 @@
 internal import Glibc
 package import NIOCore
 
-/// Cuts a stream into lines (LF), keeping what is no whole line yet.
+/// Splits a stream into lines (LF), and buffers an incomplete line.
 ///
-/// Invariant: `kept` begins at the beginning of a line, and its first `searched` bytes hold no line feed.
+/// Invariant: `kept` begins with a line, and its first `searched` bytes contain no line feed.
 package struct LineFramer {
     package enum Piece: Equatable {
         /// Without its line feed.
         case line(ByteBuffer)
-        /// More than the limit without a line feed. Nothing after it can be trusted to begin a line.
+        /// More than the limit without a line feed. What follows need not begin a line.
         case tooLong
     }
 
     private let limit: Int
     private var kept = ByteBuffer()
-    /// `kept` is where somebody else will read into again.
+    /// `kept` is a buffer that its owner will overwrite.
     private var isBorrowed = false
     private var searched = 0
 
-    /// - Parameter limit: in bytes, the line feed not counted.
+    /// - Parameter limit: bytes without the line feed.
     package init(limit: Int) {
         self.limit = limit
     }
 
-    /// - Parameter bytes: good until ``keepRest()``.
+    /// - Parameter bytes: valid until ``keepRest()``.
     package mutating func append(_ bytes: ByteBuffer) {
         if kept.readableBytes == 0 {
             kept = bytes
@@ -34,14 +34,14 @@ package struct LineFramer {
         }
     }
 
-    /// Copies what was not taken yet.
+    /// Copies the part that was not processed.
     package mutating func keepRest() {
         guard isBorrowed else { return }
         isBorrowed = false
         kept = kept.readableBytes > 0 ? ByteBuffer(bytes: kept.readableBytesView) : ByteBuffer()
     }
 
-    /// `nil` until more bytes come.
+    /// `nil` until more bytes arrive.
     package mutating func next() -> Piece? {
         guard let length = lengthOfLine() else {
             searched = kept.readableBytes
@@ -65,12 +65,12 @@ package struct LineFramer {
         }
     }
 
-    /// What came after the last whole line.
+    /// Bytes after the last complete line.
     package var rest: Int { kept.readableBytes }
 
-    /// Bytes of a line are there, and not all of it.
+    /// An incomplete line is buffered.
     package var isInMidLine: Bool { searched > 0 && searched == kept.readableBytes }
 
-    /// What it keeps, in memory of its own.
+    /// Bytes in memory of its own.
     package var storedBytes: Int { isBorrowed || kept.readableBytes == 0 ? 0 : kept.storageCapacity }
 }

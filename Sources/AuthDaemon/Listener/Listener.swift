@@ -5,9 +5,9 @@ import AuthWire
 package import Logging
 import ServiceLifecycle
 
-/// The agent's socket: serves clients on one thread until it is told to stop.
+/// The agent's socket: serves clients on one thread until it is stopped.
 ///
-/// Every request that waits runs in a task below ``run()``; none is left when it returns.
+/// Every waiting request runs in a task below ``run()``; all have ended when it returns.
 package actor Listener: Service {
     private let socket: SocketFile
     private let executor: SocketExecutor
@@ -29,8 +29,8 @@ package actor Listener: Service {
     /// - Parameters:
     ///   - parse: parses long lines, on another thread.
     ///   - opening: awaited before the first client is accepted.
-    ///   - accepting: called once clients are served.
-    ///   - stopping: called when they no longer are.
+    ///   - accepting: called when clients are served.
+    ///   - stopping: called when clients are not served any more.
     package init(
         socket: SocketFile, executor: SocketExecutor, dispatcher: Dispatcher, board: StateBoard,
         policy: CurrentPeerPolicy, publisher: EventPublisher, limits: ConnectionLimits = ConnectionLimits(),
@@ -63,7 +63,7 @@ package actor Listener: Service {
     package func run() async throws {
         connect(to: self)
         defer { connect(to: nil) }
-        // A start that waits for the store is no reason to stop later.
+        // A stop must not wait for a slow store.
         await cancelWhenGracefulShutdown { [opening] in await opening() }
         try registry.listen(at: socket.descriptor)
         await withDiscardingTaskGroup { group in
@@ -87,11 +87,11 @@ package actor Listener: Service {
             newLines.finish()
             group.cancelAll()
         }
-        // Every task has reported its result before it ended, so that it is sent before the end.
+        // All tasks have reported their results, so these are sent first.
         registry.closeAll()
     }
 
-    /// Lets the connections do something, on their thread and after what was given before. Any thread may call it.
+    /// Runs `body` on the connections' thread, after earlier calls. Any thread may call it.
     nonisolated func perform(_ body: @escaping @Sendable (ConnectionRegistry) -> Void) {
         executor.perform { self.assumeIsolated { body($0.registry) } }
     }

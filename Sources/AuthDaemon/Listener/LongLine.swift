@@ -1,11 +1,11 @@
 package import AuthWire
 
-/// A line that would keep the loop from other clients for too long: it is parsed elsewhere, one such line at a time.
+/// A line that would block the loop for too long: it is parsed on another thread, one at a time.
 package struct LongLine: Sendable {
     package typealias Parse = @Sendable (_ line: [UInt8], _ values: Int) async -> Result<JSON, JSONError>
 
     let bytes: [UInt8]
-    /// How many it may hold.
+    /// How many values it may have.
     let values: Int
 
     package static let parseJSON: Parse = { line, values in
@@ -13,8 +13,8 @@ package struct LongLine: Sendable {
     }
 }
 
-/// What waits for its turn: first come, first served within a process, and processes in turn. One with many connections delays the
-/// others by one line each.
+/// Elements that wait for their turn: in order within a process, and processes take turns. One with many connections delays
+/// the others by one line each.
 struct FairQueue<Element> {
     private var waiting: [Int32: [Element]] = [:]
     private var processes: [Int32] = []

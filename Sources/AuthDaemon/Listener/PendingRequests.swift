@@ -1,9 +1,9 @@
 import AuthWire
 
-/// Where each answer of one connection goes: to a line of its own, into a batch, or nowhere.
+/// Where each response of a connection goes: to a line, into a batch, or nowhere.
 ///
-/// Invariant: a ticket is out from ``reserve(for:)`` until ``release(_:)``, its place until ``removeDestination(of:)``. The texts of
-/// unfinished batches have at most `batchBytes` in all, apart from errors.
+/// Invariant: a ticket is reserved from ``reserve(for:)`` until ``release(_:)``, its destination until
+/// ``removeDestination(of:)``. Unfinished batches have at most `batchBytes` in total, not counting errors.
 struct PendingRequests {
     enum Destination: Equatable {
         case line(RPCID)
@@ -29,14 +29,14 @@ struct PendingRequests {
     private(set) var heldBytes = 0
 
     /// - Parameters:
-    ///   - limit: of tickets that are out at once.
-    ///   - batchBytes: of all unfinished batches.
+    ///   - limit: tickets that may be reserved at once.
+    ///   - batchBytes: for all unfinished batches.
     init(limit: Int, batchBytes: Int) {
         self.limit = limit
         self.batchBytes = batchBytes
     }
 
-    /// No answer is awaited.
+    /// No response is pending.
     var isIdle: Bool { places.isEmpty && batches.isEmpty }
 
     mutating func openBatch(of count: Int) -> Int {
@@ -45,7 +45,7 @@ struct PendingRequests {
         return last
     }
 
-    /// `nil` when all are out.
+    /// `nil` if all are reserved.
     mutating func reserve(for place: Destination) -> Int? {
         guard running.count < limit else { return nil }
         last += 1
@@ -58,7 +58,7 @@ struct PendingRequests {
 
     mutating func release(_ ticket: Int) { running.remove(ticket) }
 
-    /// The line to send without its line feed, if this completes one.
+    /// The line to send, without its line feed, if this completes one.
     mutating func deliver(_ result: Result<Payload, AgentError>, at place: Destination) -> [UInt8]? {
         switch place {
         case .line(let id): return RPCReply.line(id, result)
@@ -73,11 +73,11 @@ struct PendingRequests {
         }
     }
 
-    /// For errors in place of answers that do not fit: 128 of them are 40 kB.
+    /// For errors that replace responses: 128 of them have 40 kB.
     private static let errorRoom = 64 << 10
 
     private mutating func add(_ answer: [UInt8]?, to number: Int) -> [UInt8]? {
-        // Taken out, so that the text grows in place.
+        // Removed, so that its text is not copied when it grows.
         guard var batch = batches.removeValue(forKey: number) else { return nil }
         batch.missing -= 1
         heldBytes -= batch.text.count
@@ -90,7 +90,7 @@ struct PendingRequests {
             batches[number] = batch
             return nil
         }
-        // A batch of notifications is answered with nothing at all (JSON-RPC 2.0 §6).
+        // A batch of notifications has no response (JSON-RPC 2.0 §6).
         guard !batch.text.isEmpty else { return nil }
         batch.text.append(UInt8(ascii: "]"))
         return batch.text

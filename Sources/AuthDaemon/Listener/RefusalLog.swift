@@ -1,17 +1,17 @@
-/// Decides what of many refusals becomes a line of the log: a client that connects in a loop must not fill it.
+/// Decides which refusals are logged: a client that connects in a loop must not fill the log.
 ///
-/// Invariant: in each ``interval`` there is at most one line, and every refusal is in one.
+/// Invariant: there is at most one line in each ``interval``, and it covers every refusal.
 struct RefusalLog {
     static let interval = Duration.seconds(60)
 
     enum Decision: Equatable {
-        /// It has a line of its own.
+        /// It gets its own line.
         case log
-        /// It is counted. The first that is names when the count is to be logged.
+        /// It is counted. The first one says when the count is to be logged.
         case count(until: SuspendingClock.Instant?)
     }
 
-    /// Until then further refusals are counted.
+    /// Until then refusals are counted.
     private var quietUntil: SuspendingClock.Instant?
     private var counted = 0
 
@@ -28,7 +28,7 @@ struct RefusalLog {
         return .log
     }
 
-    /// How many were counted, which is logged now.
+    /// The count to be logged now.
     mutating func taken(at now: SuspendingClock.Instant) -> Int {
         defer { counted = 0 }
         quietUntil = now + Self.interval

@@ -2,23 +2,23 @@ import AuthConcurrency
 import AuthModel
 import AuthWire
 
-/// A request that memory could not answer.
+/// A request that waits.
 struct RequestTask: Sendable {
     typealias Work = @Sendable () async throws(AgentError) -> Payload
 
-    /// Names the request on its connection.
+    /// Identifies the request on its connection.
     let ticket: Int
     let kind: Kind
 
     enum Kind {
-        /// A value comes from `late` at the deadline.
+        /// `late` sends a value at the deadline.
         case once(within: Duration, late: OneShot<Void>, Work)
-        /// It answers by itself, and ends later.
+        /// It sends its own response, and ends later.
         case stream(@Sendable () async -> Void)
     }
 
-    /// Answers once, at the deadline at the latest, and returns when the work has ended: what does not stop when it is
-    /// cancelled goes on counting against its connection.
+    /// Answers once, at the deadline at the latest, and returns when the work has ended. Work that ignores its cancellation
+    /// still counts for its connection.
     func run(answer: @Sendable (Result<Payload, AgentError>) -> Void) async {
         guard case .once(let limit, let late, let work) = kind else {
             if case .stream(let life) = kind { await life() }
@@ -33,7 +33,7 @@ struct RequestTask: Sendable {
             let first = await group.next() ?? nil
             group.cancelAll()
             var outcome = first ?? .failure(.late(after: limit))
-            // Cut off by the agent's end, whatever the work says of that.
+            // The agent stops, whatever error the work reports.
             if Task.isCancelled, case .failure = outcome { outcome = .failure(.stopping) }
             answer(outcome)
         }

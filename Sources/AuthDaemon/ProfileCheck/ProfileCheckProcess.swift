@@ -5,13 +5,13 @@ import Glibc
 import NIOPosix
 import Synchronization
 
-/// Has profiles of clients checked in a process of their own, ``ProfileCheckProgram``, one at a time.
+/// Checks clients' profiles in a separate process, ``ProfileCheckProgram``, one at a time.
 ///
-/// Invariant: each child has ended before the next one starts, and before its caller gets an answer.
+/// Invariant: each child has ended before the next one starts, and before its caller gets a response.
 package actor ProfileCheckProcess {
-    /// From the start of a child to its end: far above the processor time that it limits itself to.
+    /// For the life of a child: far above its limit of processor time.
     private static let usualPatience = Duration.seconds(5)
-    /// Callers that wait for their turn. A check takes some hundredths of a second.
+    /// Callers that may wait for their turn. A check takes some hundredths of a second.
     private static let mostWaiting = 16
 
     private let program: String
@@ -20,7 +20,7 @@ package actor ProfileCheckProcess {
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
-    /// The program that this process runs, also if its file was replaced meanwhile.
+    /// Runs the program of this process, even if its file was replaced.
     package init() {
         self.init(program: "/proc/self/exe", arguments: [ProfileCheckProgram.argument])
     }
@@ -32,7 +32,7 @@ package actor ProfileCheckProcess {
         self.patience = patience
     }
 
-    /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or did not end well.
+    /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
     package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
         guard waiting.count < Self.mostWaiting else {
             throw AgentError(
@@ -54,7 +54,7 @@ package actor ProfileCheckProcess {
         }
     }
 
-    /// What the child wrote. If the caller's task is cancelled, the child is killed.
+    /// The output of the child. If the caller's task is cancelled, the child is killed.
     private func answer(to request: [UInt8]) async -> Result<[UInt8], ChildFailure> {
         let isGivenUp = GivenUp()
         return await withTaskCancellationHandler {
@@ -85,20 +85,20 @@ private struct ChildFailure: Error {
     let reason: String
 }
 
-/// Set when nobody waits any more.
+/// Set when the caller has gone.
 private final class GivenUp: Sendable {
     let flag = Atomic(false)
 }
 
-/// A process whose stdin and stdout are one socket: it reads a request until its end, and writes an answer.
+/// A process whose stdin and stdout are one socket: it reads one request and writes one response.
 private struct ChildProcess {
-    /// How soon it is noticed that nobody waits any more.
+    /// How soon a cancelled caller is noticed.
     private static let pollMilliseconds: Int64 = 100
 
     private let pid: pid_t
     private let socket: CInt
 
-    /// With no environment, and no other descriptors but stderr.
+    /// Without environment, and without descriptors except stderr.
     init(_ program: String, _ arguments: [String]) throws(ChildFailure) {
         var ends: [CInt] = [-1, -1]
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
@@ -111,7 +111,7 @@ private struct ChildProcess {
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO)
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
-        // All of ours are closed on exec. This holds for those of any library, too.
+        // All our descriptors are closed on exec. This includes those of libraries.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
         let command = ["authd"] + arguments
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
@@ -127,7 +127,7 @@ private struct ChildProcess {
         _ = fcntl(socket, F_SETFL, O_NONBLOCK)
     }
 
-    /// Returns after its end. It is killed if it takes too long, writes too much, or nobody waits any more.
+    /// Returns after its end. It is killed if it takes too long, writes too much, or the caller has gone.
     func answer(
         to request: [UInt8], within patience: Duration, unless isGivenUp: GivenUp
     ) throws(ChildFailure) -> [UInt8] {
@@ -145,7 +145,7 @@ private struct ChildProcess {
         return answer
     }
 
-    /// - Returns: what it wrote until it closed its end; `nil` if that took too long or was too much.
+    /// - Returns: its output until it closed it; `nil` if that took too long or was too much.
     private func exchange(
         _ request: [UInt8], until deadline: ContinuousClock.Instant, unless isGivenUp: GivenUp
     ) -> [UInt8]? {
@@ -163,7 +163,7 @@ private struct ChildProcess {
                     unsafe send(socket, $0.baseAddress, $0.count, CInt(MSG_NOSIGNAL))
                 }
                 if count > 0 { rest = rest.dropFirst(count) }
-                // It closed its end without reading everything: its answer, or how it ended, says why.
+                // It closed its end before it read everything: its response or its exit status says why.
                 if count < 0, errno != EAGAIN, errno != EINTR { rest = [] }
                 if rest.isEmpty { shutdown(socket, CInt(SHUT_WR)) }
             }

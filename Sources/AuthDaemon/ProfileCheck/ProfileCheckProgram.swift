@@ -2,23 +2,23 @@ package import AuthWire
 import CSystemd
 import Glibc
 
-/// This program as the child that checks one profile of a client: the agent's own process never parses TOML that a client
-/// sent. It reads the params of `provider.check` from stdin and writes the result to stdout.
+/// The child process that checks one profile of a client: the agent itself never parses TOML from clients. It reads the params
+/// of `provider.check` from stdin and writes the result to stdout.
 ///
-/// It begins as a new program, with no environment and no descriptor besides these two: it holds no secret of the agent.
+/// It starts as a new program without environment or further descriptors, so it has no secrets of the agent.
 package enum ProfileCheckProgram {
-    /// The whole command line behind the program's name; not for people.
+    /// The only argument; not for users.
     static let argument = "--check-profile-from-stdin"
-    /// A line of the protocol, and the result of any check, with room.
+    /// A line of the protocol, and any result of a check.
     static let mostBytes = Limits.lineBytes * 2
-    /// Of processor time: the largest profile takes some hundredths of a second.
+    /// Processor time: the largest profile takes some hundredths of a second.
     private static let seconds: rlim_t = 3
-    /// Of its own memory: a check takes some tens of megabytes, most of them the program itself.
+    /// Memory: a check takes some tens of megabytes, most of them for the program itself.
     private static let memory: rlim_t = 256 << 20
-    /// It opens nothing.
+    /// It opens no files.
     private static let descriptors: rlim_t = 8
 
-    /// - Returns: its exit status if that is what this process was started for.
+    /// - Returns: its exit status, if this process was started as the child.
     package static func run(_ check: (ProviderCheckRun) -> ProviderCheck) -> CInt? {
         guard CommandLine.arguments.dropFirst().elementsEqual([argument]) else { return nil }
         limit()

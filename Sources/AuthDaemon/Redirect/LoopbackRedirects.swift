@@ -6,9 +6,9 @@ import NIOHTTP1
 import NIOPosix
 import NIOSSL
 
-/// Listens on this machine's own addresses for browsers that come back from a sign-in (RFC 8252 §7.3).
+/// Listens on loopback addresses for the browser's redirect (RFC 8252 §7.3).
 package struct LoopbackRedirects: RedirectListening {
-    /// A port of the system's may be free on one address and taken on the other: then it chooses again.
+    /// A port of the system's choice may be free on one address and used on the other: another one is tried.
     private static let tries = 5
 
     private let loop: any EventLoop
@@ -38,7 +38,7 @@ package struct LoopbackRedirects: RedirectListening {
 
     package func read(_ files: TLSIdentityFiles) throws(TLSIdentityError) -> (certificates: String, key: Secret) {
         do throws(StoreError) {
-            // A certificate is nobody's secret; its key is ours alone, as any key.
+            // A certificate is public; its key must be private.
             return (try KeyFile.readPublic(files.certificate), try KeyFile.read(files.key))
         } catch {
             if case .failed(let reason) = error { throw TLSIdentityError(reason) }
@@ -46,7 +46,7 @@ package struct LoopbackRedirects: RedirectListening {
         }
     }
 
-    /// `localhost` is whichever of both a browser takes: then both are ours, or somebody else would be sent the code.
+    /// A browser may use either address of `localhost`: both must be ours, or another program could receive the code.
     private func open(_ redirect: LoopbackRedirect, _ tls: NIOSSLContext?) async throws -> any RedirectListener {
         let hosts = redirect.host == "localhost" ? ["127.0.0.1", "::1"] : [redirect.host]
         let (visits, arrivals) = AsyncStream<RedirectVisit>.makeStream()
@@ -60,7 +60,7 @@ package struct LoopbackRedirects: RedirectListening {
                 port = channel.localAddress?.port ?? port
             }
         } catch let error as IOError where error.errnoCode == EADDRNOTAVAIL && !channels.isEmpty {
-            // A machine without IPv6: nobody can be sent there.
+            // This machine has no IPv6, so browsers do not use it.
         } catch {
             for channel in channels { channel.close(promise: nil) }
             throw error
@@ -95,7 +95,7 @@ package struct LoopbackRedirects: RedirectListening {
             let key = try NIOSSLPrivateKey(bytes: identity.key.revealBytes(), format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
-            // No browser of today speaks less (RFC 8996).
+            // Every current browser supports it (RFC 8996).
             configuration.minimumTLSVersion = .tlsv12
             return try NIOSSLContext(configuration: configuration)
         } catch {

@@ -2,19 +2,19 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Which connections a listener for browsers serves: those of its own user, and a limited number of them.
+/// Which connections a redirect listener serves: those of its own user, and a limited number of them.
 ///
-/// Any user of the machine can connect to a loopback address, and can read the port and the state of a sign-in from the
-/// arguments of the browser. So the kernel is asked who is at the other end; TCP itself does not say.
+/// Any local user can connect to a loopback address, and can read the port and state of a sign-in from the browser's arguments.
+/// Therefore the kernel is asked whose socket is at the other end; TCP does not say.
 final class RedirectAdmission: Sendable {
-    /// At once, over all addresses. Browsers open two or three, some of them only in case they are needed.
+    /// At once, over all addresses. Browsers open two or three, some of them speculatively.
     static let mostConnections = 16
 
     private let connections = Atomic(0)
 
     /// If so, the connection counts until it is closed.
     func admits(_ channel: any Channel) -> Bool {
-        // Root is another user too: a relay of root's (as of a virtual machine) carries anybody's connections.
+        // Root is refused too: a relay of root (such as a virtual machine's) carries anybody's connections.
         guard let peer = channel.remoteAddress, let own = channel.localAddress,
             LoopbackPeer.userID(peer: peer, own: own) == geteuid()
         else { return false }

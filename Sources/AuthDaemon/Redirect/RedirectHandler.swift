@@ -2,17 +2,17 @@ import AuthModel
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a browser: its request becomes a visit, and the page that is shown ends it.
+/// One connection of a browser: its request becomes a visit, and the page ends the connection.
 final class RedirectHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// From the connection to the end of the request's head: a browser sends it at once. One that only connects, or that
-    /// sends a byte now and then, would hold one of few places.
+    /// From the connection to the end of the request's head: a browser sends it at once. A slow or silent client would occupy
+    /// one of few connections.
     private static let headPatience = TimeAmount.seconds(10)
     /// From the connection to the page, which waits for the sign-in.
     private static let patience = TimeAmount.seconds(330)
-    /// Hosts that a browser of this machine writes; any other name was made to lead here (DNS rebinding).
+    /// Host names that a local browser sends; any other name was made to lead here (DNS rebinding).
     private static let hosts = ["127.0.0.1", "localhost", "[::1]"]
 
     private let path: String
@@ -54,7 +54,7 @@ final class RedirectHandler: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// From any thread. The connection ends with it.
+    /// From any thread. Closes the connection.
     private static func send(_ page: RedirectPage, status: HTTPResponseStatus, to channel: any Channel) {
         let body = ByteBuffer(string: page.html)
         let headers: HTTPHeaders = [
@@ -73,7 +73,7 @@ final class RedirectHandler: ChannelInboundHandler {
 }
 
 extension RedirectPage {
-    /// Readable at any width, in light and dark, without a script or anything from elsewhere.
+    /// Readable at any width, in light and dark mode, without scripts or external resources.
     var html: String {
         """
         <!DOCTYPE html>

@@ -2,9 +2,9 @@ import CSystemd
 import Glibc
 import Logging
 
-/// The listening socket: takes clients in, and rests for a moment when the system has no room for another one.
+/// Accepts clients at the listening socket, and pauses if the system has no resources for another one.
 final class AcceptSource: ReadinessHandler {
-    /// In one turn of the loop: those who are in are not kept waiting by those who come.
+    /// In one turn of the loop, so that connected clients do not wait for new ones.
     static let maxAtOnce = 16
     private static let rest = Duration.milliseconds(100)
 
@@ -15,7 +15,7 @@ final class AcceptSource: ReadinessHandler {
     private var isOpen = true
     private var isShort = false
 
-    /// - Parameter accept: takes the descriptor of a client over.
+    /// - Parameter accept: owns the client's descriptor.
     init(
         _ descriptor: CInt, on executor: SocketExecutor, logger: Logger, accept: @escaping (CInt) -> Void
     ) throws(SystemFailure) {
@@ -33,7 +33,7 @@ final class AcceptSource: ReadinessHandler {
         for _ in 0..<Self.maxAtOnce {
             let client = authd_accept(descriptor)
             if client >= 0 {
-                // Behind what those who have just left still have to be told.
+                // After clients that have just left are unregistered.
                 executor.performNext { [accept] in accept(client) }
                 continue
             }
@@ -47,7 +47,7 @@ final class AcceptSource: ReadinessHandler {
         }
     }
 
-    /// Without descriptors or memory, asking again at once would only keep a processor busy.
+    /// Without descriptors or memory, retrying at once would only use the processor.
     private func pause(_ failure: SystemFailure) {
         if !isShort { logger.error("Clients have to wait: \(failure).") }
         isShort = true

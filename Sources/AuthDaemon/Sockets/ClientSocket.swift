@@ -2,23 +2,23 @@ import CSystemd
 import Glibc
 import NIOCore
 
-/// Whoever is served at a socket.
+/// The user of a socket.
 protocol ClientSocketDelegate: AnyObject {
-    /// The bytes are the executor's: what is to be kept is copied.
+    /// The bytes belong to the executor: copy what is needed later.
     func received(_ bytes: ByteBuffer)
-    /// Nothing more will come; answers may still go out.
+    /// No more input; output may continue.
     func inputEnded()
-    /// It has taken some of what waited.
+    /// The client received some of the waiting bytes.
     func tookSome()
-    /// So much was taken that more may be sent.
+    /// There is room again for more output.
     func roomReturned()
-    /// It is closed; the last that is told.
-    /// - Parameter failure: what went wrong, if something did.
+    /// The socket is closed; the last call.
+    /// - Parameter failure: what went wrong, if anything.
     func closed(_ failure: SystemFailure?)
 }
 
-/// Our end of one client's connection: hands over what comes, sends what it is given, and keeps what the client does not
-/// take yet. Only the executor's thread uses it.
+/// Our end of a client's connection: passes on its input, sends output, and buffers what the client does not receive yet. Only
+/// the executor's thread uses it.
 final class ClientSocket: ReadinessHandler {
     private enum End {
         case output, all
@@ -26,7 +26,7 @@ final class ClientSocket: ReadinessHandler {
 
     let executor: SocketExecutor
     private let descriptor: CInt
-    /// Of unsent bytes: above the upper one there is no room, until there is less than the lower one.
+    /// Unsent bytes: above the upper mark there is no room, until there is less than the lower one.
     private let marks: ClosedRange<Int>
     private var delegate: (any ClientSocketDelegate)?
     private var unsent = ByteBuffer()
@@ -36,14 +36,14 @@ final class ClientSocket: ReadinessHandler {
     private(set) var hasRoom = true
     private(set) var isOpen = true
 
-    /// Takes the descriptor, which does not block, over.
+    /// Owns the descriptor, which must be non-blocking.
     init(_ descriptor: CInt, on executor: SocketExecutor, marks: ClosedRange<Int>) {
         self.descriptor = descriptor
         self.executor = executor
         self.marks = marks
     }
 
-    /// What the client has not taken.
+    /// Bytes that the client has not received.
     var waiting: Int { unsent.readableBytes }
 
     func open(for delegate: any ClientSocketDelegate) throws(SystemFailure) {
@@ -62,7 +62,7 @@ final class ClientSocket: ReadinessHandler {
         if readiness.contains(.output) { sendRest() }
         let isGone = !readiness.isDisjoint(with: .gone)
         if isOpen, isReading, hasInput, isGone || readiness.contains(.input) { read() }
-        // Nobody takes answers any more; what was said before is read, or not requested.
+        // The client cannot receive any more, and its earlier input is read or not needed.
         if isOpen, isGone, !isReading || !hasInput { close() }
     }
 
@@ -78,7 +78,7 @@ final class ClientSocket: ReadinessHandler {
         }
     }
 
-    /// Whether more of what the client says is wanted now.
+    /// Whether to read more input.
     func setReading(_ requested: Bool) {
         guard isReading != requested else { return }
         isReading = requested
@@ -92,7 +92,7 @@ final class ClientSocket: ReadinessHandler {
         executor.change(descriptor, to: requested)
     }
 
-    // MARK: Out
+    // MARK: Output
 
     func send(_ bytes: ByteBuffer) {
         guard isOpen, bytes.readableBytes > 0 else { return }
@@ -105,7 +105,7 @@ final class ClientSocket: ReadinessHandler {
         if unsent.readableBytes > 0 {
             unsent.writeBuffer(&rest)
         } else {
-            // As it is, without another copy of what may be megabytes.
+            // Kept as it is: it may have megabytes.
             unsent = rest
             watch()
         }
@@ -128,7 +128,7 @@ final class ClientSocket: ReadinessHandler {
         delegate?.roomReturned()
     }
 
-    /// - Returns: how much the system took; `nil` where the client is gone.
+    /// - Returns: how many bytes the system accepted; `nil` if the client has gone.
     private func sendNow(_ bytes: ByteBuffer) -> Int? {
         unsafe bytes.withUnsafeReadableBytes { bytes in
             while true {
@@ -140,9 +140,9 @@ final class ClientSocket: ReadinessHandler {
         }
     }
 
-    // MARK: The end
+    // MARK: Closing
 
-    /// The client is told that nothing more will come, behind the last that was sent.
+    /// Ends the output after the last byte.
     func endOutputWhenSent() { end(.output) }
 
     func closeWhenSent() { end(.all) }
@@ -162,14 +162,14 @@ final class ClientSocket: ReadinessHandler {
         whenSent = nil
     }
 
-    /// At once, whatever is left to send.
+    /// At once, with output that is still unsent.
     func close(_ failure: SystemFailure? = nil) {
         guard isOpen else { return }
         isOpen = false
         executor.unwatch(descriptor)
         Glibc.close(descriptor)
         unsent = ByteBuffer()
-        // Later: whoever closes it is in the middle of something.
+        // Later: the caller may be using the socket.
         executor.performNext { [self] in
             delegate?.closed(failure)
             delegate = nil

@@ -1,7 +1,7 @@
 import CSystemd
 import Glibc
 
-/// What a descriptor is ready for, or is to be watched for (epoll_ctl(2)). That its peer has gone is told in any case.
+/// The readiness of a descriptor, or what to watch for (epoll_ctl(2)). A disconnected peer is always reported.
 struct Readiness: OptionSet {
     let rawValue: UInt32
 
@@ -10,22 +10,22 @@ struct Readiness: OptionSet {
     static let gone = Readiness(rawValue: EPOLLHUP.rawValue | EPOLLERR.rawValue)
 }
 
-/// Somebody who is told of a descriptor, for as long as it is watched.
+/// Receives the events of a descriptor while it is watched.
 protocol ReadinessHandler: AnyObject {
     func ready(for readiness: Readiness)
-    /// Nobody will be told of anything any more.
+    /// There will be no more events.
     func executorStops()
 }
 
-/// epoll(7), level-triggered. Invariant: nobody is told of a descriptor after ``unwatch(_:)``, also if its number was given to
-/// another one meanwhile.
+/// epoll(7), level-triggered. Invariant: there are no events for a descriptor after ``unwatch(_:)``, even if its number is
+/// reused.
 @safe struct Poller: ~Copyable {
     private struct Registration {
         let watcher: any ReadinessHandler
         let number: UInt32
     }
 
-    /// Enough that a turn is shared by many clients, few enough that whoever wants the loop for something else waits for little.
+    /// Enough to serve many clients in a turn, few enough to keep a turn short.
     private static let maxAtOnce = 64
 
     private let poller: CInt
@@ -58,7 +58,7 @@ protocol ReadinessHandler: AnyObject {
         watched[index] = Registration(watcher: watcher, number: lastNumber)
     }
 
-    /// Of a descriptor that is watched.
+    /// For a watched descriptor.
     func change(_ descriptor: CInt, to readiness: Readiness) {
         guard let number = watched[Int(descriptor)]?.number else { return }
         var event = unsafe epoll_event(events: readiness.rawValue, data: Self.mark(of: descriptor, number))
@@ -75,13 +75,13 @@ protocol ReadinessHandler: AnyObject {
 
     /// Waits until something is ready, or the time is over.
     ///
-    /// - Parameter milliseconds: -1 for as long as it takes.
-    /// - Returns: how many there are for ``ready(_:)``.
+    /// - Parameter milliseconds: -1 for no limit.
+    /// - Returns: the number of events for ``ready(_:)``.
     func wait(milliseconds: CInt) -> Int {
         Int(max(0, unsafe epoll_wait(poller, events.baseAddress, CInt(Self.maxAtOnce), milliseconds)))
     }
 
-    /// Who is to be told of what; `nil`: nobody any more.
+    /// The event; `nil` if its descriptor is not watched any more.
     func ready(_ index: Int) -> (watcher: any ReadinessHandler, for: Readiness)? {
         let event = unsafe events[index]
         let mark = unsafe event.data.u64

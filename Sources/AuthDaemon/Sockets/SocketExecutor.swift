@@ -6,13 +6,13 @@ import Synchronization
 /// The thread that serves all clients: the executor of the actors that own their connections, with epoll(7) and timers
 /// (Docs/decisions/socket-server.md).
 ///
-/// Invariant: all work runs on this thread, one piece after the other, in the order in which it was given. After ``stop()`` the
-/// thread that gives work runs it, still one piece at a time: so every task that waits for an actor of this executor goes on.
-// @unchecked Sendable: `poller`, `timers`, `isEnding` and `input` are touched only by the thread in `owner`, `inbox` is behind its
-// mutex, and the rest is Sendable by itself.
+/// Invariant: all work runs on this thread, one piece at a time, in the order of submission. After ``stop()`` the submitting
+/// thread runs the work, still one piece at a time, so that no task waits for an actor of this executor forever. @unchecked
+/// Sendable: `poller`, `timers`, `isEnding` and `input` are used only by the thread in `owner`, `inbox` is protected by its
+/// mutex, and the rest is Sendable itself.
 package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
-    // @unchecked Sendable: a block runs on the thread. What it captures that is not Sendable comes from there too, as
-    // performNext(_:) requires.
+    // @unchecked Sendable: a block runs on the thread. Non-Sendable captures come from that thread, as performNext(_:)
+    // requires.
     private enum Work: @unchecked Sendable {
         case job(UnownedJob)
         case block(() -> Void)
@@ -28,7 +28,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         case open, stopping, stopped
     }
 
-    /// What is read from a client in one piece.
+    /// Bytes that are read from a client at once.
     private static let maxInput = 64 << 10
 
     private let waker: Waker
@@ -40,10 +40,10 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     /// The thread that runs the work now; 0 for none.
     private let owner = Atomic<pthread_t>(0)
     private var lastTimer: UInt64 = 0
-    /// All sockets read into it in turn, and leave nothing in it.
+    /// All sockets read into it in turn.
     private var input = ByteBuffer()
 
-    /// - Parameter time: the clock of the timers. A test may give another one; it is read when there is work.
+    /// - Parameter time: the clock of the timers; it is read when there is work.
     package init(
         time: @escaping @Sendable () -> SuspendingClock.Instant = { SuspendingClock.now }
     ) throws(SystemFailure) {
@@ -55,7 +55,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         let failure = unsafe pthread_create(
             &made, nil,
             { executor in
-                // The thread keeps its executor until it ends.
+                // The thread retains its executor until it ends.
                 if let executor = unsafe executor {
                     unsafe Unmanaged<SocketExecutor>.fromOpaque(executor).takeRetainedValue().run()
                 }
@@ -70,10 +70,10 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     // MARK: Work
 
-    /// Runs `block` on this thread, after what was given before. Any thread may call it.
+    /// Runs `block` on this thread, after earlier blocks. Any thread may call it.
     package func perform(_ block: @escaping @Sendable () -> Void) { give(.block(block)) }
 
-    /// The same for what is not Sendable. Only this thread may call it.
+    /// The same for a non-Sendable block. Only this thread may call it.
     func performNext(_ block: @escaping () -> Void) {
         assertOwned()
         give(.block(block))
@@ -85,7 +85,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     package func isIsolatingCurrentContext() -> Bool? { isOwned }
 
-    /// Runs what it was given, closes the sockets, drops the timers, and ends the thread.
+    /// Runs all submitted work, closes the sockets, drops the timers, and ends the thread.
     package func stop() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isStopped = inbox.withLock { inbox in
@@ -133,12 +133,12 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         for continuation in waiting { continuation.resume() }
     }
 
-    /// Runs what was given after the last turn, on the thread that gave it.
+    /// Runs work that was submitted after the last turn, on the submitting thread.
     private func runLeftWork() {
-        // The runtime holds an executor only through the actors on it, and the last of them may end here.
+        // The runtime retains an executor only through its actors, and the last of them may end here.
         let own = unsafe Unmanaged.passRetained(self)
         defer { unsafe own.release() }
-        // If another thread is at it, the work is left there: that thread looks again when it has let go.
+        // If another thread runs work, it checks again after it has released ownership.
         while hasWork,
             owner.compareExchange(expected: 0, desired: pthread_self(), ordering: .acquiringAndReleasing).exchanged
         {
@@ -151,7 +151,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         }
     }
 
-    /// - Returns: whether there is another one.
+    /// - Returns: whether there is another turn.
     private func turn() -> Bool {
         let (work, phase) = inbox.withLock { inbox in
             defer { inbox.work = [] }
@@ -160,7 +160,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         for piece in work { run(piece) }
         guard phase == .open else { return end() }
         let hasRun = runDueTimers() || !work.isEmpty
-        // What others give from now on wakes the thread; only what has just run may have given more without.
+        // Other threads wake this one; but the work that has just run may have submitted more without that.
         let ready = poller.wait(milliseconds: hasRun && hasWork ? 0 : untilNextTimer())
         for index in 0..<ready {
             if let (watcher, readiness) = poller.ready(index) { watcher.ready(for: readiness) }
@@ -168,7 +168,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         return true
     }
 
-    /// Ends what is left, until that gives no more work.
+    /// Ends sockets and timers, until there is no more work.
     private func end() -> Bool {
         isEnding = true
         timers = TimerQueue()
@@ -193,19 +193,19 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         return hasRun
     }
 
-    /// In whole milliseconds, rounded up; -1 if there is no timer.
+    /// Whole milliseconds, rounded up; -1 if there is no timer.
     private func untilNextTimer() -> CInt {
         guard let next = timers.next else { return -1 }
         let left = min(max(next - now, .zero), Self.longestWait).components
         return CInt(left.seconds * 1000 + (left.attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
     }
 
-    /// epoll_wait(2) takes its milliseconds as an int. A later timer is waited for again.
+    /// epoll_wait(2) accepts an int of milliseconds. A later timer is waited for in parts.
     private static let longestWait = Duration.seconds(1_000_000)
 
     // MARK: Timers
 
-    /// By the clock of the timers.
+    /// On the clock of the timers.
     var now: SuspendingClock.Instant { time() }
 
     /// Runs `work` on this thread at that time, or never if the executor stops first. Only this thread may call it.
@@ -244,9 +244,9 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         poller.unwatch(descriptor)
     }
 
-    /// Hands over what there is to read, and wipes it.
+    /// Passes on available input, and wipes it.
     ///
-    /// - Returns: how many bytes there were, 0 at the end of the input, and -1 with errno set.
+    /// - Returns: the number of bytes, 0 at the end of the input, and -1 with errno set.
     func read(_ descriptor: CInt, _ body: (ByteBuffer) -> Void) -> Int {
         assertOwned()
         var count = 0

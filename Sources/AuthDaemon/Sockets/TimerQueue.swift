@@ -1,7 +1,7 @@
-/// Names a timer of the ``SocketExecutor``.
+/// Identifies a timer of the ``SocketExecutor``.
 struct TimerID {
     fileprivate let deadline: SuspendingClock.Instant
-    /// Of two with the same deadline the one with the lower number is first.
+    /// Of two with the same deadline, the one with the lower number is first.
     fileprivate let number: UInt64
 
     init(deadline: SuspendingClock.Instant, number: UInt64) {
@@ -14,7 +14,7 @@ struct TimerID {
     }
 }
 
-/// The timers of the executor, sorted: the next one is the last of the list.
+/// The timers of the executor, sorted: the last one of the list is next.
 struct TimerQueue {
     private var timers: [(id: TimerID, work: () -> Void)] = []
 
@@ -35,7 +35,7 @@ struct TimerQueue {
         return timer.work
     }
 
-    /// Of the first timer that is not after it.
+    /// The index of the first timer that is not later.
     private func index(of id: TimerID) -> Int {
         var (low, high) = (0, timers.count)
         while low < high {

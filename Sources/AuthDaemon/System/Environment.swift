@@ -6,7 +6,7 @@ package enum Environment {
         unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
-    /// All of them; of two of one name the first, as getenv(3) has it.
+    /// All variables; of two with the same name the first one, as in getenv(3).
     package static func all() -> [String: String] {
         var variables: [String: String] = [:]
         var next = unsafe environ

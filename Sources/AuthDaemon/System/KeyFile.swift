@@ -1,14 +1,14 @@
 package import AuthModel
 import Glibc
 
-/// Where the key of sealed files comes from (authd.toml(5), `sealed_key`).
+/// Reads the key of sealed files (authd.toml(5), `sealed_key`).
 package enum KeyFile {
-    /// Of systemd's credential (systemd.exec(5), LoadCredentialEncrypted=).
+    /// systemd's credential (systemd.exec(5), LoadCredentialEncrypted=).
     package static let credential = "authd-key"
     /// Far above any key.
     private static let mostBytes = 1 << 16
 
-    /// A credential that is there counts before a passphrase, where nothing is set.
+    /// Without a setting, a credential takes precedence over a passphrase.
     package static func source(_ setting: SealedKey?, environment: (String) -> String?) -> SealingSource {
         let place = environment("CREDENTIALS_DIRECTORY").map { $0 + "/" + credential }
         switch setting {
@@ -25,18 +25,18 @@ package enum KeyFile {
                             reason: "there is no credential \(credential): systemd passes it to a unit with "
                                 + "LoadCredentialEncrypted=\(credential):FILE")
                     }
-                    // The folder is systemd's, and its files may be root's: who can read them is its affair.
+                    // The folder belongs to systemd, and its files may belong to root.
                     return try bytes(of: place, isOurs: false)
                 })
         }
     }
 
-    /// Of a file that is ours, and that nobody else can read or write.
+    /// A file that only this user can read or write.
     package static func read(_ path: String) throws(StoreError) -> Secret {
         try bytes(of: path, isOurs: true)
     }
 
-    /// Of a file that is no secret, beside one that is.
+    /// A public file that belongs to a private one.
     static func readPublic(_ path: String) throws(StoreError) -> String {
         try bytes(of: path, kind: "the file", isOurs: false, follows: true).reveal()
     }

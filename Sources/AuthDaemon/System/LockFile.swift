@@ -2,13 +2,13 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, our process id
-/// inside.
+/// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, which contains our
+/// process ID.
 ///
-/// The kernel lets go of it when the process ends, however it ends. The file stays: removing a lock file is a race.
+/// The kernel releases it when the process ends. The file stays: removing a lock file is a race.
 package final class LockFile: Sendable {
     package enum Refusal: Error, Sendable, Equatable {
-        /// `processID` is `nil` when the other one has not written it yet.
+        /// `processID` is `nil` if the other process has not written it yet.
         case held(processID: Int32?)
         case failed(SystemFailure)
     }
@@ -16,7 +16,7 @@ package final class LockFile: Sendable {
     package let path: String
     private let descriptor: CInt
 
-    /// - Throws: ``Refusal/held(processID:)`` at once when another process has it; nothing is changed then.
+    /// - Throws: ``Refusal/held(processID:)`` at once if another process has it; nothing has changed then.
     package init(beside socket: String) throws(Refusal) {
         path = socket + ".lock"
         descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
@@ -53,11 +53,11 @@ package final class LockFile: Sendable {
     }
 }
 
-/// Locks that are taken on the way, for as long as this lives.
+/// Locks that are acquired later, and kept as long as this object.
 final class HeldLocks: Sendable {
     private let locks = Mutex<[LockFile]>([])
 
-    /// The first counts: a process may have a lock once.
+    /// Only the first one: a process may have a lock once.
     func keep(_ claim: () throws(StartRefusal) -> LockFile?) throws(StartRefusal) {
         guard locks.withLock(\.isEmpty), let lock = try claim() else { return }
         locks.withLock { $0.append(lock) }

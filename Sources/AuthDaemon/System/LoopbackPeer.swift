@@ -3,19 +3,18 @@ import Glibc
 import NIOCore
 import Synchronization
 
-/// Which user owns the socket at the other end of a TCP connection on this machine. TCP does not carry that; the kernel
-/// knows it.
+/// Finds which user owns the socket at the other end of a local TCP connection. TCP does not say; the kernel knows it.
 ///
-/// Netlink is asked first (sock_diag(7)): it looks up the one socket, at the same cost however many there are. If a kernel
-/// or a sandbox lacks it, the table of all sockets is read (proc_pid_net(5)).
+/// Netlink is asked first (sock_diag(7)): it looks up one socket, with the same cost for any number of sockets. If the kernel
+/// or a sandbox does not allow it, the table of all sockets is read (proc_pid_net(5)).
 enum LoopbackPeer {
-    /// Netlink has answered once: then a socket that it does not know is not in the table either.
+    /// Netlink has replied once: a socket that it does not know is not in the table either.
     private static let hasNetlink = Atomic(false)
 
     /// - Parameters:
-    ///   - peer: the other end's address, as accept(2) gave it.
+    ///   - peer: the address of the other end, from accept(2).
     ///   - own: the address of our end.
-    /// - Returns: `nil` if there is no such socket any more, or nothing says whose it is.
+    /// - Returns: `nil` if the socket is gone, or its user is unknown.
     static func userID(peer: SocketAddress, own: SocketAddress) -> uid_t? {
         guard let pair = SocketPair(source: peer, destination: own) else { return nil }
         var userID: uid_t = .max
@@ -30,7 +29,7 @@ enum LoopbackPeer {
     }
 }
 
-/// The two ends of a connection, as the socket at the other end has them.
+/// The two ends of a connection, as seen from the socket at the other end.
 struct SocketPair: Equatable {
     /// 4 bytes for IPv4, 16 for IPv6, in network order.
     var source: [UInt8]
@@ -40,7 +39,7 @@ struct SocketPair: Equatable {
 
     var isIPv6: Bool { source.count == 16 }
 
-    /// `nil` for addresses that are not two of the same family of IP.
+    /// `nil` if the addresses are not IP addresses of the same family.
     init?(source: SocketAddress, destination: SocketAddress) {
         guard let from = Self.bytes(source), let sourcePort = source.port, let to = Self.bytes(destination),
             let destinationPort = destination.port, from.count == to.count
@@ -49,7 +48,7 @@ struct SocketPair: Equatable {
         (self.destination, self.destinationPort) = (to, UInt16(truncatingIfNeeded: destinationPort))
     }
 
-    /// As a socket of IPv6 has it that speaks IPv4 (RFC 4291 §2.5.5.2).
+    /// As in an IPv6 socket that is used for IPv4 (RFC 4291 §2.5.5.2).
     var mapped: SocketPair {
         let prefix = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
         var pair = self
@@ -57,7 +56,7 @@ struct SocketPair: Equatable {
         return pair
     }
 
-    /// The part of a `struct sockaddr_in` or `sockaddr_in6` (ip(7), ipv6(7)) that is the address.
+    /// The address in a `struct sockaddr_in` or `sockaddr_in6` (ip(7), ipv6(7)).
     private static func bytes(_ address: SocketAddress) -> [UInt8]? {
         let part: Range<Int>
         switch address {
@@ -74,7 +73,7 @@ struct SocketPair: Equatable {
 
 /// `/proc/net/tcp` and `/proc/net/tcp6` (proc_pid_net(5)).
 enum SocketTable {
-    /// Of a table: some hundred thousand sockets. Beyond it nothing is looked at.
+    /// A table of some hundred thousand sockets. The rest is not read.
     private static let mostBytes = 64 << 20
 
     static func userID(of pair: SocketPair) -> uid_t? {
@@ -106,13 +105,13 @@ enum SocketTable {
             guard fields.count > 9, fields[1].elementsEqual(source.utf8), fields[2].elementsEqual(destination.utf8),
                 let userID = uid_t(String(decoding: fields[7], as: UTF8.self))
             else { continue }
-            // Closed by its process: nobody's, shown as root's.
+            // Closed by its process: it has no owner, and is shown as root's.
             return fields[9].elementsEqual("0".utf8) ? nil : userID
         }
         return nil
     }
 
-    /// Each four bytes as one number of this machine, in hexadecimal digits.
+    /// Each four bytes as one number in host order, in hexadecimal.
     private static func written(_ address: [UInt8], _ port: UInt16) -> String {
         func digits(_ number: some FixedWidthInteger & UnsignedInteger, _ count: Int) -> String {
             let text = String(number, radix: 16, uppercase: true)

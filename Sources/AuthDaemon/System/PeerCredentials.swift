@@ -1,8 +1,8 @@
 import CSystemd
 
-/// Who is at the other end of a Unix socket, as the kernel noted it at connect(2) (SO_PEERCRED, unix(7)).
+/// The peer of a Unix socket, as the kernel recorded it at connect(2) (SO_PEERCRED, unix(7)).
 package struct PeerCredentials: Sendable, Equatable {
-    /// 0 when the peer lives in a process namespace that is not below ours.
+    /// 0 if the peer is in a process namespace that is not below ours.
     package let processID: Int32
     package let userID: UInt32
 
@@ -11,7 +11,7 @@ package struct PeerCredentials: Sendable, Equatable {
         self.userID = userID
     }
 
-    /// `nil` when the descriptor is no connected Unix socket.
+    /// `nil` if the descriptor is not a connected Unix socket.
     package init?(descriptor: CInt) {
         var peer = authd_peer()
         guard unsafe authd_peer_of(descriptor, &peer) == 0 else { return nil }

@@ -2,7 +2,7 @@ package import AuthWire
 import Glibc
 import Synchronization
 
-/// Who may speak to the agent: its own user, and those whom the settings name. Root is nobody special.
+/// Which users may connect: the agent's own user, and those in the settings. Root has no special right.
 package struct PeerPolicy: Sendable, Equatable {
     package let ownUserID: UInt32
     package let allowedUserIDs: Set<UInt32>
@@ -12,12 +12,12 @@ package struct PeerPolicy: Sendable, Equatable {
         self.allowedUserIDs = allowedUserIDs
     }
 
-    /// For the user that this process runs as.
+    /// For the user of this process.
     package static func own(allowing others: [UInt32]) -> PeerPolicy {
         PeerPolicy(ownUserID: geteuid(), allowedUserIDs: Set(others))
     }
 
-    /// Why this peer is refused; `nil` when it is welcome.
+    /// Why this peer is refused; `nil` if it is allowed.
     package func refusal(of peer: PeerCredentials) -> AgentError? {
         guard peer.userID != ownUserID, !allowedUserIDs.contains(peer.userID) else { return nil }
         return AgentError(
@@ -27,7 +27,7 @@ package struct PeerPolicy: Sendable, Equatable {
     }
 }
 
-/// The policy as the settings last had it; it holds for connections made from then on.
+/// The policy of the current settings; it applies to new connections.
 package final class CurrentPeerPolicy: Sendable {
     private let current: Mutex<PeerPolicy>
 

@@ -1,17 +1,17 @@
 import CSystemd
 import Glibc
 
-/// What the process does to itself before it holds a secret.
+/// Hardens the process before it has secrets.
 package enum ProcessGuard {
-    /// As many descriptors as the hard limit gives, up to this: one for each client (12,000 of one user), and some for the agent
+    /// The number of descriptors, if the hard limit allows it: one for each client (12,000 of one user), and some for the agent
     /// itself. LimitNOFILE= in systemd/authd.service is the same.
     static let wantedDescriptors: rlim_t = 16_384
     /// For the secrets of a thousand sessions.
     static let wantedLockedBytes: rlim_t = 8 << 20
 
-    /// No core file, no ptrace by other programs of the person, private files, room for many clients.
+    /// No core file, no ptrace by other programs of the user, private files, descriptors for many clients.
     ///
-    /// PR_SET_DUMPABLE(2const) 0 also makes `/proc/PID` root's, so that nobody reads our memory there.
+    /// PR_SET_DUMPABLE(2const) 0 also makes root the owner of `/proc/PID`, so that nobody can read our memory there.
     package static func harden() {
         keepCrashesShort()
         _ = authd_forbid_dumps()
@@ -19,14 +19,14 @@ package enum ProcessGuard {
         unsafe setrlimit(__rlimit_resource_t(RLIMIT_CORE.rawValue), &none)
         umask(0o077)
         signal(SIGPIPE, SIG_IGN)
-        // A file that may not grow (RLIMIT_FSIZE) is an error to be told, as a full disk is.
+        // A file that may not grow (RLIMIT_FSIZE) causes an error, like a full disk.
         signal(SIGXFSZ, SIG_IGN)
         raise(RLIMIT_NOFILE, to: wantedDescriptors)
         raise(__RLIMIT_MEMLOCK, to: wantedLockedBytes)
     }
 
-    /// A socket or a lock that got the number of a closed stdout or stderr would be written to. So this comes first of all: the
-    /// first task has libdispatch open descriptors of its own.
+    /// A socket or lock with the number of a closed stdout or stderr would be written to. This must run first: the first task
+    /// makes libdispatch open descriptors.
     package static func keepStandardDescriptors() {
         while case let opened = unsafe open("/dev/null", O_RDWR), opened >= 0 {
             guard opened <= STDERR_FILENO else {
@@ -36,21 +36,21 @@ package enum ProcessGuard {
         }
     }
 
-    /// Swift's account of a crash shows what registers point to, which may be a secret, and takes seconds in which nobody is
-    /// served. Who asks for it (`SWIFT_BACKTRACE`) gets it.
+    /// Swift's crash report shows what registers point to, which may be a secret, and takes seconds in which nobody is served.
+    /// `SWIFT_BACKTRACE` enables it.
     private static func keepCrashesShort() {
         guard Environment.value("SWIFT_BACKTRACE") == nil else { return }
         for number in [SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV] { signal(number, SIG_DFL) }
     }
 
-    /// How many the process may have.
+    /// The limit of the process.
     package static var descriptors: Int {
         var limit = rlimit()
         guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// As far as the hard limit lets us.
+    /// As far as the hard limit allows.
     private static func raise(_ resource: __rlimit_resource, to wanted: rlim_t) {
         var limit = rlimit()
         let resource = __rlimit_resource_t(resource.rawValue)

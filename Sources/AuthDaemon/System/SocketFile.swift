@@ -1,13 +1,13 @@
 import CSystemd
 import Glibc
 
-/// A listening Unix socket, and whose it is to remove.
+/// A listening Unix socket, and who removes its file.
 ///
-/// The caller holds the ``LockFile`` of the path from before ``bind(path:)`` until after ``removeIfOurs()``.
+/// The caller has the ``LockFile`` of the path from before ``bind(path:)`` until after ``removeIfOurs()``.
 package struct SocketFile: Sendable {
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case notASocket(path: String)
-        /// Something answers there that does not hold our lock.
+        /// A program without our lock listens there.
         case inUse(path: String)
         case tooLong(path: String)
         case failed(SystemFailure)
@@ -22,23 +22,23 @@ package struct SocketFile: Sendable {
         }
     }
 
-    /// Room for a burst of clients before the loop gets to accept them; connect(2) does not wait there.
+    /// For a burst of clients before the loop accepts them; connect(2) does not wait then.
     static let backlog: CInt = 1024
 
     package let descriptor: CInt
     package let path: String
-    /// `nil` for a socket that systemd made: it is not ours to remove.
+    /// `nil` for a socket from systemd, which we must not remove.
     private let identity: FileIdentity?
 
-    /// Binds and listens, 0600 from the moment the file exists; a dead socket in the way is cleared first.
+    /// Binds and listens. The mode is 0600 from the moment the file exists. A dead socket is removed first.
     package static func bind(path: String) throws(Refusal) -> SocketFile {
         guard var address = sockaddr_un(path: path) else { throw .tooLong(path: path) }
         try clearDead(path: path, address: &address)
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .failed(SystemFailure("create a socket")) }
         do throws(SystemFailure) {
-            // The kernel gives the file the mode of the socket's own inode, less the umask: set before bind, it is
-            // never wider, and no umask is changed behind another thread's back.
+            // The kernel gives the file the mode of the socket's inode, less the umask. If it is set before bind, it is never
+            // wider, and the umask of other threads does not change.
             guard fchmod(descriptor, 0o600) == 0 else { throw SystemFailure("set the mode of \(path)") }
             guard unsafe call(Glibc.bind, descriptor, &address) == 0 else { throw SystemFailure("bind \(path)") }
             guard listen(descriptor, backlog) == 0 else { throw SystemFailure("listen at \(path)") }
@@ -50,7 +50,7 @@ package struct SocketFile: Sendable {
         }
     }
 
-    /// A socket that systemd bound and handed over (sd_listen_fds(3)).
+    /// A socket that systemd bound and passed to us (sd_listen_fds(3)).
     package static func inherited(descriptor: CInt, path: String) -> SocketFile {
         SocketFile(descriptor: descriptor, path: path, identity: nil)
     }
@@ -72,7 +72,7 @@ package struct SocketFile: Sendable {
         guard probe >= 0 else { throw .failed(SystemFailure("create a socket")) }
         defer { close(probe) }
         if unsafe call(Glibc.connect, probe, &address) == 0 { throw .inUse(path: path) }
-        // Only this says that nobody listens; a full queue (EAGAIN) or a closed door (EACCES) says that somebody may.
+        // Only this means that nobody listens. With a full queue (EAGAIN) or without permission (EACCES) somebody may.
         guard errno == ECONNREFUSED else { throw .inUse(path: path) }
         guard unsafe unlink(path) == 0 else { throw .failed(SystemFailure("remove the dead socket \(path)")) }
     }
@@ -89,7 +89,7 @@ package struct SocketFile: Sendable {
     }
 }
 
-/// Which file a path names now. The number alone does not tell: a new file may get the one of a file just removed.
+/// Identifies the file at a path. The inode number is not enough: a new file may get the number of a removed one.
 struct FileIdentity: Sendable, Equatable {
     let device: UInt64
     let inode: UInt64
@@ -115,7 +115,7 @@ struct FileIdentity: Sendable, Equatable {
 }
 
 extension sockaddr_un {
-    /// `nil` when the path and its final zero do not fit.
+    /// `nil` if the path with its final zero is too long.
     init?(path: String) {
         self.init()
         sun_family = sa_family_t(AF_UNIX)

@@ -1,6 +1,7 @@
 import Glibc
 
-/// The folder of the socket: ours, 0700, no symbolic link. Made when it is missing, never made wider or narrower.
+/// The folder of the socket: ours, 0700, not a symbolic link. It is created if missing; the mode of an existing one never
+/// changes.
 package enum SocketFolder {
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
         case notAFolder(path: String)
@@ -8,7 +9,7 @@ package enum SocketFolder {
         case open(path: String, mode: UInt32)
         case failed(SystemFailure)
 
-        /// Others may need it as it is: every folder of the system is root's, and /tmp is writable for all.
+        /// Others may need its mode: system folders belong to root, and /tmp is writable for all.
         package static func isShared(mode: UInt32, userID: UInt32) -> Bool {
             userID == 0 || mode & (UInt32(S_ISVTX) | 0o002) != 0
         }
@@ -28,7 +29,7 @@ package enum SocketFolder {
         }
     }
 
-    /// Makes the folder 0700, or checks the one that is there.
+    /// Creates the folder with mode 0700, or checks the existing one.
     package static func prepare(_ path: String) throws(Refusal) {
         if unsafe mkdir(path, 0o700) != 0, errno != EEXIST {
             throw .failed(SystemFailure("create the folder \(path)"))
@@ -48,7 +49,7 @@ package enum SocketFolder {
         guard mode & 0o077 == 0 else { throw .open(path: path, mode: mode) }
     }
 
-    /// The folder part of a path; "." for a bare name.
+    /// The folder of a path; "." for a bare name.
     package static func folder(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])

@@ -1,7 +1,7 @@
 import AuthWire
 import Glibc
 
-/// A call of the operating system that failed: what was tried, on what, and errno(3) in words.
+/// A failed system call: the action, its object, and the message of errno(3).
 package struct SystemFailure: Error, Sendable, Equatable, CustomStringConvertible {
     package let what: String
     package let number: CInt
@@ -11,7 +11,7 @@ package struct SystemFailure: Error, Sendable, Equatable, CustomStringConvertibl
         self.number = number
     }
 
-    /// With the errno of the call that has just failed.
+    /// With the errno of the last call.
     package init(_ what: String) {
         self.init(what, number: errno)
     }

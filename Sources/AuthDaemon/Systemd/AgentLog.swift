@@ -2,7 +2,7 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// Where the log goes and how much of it: the journal when stderr is it, else stderr.
+/// Where the log goes and its level: the journal if stderr is connected to it, else stderr.
 package final class AgentLog: Sendable {
     private let threshold: Atomic<Int>
 
@@ -10,7 +10,7 @@ package final class AgentLog: Sendable {
         threshold = Atomic(Self.rank(level))
     }
 
-    /// Taken over at once by every logger of ``logger(_:)``.
+    /// Applies at once to every logger of ``logger(_:)``.
     package var level: Logger.Level {
         get { Logger.Level.allCases[threshold.load(ordering: .relaxed)] }
         set { threshold.store(Self.rank(newValue), ordering: .relaxed) }
@@ -22,7 +22,7 @@ package final class AgentLog: Sendable {
         return Logger(label: label) { _ in AgentLogHandler(log: self, write: write) }
     }
 
-    /// Whether stderr is the very stream that systemd connected to the journal (`JOURNAL_STREAM`, systemd.exec(5)).
+    /// Whether stderr is the stream that systemd connected to the journal (`JOURNAL_STREAM`, systemd.exec(5)).
     static func standardErrorIsJournal(getenv: (String) -> String?) -> Bool {
         guard let stream = getenv("JOURNAL_STREAM"), let identity = FileIdentity(descriptor: STDERR_FILENO) else {
             return false
@@ -33,7 +33,7 @@ package final class AgentLog: Sendable {
     private static func rank(_ level: Logger.Level) -> Int { Logger.Level.allCases.firstIndex(of: level) ?? 0 }
 }
 
-/// A handler whose level is the one of its ``AgentLog``, so that a reload changes it everywhere.
+/// Uses the level of its ``AgentLog``, so that a reload changes it everywhere.
 private struct AgentLogHandler: LogHandler {
     let log: AgentLog
     let write: @Sendable (LogLine) -> Void
@@ -56,7 +56,6 @@ private struct AgentLogHandler: LogHandler {
     }
 }
 
-/// One event as it is written.
 struct LogLine: Sendable {
     let level: Logger.Level
     let message: String

@@ -5,13 +5,13 @@ import Glibc
 package import Logging
 import Synchronization
 
-/// The service manager's store of descriptors (sd_notify(3), `FDSTORE=1`): what is put there comes back to the next run with
-/// the sockets, until the service is stopped.
+/// The service manager's descriptor store (sd_notify(3), `FDSTORE=1`): its content is passed to the next run with the sockets,
+/// until the service is stopped.
 ///
-/// Invariant: the manager has the newest sessions, and for a moment the ones before: those are wiped, and then taken out, when
-/// the newest are in. What it has of a run that is over is taken out in the same way.
+/// Invariant: the manager has the newest sessions, and for a moment the former ones, which are wiped and removed when the
+/// newest are stored. Those of an earlier run are removed in the same way.
 package final class DescriptorStore: HandoverStore {
-    /// Tells the manager, with descriptors; `false`: it cannot be told. It must not wait.
+    /// Sends to the manager; `false` if it cannot receive. It must not wait.
     package typealias Send = @Sendable (_ message: String, _ descriptors: [CInt]) -> Bool
 
     /// Far above the few MB of a thousand sessions.
@@ -19,9 +19,9 @@ package final class DescriptorStore: HandoverStore {
     private static let prefix = "sessions."
 
     private struct State {
-        /// Of the run before, until the first of this run is in.
+        /// From the previous run, until the first of this run is stored.
         var inherited: [ListenDescriptors.Given]
-        /// Taken out when the next is in.
+        /// To be removed when the next one is stored.
         var former: [String] = []
         var current: SealedMemory?
         var writer = HandoverEncoder()
@@ -32,14 +32,14 @@ package final class DescriptorStore: HandoverStore {
     private let send: Send
     private let logger: Logger
 
-    /// - Parameter inherited: what came with the sockets; it is closed here.
+    /// - Parameter inherited: descriptors that came with the sockets; they are closed here.
     package init(inherited: [ListenDescriptors.Given], logger: Logger, send: @escaping Send) {
         state = Mutex(State(inherited: inherited))
         self.logger = logger
         self.send = send
     }
 
-    /// `nil` where no manager wants to hear of us: what came all the same is closed.
+    /// `nil` without a service manager: inherited descriptors are closed then.
     package static func systemd(inherited: [ListenDescriptors.Given], logger: Logger) -> DescriptorStore? {
         guard Environment.value("NOTIFY_SOCKET") != nil else {
             for given in inherited { close(given.descriptor) }
@@ -50,7 +50,7 @@ package final class DescriptorStore: HandoverStore {
         }
     }
 
-    // MARK: From the run before
+    // MARK: From the previous run
 
     package func load(of kind: StoreKind) -> [HandedOverSession] {
         state.withLock { state in
@@ -63,7 +63,7 @@ package final class DescriptorStore: HandoverStore {
             for given in inherited {
                 do throws(Refusal) {
                     guard number(given) != nil else { throw Refusal(reason: "it was not handed over by authd") }
-                    // The newest counts; one before it was on its way out.
+                    // The newest one is used; an older one was about to be removed.
                     if taken == nil, let text = try Self.read(given.descriptor) {
                         taken = try Self.translated { () throws(DamagedRecord) in
                             try HandedOverSession.decode(text, of: kind)
@@ -98,7 +98,7 @@ package final class DescriptorStore: HandoverStore {
         }
     }
 
-    /// What sealed memory holds; `nil`: it was wiped.
+    /// The content of sealed memory; `nil` if it was wiped.
     private static func read(_ descriptor: CInt) throws(Refusal) -> Secret? {
         let seals = fcntl(descriptor, authd_get_seals, 0)
         guard seals >= 0 else { throw Refusal(reason: "it is not sealable memory") }
@@ -134,7 +134,7 @@ package final class DescriptorStore: HandoverStore {
                     (state.former, state.current) = ([name], new)
                 }
             }
-            // No older ones are left, also where the new ones could not be put there: their tokens may be used up.
+            // No older sessions remain, even if the new ones could not be stored: their tokens may be used up.
             memory?.wipe()
             for name in former { _ = send("FDSTOREREMOVE=1\nFDNAME=\(name)", []) }
         }

@@ -3,7 +3,7 @@ import CSystemd
 import Glibc
 import Logging
 
-/// The journal, each event with fields of its own: `session` in the metadata becomes `AUTHD_SESSION`
+/// Writes to the journal with fields for each event: `session` in the metadata becomes `AUTHD_SESSION`
 /// (systemd.journal-fields(7)).
 enum Journal {
     static func write(_ line: LogLine) {
@@ -15,7 +15,7 @@ enum Journal {
         send(fields)
     }
 
-    /// Capital letters, digits and underscores are all that the journal takes.
+    /// The journal accepts only capital letters, digits and underscores.
     static func fieldName(_ key: String) -> String {
         String(key.uppercased().map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
     }
@@ -33,7 +33,7 @@ enum Journal {
                 defer { start = end }
                 return unsafe iovec(iov_base: all.baseAddress.map { unsafe $0 + start }, iov_len: end - start)
             }
-            // A journal that does not take it is nothing that a log line could tell anybody.
+            // A failure cannot be logged.
             _ = unsafe sd_journal_sendv(vectors, Int32(vectors.count))
         }
     }

@@ -1,9 +1,9 @@
 import CSystemd
 import Glibc
 
-/// The descriptors that systemd holds open for us (sd_listen_fds_with_names(3)), told apart by their names.
+/// The descriptors that systemd passes to us (sd_listen_fds_with_names(3)), distinguished by name.
 package enum ListenDescriptors {
-    /// What the unit calls the agent's socket; a unit without FileDescriptorName= gives its own name.
+    /// The names of the agent's socket in the unit; without FileDescriptorName= it is the name of the socket unit.
     static let names: Set<String> = ["api", "authd.socket"]
 
     package enum Refusal: Error, Sendable, Equatable, CustomStringConvertible {
@@ -20,7 +20,7 @@ package enum ListenDescriptors {
         }
     }
 
-    /// A descriptor that is no socket of the agent's.
+    /// A descriptor that is not the agent's socket.
     package struct Given: Sendable {
         package let name: String
         package let descriptor: CInt
@@ -31,8 +31,8 @@ package enum ListenDescriptors {
         }
     }
 
-    /// Takes the agent's socket and what else came with it, for the caller to close, and removes the variables, so that no
-    /// child takes them for its own. Call it before any thread is started: it changes the environment.
+    /// Returns the agent's socket and other descriptors, which the caller closes. Removes the variables, so that no child
+    /// uses them. Call it before any thread is started: it changes the environment.
     package static func take() throws(Refusal) -> (socket: SocketFile?, others: [Given]) {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_listen_fds_with_names(1, &list)

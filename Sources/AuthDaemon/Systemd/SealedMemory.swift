@@ -2,12 +2,12 @@ import AuthModel
 import CSystemd
 import Glibc
 
-/// Memory without a file's name (memfd_create(2)) that can be handed to another process by its descriptor: whoever has that can
-/// read it, nobody can change it, and its maker can wipe it, for all who have it.
-// @safe: nothing outside sees the pointer, and its memory lives as long as the object.
-// @unchecked Sendable: the bytes are written in `init`, and zeroed in `wipe`, as often as one likes; nobody reads them here.
+/// Memory without a file name (memfd_create(2)) that is passed to another process as a descriptor. Its holders can read it,
+/// nobody can change it, and its creator can wipe it for all holders.
+// @safe: the pointer does not leave this class, and its memory lives as long as the object.
+// @unchecked Sendable: the bytes are written in `init`, and zeroed in `wipe`, any number of times; they are not read here.
 @safe final class SealedMemory: @unchecked Sendable {
-    /// What nobody can take away again (fcntl(2), "File sealing").
+    /// Nobody can remove these seals (fcntl(2), "File sealing").
     static let seals = authd_seals
 
     private let bytes: UnsafeMutableRawBufferPointer
@@ -24,7 +24,7 @@ import Glibc
         }
     }
 
-    /// A mapping that may be written to, from before the seal that forbids any more of them.
+    /// A writable mapping from before the seal that forbids further ones.
     private static func fill(
         _ descriptor: CInt, with content: Secret
     ) throws(SystemFailure) -> UnsafeMutableRawBufferPointer {
@@ -35,7 +35,7 @@ import Glibc
         guard let start = unsafe start, unsafe start != MAP_FAILED else {
             throw SystemFailure("map memory for the handover")
         }
-        // Where the kernel lets us, it is in no swap for as long as we live.
+        // If it can be locked, it is not swapped out while we run.
         _ = unsafe mlock(start, content.count)
         let bytes = unsafe UnsafeMutableRawBufferPointer(start: start, count: content.count)
         unsafe bytes.copyBytes(from: content.revealBytes())
@@ -48,7 +48,7 @@ import Glibc
         return unsafe bytes
     }
 
-    /// From now on whoever has it reads zeros.
+    /// All holders read zeros from now on.
     func wipe() {
         guard let start = unsafe bytes.baseAddress else { return }
         unsafe explicit_bzero(start, bytes.count)

@@ -1,11 +1,11 @@
 import CSystemd
 import Glibc
 
-/// Tells the service manager how we are (sd_notify(3)); says nothing where nobody asked (`NOTIFY_SOCKET`).
+/// Reports the agent's state to the service manager (sd_notify(3)), if `NOTIFY_SOCKET` is set.
 package struct ServiceNotifier: Sendable {
     private let send: @Sendable (String) -> Void
 
-    /// - Parameter send: takes lines `KEY=VALUE`; must not wait.
+    /// - Parameter send: receives lines `KEY=VALUE`; must not wait.
     package init(send: @escaping @Sendable (String) -> Void) {
         self.send = send
     }
@@ -20,7 +20,7 @@ package struct ServiceNotifier: Sendable {
 
     package func stopping() { send("STOPPING=1\n\(Self.line("Stopping: finishing requests in progress"))") }
 
-    /// Type=notify-reload matches the time against its own signal, so it is CLOCK_MONOTONIC (systemd.service(5)).
+    /// Type=notify-reload compares the time with its own signal, so it is CLOCK_MONOTONIC (systemd.service(5)).
     package func reloading() {
         var time = timespec()
         unsafe clock_gettime(CLOCK_MONOTONIC, &time)
@@ -28,7 +28,7 @@ package struct ServiceNotifier: Sendable {
         send("RELOADING=1\nMONOTONIC_USEC=\(microseconds)")
     }
 
-    /// How long the manager waits for a sign of life; `nil` when it does not watch us.
+    /// How long the manager waits for a watchdog notification; `nil` without a watchdog.
     package static func watchdogInterval() -> Duration? {
         var microseconds: UInt64 = 0
         guard unsafe sd_watchdog_enabled(0, &microseconds) > 0, microseconds > 0 else { return nil }

@@ -2,7 +2,7 @@ import AuthWire
 import Glibc
 import Logging
 
-/// One line an event on stderr: when, the level, what happened, then `key=value`.
+/// One line for each event on stderr: time, level, message, then `key=value`.
 enum StandardError {
     static func write(_ line: LogLine) {
         var text = "\(now) \(line.level): \(line.message)"
@@ -12,7 +12,7 @@ enum StandardError {
         _ = unsafe Glibc.write(STDERR_FILENO, bytes, bytes.count)
     }
 
-    /// The machine's own time and zone, as in `2026-01-30T23:17:41+0100`.
+    /// Local time with its zone, such as `2026-01-30T23:17:41+0100`.
     private static var now: String {
         var seconds = time(nil)
         var parts = unsafe tm()
@@ -25,6 +25,6 @@ enum StandardError {
         }
     }
 
-    /// What a peer or provider wrote may hold control characters: a terminal must not act on them.
+    /// Text of peers or providers may contain control characters: a terminal must not interpret them.
     static func oneLine(_ text: String) -> [UInt8] { Array((VisibleText.line(text) + "\n").utf8) }
 }
