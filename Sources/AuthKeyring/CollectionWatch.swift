@@ -3,16 +3,15 @@ import GLibRuntime
 
 /// Follows the default collection: which one it is, and whether it is open.
 ///
-/// A signal says only that something may have changed; then the service is asked, and what it answers is told.
-/// Invariant: at most one question is under way, and a change that comes meanwhile leads to one more. Used on the GLib
-/// thread only.
+/// A signal says only that something may have changed; then the service is asked, and its reply is reported. Invariant: at most
+/// one query is in progress, and a change during it leads to one more. Used on the GLib thread only.
 final class CollectionWatch {
     enum Found: Equatable {
         case open(path: String)
         case locked(path: String)
         /// There is no default collection.
         case none
-        /// There is no service, or none that understands the question.
+        /// There is no service, or none that understands the query.
         case gone
     }
 
@@ -40,7 +39,7 @@ final class CollectionWatch {
             })
     }
 
-    /// Asks the service, without a limit: a service that does not answer now is heard as soon as it does.
+    /// Asks the service without a limit: a silent service is reported as soon as it replies.
     func look() {
         guard question == nil else {
             isStale = true
@@ -51,7 +50,7 @@ final class CollectionWatch {
         question = bus.thread.begin(call, limit: nil) { [weak self] in self?.read($0) }
     }
 
-    /// Drops the question under way: whoever was asked is gone.
+    /// Drops the current query: the service is gone.
     func forget() {
         let asked = question
         question = nil
@@ -85,7 +84,7 @@ final class CollectionWatch {
 extension CollectionWatch {
     static let interface = "org.freedesktop.Secret.Collection"
 
-    /// The path of the collection with the alias "default"; `nil` when there is none.
+    /// The path of the collection with the alias "default"; `nil` if there is none.
     static func readingDefault(on bus: BusConnection) -> GIOCall<String?> {
         let method = BusMethod(
             destination: SecretServiceProxy.busName, path: SecretServiceProxy.path,
@@ -93,7 +92,7 @@ extension CollectionWatch {
         return bus.calling(
             method, arguments: BusVariant(tuple: [BusVariant(string: SECRET_COLLECTION_DEFAULT)]), reply: "(o)"
         ) { reply in
-            // An absent alias is the root path (Secret Service API draft 0.2, "ReadAlias").
+            // A missing alias is the root path (Secret Service API draft 0.2, "ReadAlias").
             .some(reply.members.first?.string.flatMap { $0 == "/" ? nil : $0 })
         }
     }
@@ -118,7 +117,7 @@ extension CollectionWatch {
         }
     }
 
-    /// Items come and go through the same signal: only the lock is asked about again.
+    /// Items use the same signal: only a change of the lock leads to a query.
     private static func isAboutLock(_ arguments: BusVariant) -> Bool {
         let members = arguments.members
         guard members.count == 3 else { return false }

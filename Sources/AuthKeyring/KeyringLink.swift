@@ -4,22 +4,21 @@ import AuthWire
 import CSecret
 import GLibRuntime
 
-/// The way to the keyring daemon: the bus, an open session with the daemon that owns the name at present, and what is
-/// known of its default collection.
+/// The connection to the keyring service: the bus, an open session with the current owner of the name, and the state of the
+/// default collection.
 ///
-/// Invariants: at most one opening is under way, and all who need it wait for that one. A session is never used with
-/// another daemon than it was opened with once the change of owner is known. `states` is told the truth as the bus
-/// told it last. Used on the GLib thread only.
+/// Invariants: the connection is opened once, and all callers wait for that. A session is never used with another service once
+/// the change of owner is known. `states` has the latest state from the bus. Used on the GLib thread only.
 final class KeyringLink {
-    /// KWallet refuses one key in 256 that it is offered for a session; a new session has a new one.
+    /// KWallet refuses one session key in 256; a new session has a new one.
     private static let openingTries = 3
 
     let thread: GLibThread
     let limit: Duration
     let states = StateBroadcast<StoreState>(.starting)
-    /// Told of the path of each item that was changed or removed, by whomever.
+    /// Receives the path of each item that was changed or removed, by any program.
     var itemChanged: ((String) -> Void)?
-    /// Called when a service has the name again.
+    /// Called when a service owns the name again.
     var serviceReplaced: (() -> Void)?
     /// Grows by one when a service takes the name: what an earlier one accepted may be lost.
     private(set) var serviceRun = 0
@@ -33,11 +32,11 @@ final class KeyringLink {
     private var watches: [GLibSubscription] = []
 
     private var owner: String?
-    /// The user wants something: the bus may start a service for that.
+    /// The user requested something: the bus may start a service.
     private var mayStartService = false
     private var collection: CollectionWatch?
     private var unlocking = Unlocking.notAsked
-    /// What the user is asked to unlock are items of an open collection.
+    /// The user is asked to unlock items of an open collection.
     private var unlocksItems = false
     private var unlockRequest: (any GLibOperation)?
     private var unlockPrompt: GLibSubscription?
@@ -46,7 +45,7 @@ final class KeyringLink {
     /// A write waits for the user's answer for longer than its caller did.
     private var isUserSlow = false
 
-    /// Of this time locked: a person is asked once, not at every call.
+    /// For the current lock: the user is asked once, not at every call.
     private enum Unlocking {
         case notAsked, asked, dismissed
     }
@@ -62,7 +61,7 @@ final class KeyringLink {
         }
     }
 
-    /// An open session; the one there is, or a new one.
+    /// The open session, or a new one.
     func connected() -> GIOCall<SecretServiceProxy> {
         GIOCall(waiting: { [self] answer in
             if let session, bus?.isClosed == false {
@@ -74,12 +73,12 @@ final class KeyringLink {
         })
     }
 
-    /// Forgets a session that did not work, so that the next caller opens another one.
+    /// Drops a broken session, so that the next caller opens another one.
     func drop(_ broken: SecretServiceProxy) {
         if session === broken { session = nil }
     }
 
-    /// The bus, for calls that need no session.
+    /// The bus, for calls without a session.
     var connection: BusConnection? { bus?.isClosed == false ? bus : nil }
 
     // MARK: Opening
@@ -149,7 +148,7 @@ final class KeyringLink {
         for answer in answers { _ = answer(result) }
     }
 
-    /// Nobody who asks is told of a bus that comes back: its socket is watched, and that costs nothing.
+    /// Waits for the bus's socket to appear, without polling.
     private func awaitBus() {
         guard arrival == nil, let path = address.flatMap(SessionBus.socketPath) else { return }
         arrival = FileArrival(of: path, on: thread) { [weak self] in
@@ -158,7 +157,7 @@ final class KeyringLink {
         }
     }
 
-    /// - Parameter pauses: before the next tries: a socket is there a moment before anybody listens on it.
+    /// - Parameter pauses: before further tries: a socket exists a moment before somebody listens on it.
     private func tryBus(pauses: ArraySlice<Duration>) {
         guard connection == nil else { return }
         thread.begin(connected(), limit: limit) { [weak self] _ in
@@ -176,7 +175,7 @@ final class KeyringLink {
             bus.whenClosed { [weak self] in self?.busClosed(bus) },
             bus.watch(name: SecretServiceProxy.busName) { [weak self] in self?.ownerChanged($0) },
         ]
-        // A replaced item is told of as a new one by some services.
+        // Some services report a replaced item as a new one.
         watches += ["ItemCreated", "ItemChanged", "ItemDeleted"].map { signal in
             bus.subscribe(to: signal, of: CollectionWatch.interface, from: SecretServiceProxy.busName) {
                 [weak self] arguments in
@@ -188,7 +187,7 @@ final class KeyringLink {
         self.collection = collection
     }
 
-    // MARK: What the bus tells
+    // MARK: Signals
 
     private func busClosed(_ closed: BusConnection) {
         guard closed === bus else { return }
@@ -213,7 +212,7 @@ final class KeyringLink {
         forgetUnlocking()
         collection?.forget()
         guard new != nil else { return states.tell(.missing) }
-        // Whoever follows the states learns from this that another service is behind the name.
+        // Listeners learn from this that another service owns the name.
         if isHandedOver { states.tell(.missing) }
         serviceRun += 1
         if serviceRun > 1 { serviceReplaced?() }
@@ -223,7 +222,7 @@ final class KeyringLink {
     private func collectionChanged(_ found: CollectionWatch.Found) {
         switch found {
         case .open where unlocksItems && unlocking != .notAsked:
-            // It was open before, too: that says nothing of the items.
+            // It was open before, too: that says nothing about the items.
             states.tell(unlocking == .dismissed ? .denied : .waiting)
         case .open where isUserSlow: states.tell(.waiting)
         case .open:
@@ -240,28 +239,27 @@ final class KeyringLink {
         collection?.look()
     }
 
-    // MARK: What calls meet
+    // MARK: Results of calls
 
-    /// The service let a limit pass. Until it answers the question that is asked here without a limit, nobody waits
-    /// for it any more.
+    /// The service exceeded a limit. Until it replies to the query without a limit that begins here, calls fail at once.
     func didNotAnswer() {
         states.tell(.notAnswering)
         look()
     }
 
-    /// A call failed, twice, and for none of the reasons that the service tells of by itself.
+    /// A call failed twice, for a reason that the service does not signal.
     func recordFailure() {
         if states.current == .ready { states.tell(.failed) }
     }
 
-    /// A call went well: if it had failed before, it is asked how it is.
+    /// A call succeeded: if earlier ones had failed, the state is queried.
     func recordSuccess() {
         if states.current == .failed { look() }
     }
 
     var isSilent: Bool { states.current == .notAnswering && connection != nil }
 
-    /// What a caller is told who found it locked. Asks the person, once.
+    /// The error for a caller that found it locked. Asks the user once.
     ///
     /// - Parameter paths: the collection, or locked items of one.
     func foundLocked(_ paths: [String]) -> StoreError {
@@ -277,13 +275,13 @@ final class KeyringLink {
         if session == nil { mayStartService = true }
     }
 
-    /// Lets the next call that finds it locked, or that writes, ask the person again.
+    /// Lets the next call that finds it locked, or that writes, ask the user again.
     func forgetDismissal() {
         if unlocking == .dismissed { unlocking = .notAsked }
         if writes.forgetDismissal() || states.current == .failed { look() }
     }
 
-    /// What stands in the way of any write: one that the person is asked about, or has said no to.
+    /// What prevents any write: the user is being asked about one, or refused one.
     var writeObstacle: StoreError? { writes.obstacle }
 
     /// See ``WritePrompts/asking(_:on:written:)``.
@@ -293,8 +291,8 @@ final class KeyringLink {
         connection.map { writes.asking(prompt, on: $0, written: written) }
     }
 
-    /// What a caller is told who found items locked in a collection that is open: the service wants to ask the user
-    /// about each client (KeePassXC does).
+    /// The error for a caller that found locked items in an open collection: the service asks the user about each client
+    /// (KeePassXC does).
     func foundItemsLocked(_ paths: [String]) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
         states.tell(.waiting)
@@ -303,15 +301,15 @@ final class KeyringLink {
         return .waiting
     }
 
-    /// A caller has waited for the user as long as it may.
+    /// A caller has waited for the user for as long as it may.
     func userIsSlow() -> StoreError {
         isUserSlow = true
         states.tell(.waiting)
         return .waiting
     }
 
-    /// Not by libsecret's own function: its prompt prints criticals of GLib, and never ends, if it is dismissed or the service
-    /// goes meanwhile.
+    /// Does not use libsecret's function: if its prompt is dismissed or the service goes away, it prints GLib criticals and
+    /// never ends.
     private func ask(toUnlock paths: [String]) {
         guard unlocking == .notAsked, let connection else { return }
         unlocking = .asked
@@ -337,7 +335,7 @@ final class KeyringLink {
 
     private func show(_ prompt: String, after unlocked: [String], of paths: [String]) {
         guard let connection else { return }
-        // Before it is asked for: the answer may come at once.
+        // Before the call: the answer may come at once.
         unlockPrompt = connection.subscribe(
             to: "Completed", of: WritePrompts.interface, from: SecretServiceProxy.busName, path: prompt
         ) { [weak self] arguments in
@@ -364,7 +362,7 @@ final class KeyringLink {
             unlocking = .dismissed
             states.tell(.denied)
         case .failure where unlocksItems:
-            // The next look would ask again at once, and find the same.
+            // The next query would ask again at once, with the same result.
             unlocking = .dismissed
             states.tell(.denied)
         case .success, .failure:
@@ -373,7 +371,7 @@ final class KeyringLink {
         look()
     }
 
-    /// Whoever was asked to unlock is gone.
+    /// The service that asked the user is gone.
     private func forgetUnlocking() {
         let request = unlockRequest
         (unlockRequest, unlockPrompt) = (nil, nil)

@@ -2,17 +2,17 @@ import AuthModel
 import CSecret
 import GLibRuntime
 
-/// A SecretService of libsecret with an open session, which belongs to one run of one keyring daemon.
+/// libsecret's SecretService with an open session, which belongs to one run of one keyring service.
 ///
-/// Its functions are given as calls for a GLib thread; each speaks in object paths.
-// @unchecked Sendable: holds a reference; what it points to, and `isProven`, are used on the GLib thread only, which is the
-// store's executor.
+/// Its functions are calls for a GLib thread, and use object paths.
+// @unchecked Sendable: holds a reference; its object and `isProven` are used on the GLib thread only, which is the store's
+// executor.
 final class SecretServiceProxy: @unchecked Sendable {
     static let busName = "org.freedesktop.secrets"
     static let path = "/org/freedesktop/secrets"
     static let interface = "org.freedesktop.Secret.Service"
 
-    /// Something came back through this session as it was written: both sides have the same key.
+    /// A value was read back unchanged through this session: both sides have the same key.
     var isProven = false
 
     private let object: GObjectReference
@@ -25,10 +25,10 @@ final class SecretServiceProxy: @unchecked Sendable {
 
     private var service: UnsafeMutablePointer<SecretService>? { authd_secret_service(object.raw) }
 
-    /// Makes the proxy and opens a session with the service that is there.
+    /// Creates the proxy and opens a session with the current service.
     static func opening(on bus: BusConnection) -> GIOCall<SecretServiceProxy> {
         GIOCall { cancellable, callback, data in
-            // Freed by the callback's reference: GIO keeps the object until it has called back.
+            // The callback owns a reference: GIO keeps the object until it has called back.
             let object = authd_secret_service_new(bus.raw)
             g_async_initable_init_async(object, G_PRIORITY_DEFAULT, cancellable, callback, data)
             g_object_unref(UnsafeMutableRawPointer(object))
@@ -60,7 +60,7 @@ final class SecretServiceProxy: @unchecked Sendable {
         }
     }
 
-    /// The values by path. A locked item is not among them.
+    /// The values by path, without locked items.
     func reading(_ paths: [String]) -> GIOCall<[String: Secret]> {
         GIOCall { [self] cancellable, callback, data in
             withPaths(paths) {
@@ -80,11 +80,11 @@ final class SecretServiceProxy: @unchecked Sendable {
         }
     }
 
-    /// What became of a request to write.
+    /// The result of a write.
     enum Written: Sendable {
-        /// Done; the path of the item where one was written.
+        /// Done; the path of the item if one was written.
         case done(path: String?)
-        /// The service wants to ask the person first.
+        /// The service first asks the user.
         case asks(prompt: String)
     }
 
@@ -111,7 +111,7 @@ final class SecretServiceProxy: @unchecked Sendable {
         }
     }
 
-    /// As the session that was opened carries secrets: encrypted, where the service can do that.
+    /// Encoded for the open session: encrypted if the service supports it.
     private func encoded(_ value: Secret) -> BusVariant {
         var bytes = value.revealBytes().map { CChar(bitPattern: $0) }
         let secret = secret_value_new(&bytes, gssize(bytes.count), "application/json")
@@ -124,7 +124,7 @@ final class SecretServiceProxy: @unchecked Sendable {
         BusMethod(destination: Self.busName, path: path, interface: interface, member: member)
     }
 
-    /// An object that there is not has the root's path (Secret Service API draft 0.2).
+    /// A missing object has the root path (Secret Service API draft 0.2).
     private static func isNone(_ path: String) -> Bool { path == "/" }
 }
 
@@ -136,7 +136,7 @@ private func stringTable(_ strings: [String: String]) -> OpaquePointer? {
     return table
 }
 
-/// Takes a NULL-terminated array over.
+/// Owns the NULL-terminated array.
 private func taking(_ strings: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?>?) -> [String] {
     guard let strings else { return [] }
     defer { g_strfreev(strings) }
@@ -149,7 +149,7 @@ private func taking(_ strings: UnsafeMutablePointer<UnsafeMutablePointer<gchar>?
     return result
 }
 
-/// The paths as C has them. Paths of objects have no NUL inside (D-Bus specification, "Valid Object Paths").
+/// The paths as C strings. Object paths contain no NUL (D-Bus specification, "Valid Object Paths").
 private func withPaths(_ paths: [String], _ body: (UnsafeMutablePointer<UnsafePointer<gchar>?>?) -> Void) {
     let copies = paths.map { g_strdup($0) }
     defer { for copy in copies { g_free(copy) } }

@@ -2,7 +2,7 @@ package import AuthModel
 import AuthWire
 import GLibRuntime
 
-/// Keys of the agent's own, one item each beside the sessions.
+/// The agent's own keys, one item each.
 extension SecretServiceStore: KeyStore {
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
         let values = try await attempt { store, keyring, deadline throws(StoreError) in
@@ -27,9 +27,9 @@ extension SecretServiceStore: KeyStore {
     }
 }
 
-/// How a key looks as an item of a keyring. Its value is base64, as keyrings show values as text.
+/// The item of a key. Its value is base64, because keyrings show values as text.
 private enum KeyItem {
-    /// Not found among the sessions.
+    /// Distinguishes keys from sessions.
     static let schema = "authd.Key"
 
     static func attributes(_ purpose: KeyPurpose) -> [String: String] {

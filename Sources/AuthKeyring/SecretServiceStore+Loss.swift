@@ -4,36 +4,35 @@ import GLibRuntime
 
 /// A write that a service accepted.
 struct KeyringWrite {
-    /// Which of the services that had the name (``KeyringLink/serviceRun``).
+    /// The run of the service (``KeyringLink/serviceRun``).
     let serviceRun: Int
-    /// Unix seconds, as the Secret Service counts: not later than the write.
+    /// Unix seconds as in the Secret Service: not later than the write.
     let since: UInt64
-    /// The service that accepted it has said since, with the collection open, that it is not there.
+    /// The service that accepted it has reported since, with the collection open, that it is missing.
     var isRemoved = false
 
     static var now: UInt64 { UInt64(max(0, g_get_real_time())) / 1_000_000 }
 }
 
-/// Services that end before they have saved what they accepted, and which program the service is.
+/// Detects services that end before they have saved what they accepted, and names the program.
 extension SecretServiceStore {
     func noteWrite(of session: SessionName, since: UInt64) {
         writes[session] = KeyringWrite(serviceRun: link.serviceRun, since: since)
     }
 
-    /// - Parameter isThere: what an open collection had of it just now.
+    /// - Parameter isThere: whether an open collection had it just now.
     func noteSight(of session: SessionName, isThere: Bool) {
         guard writes[session]?.serviceRun == link.serviceRun else { return }
         writes[session]?.isRemoved = !isThere
     }
 
-    /// Another service has the name, or the same one again: what was written before is looked for.
+    /// The service is a new one or was restarted: earlier writes are checked.
     func findLostItems() {
         for session in writes.keys { tellChange.yield(session) }
     }
 
-    /// A service that was there all the time has lost nothing: what is missing was removed. A removal in the lifetime of
-    /// one that is gone was seen while that one was there. And if the collection was changed after our write, the write was
-    /// saved with it (Docs/decisions/keyring.md).
+    /// If the service has not changed, nothing is lost: what is missing was removed. A removal during an earlier run was seen
+    /// then. If the collection was changed after our write, the write was saved with it (Docs/decisions/keyring.md).
     package func hasLost(_ session: SessionName) async -> Bool {
         guard let write = writes[session], write.serviceRun != link.serviceRun, !write.isRemoved,
             let bus = link.connection
@@ -43,7 +42,7 @@ extension SecretServiceStore {
         let reading = CollectionWatch.reading("Modified", of: path, interface: CollectionWatch.interface, on: bus) {
             $0.uint64
         }
-        // A service that does not say when has 0 there, or nothing.
+        // A service that does not support it returns 0 or nothing.
         guard let modified = try? await ask(reading, deadline) else { return true }
         return modified < write.since
     }
@@ -52,7 +51,7 @@ extension SecretServiceStore {
     package func process() async -> StoreProcess? {
         guard let bus = link.connection else { return nil }
         let reading = bus.readingProcess(of: SecretServiceProxy.busName)
-        // Not by way of `ask`: that the bus is slow is not the keyring's state.
+        // Not through `ask`: a slow bus is not the keyring's state.
         guard let pid = try? await thread.call(reading, limit: limit) else { return nil }
         return StoreProcess(pid: Int32(truncatingIfNeeded: pid), name: Self.name(ofProcess: pid))
     }

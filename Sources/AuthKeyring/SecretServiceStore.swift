@@ -3,18 +3,17 @@ package import AuthModel
 package import AuthWire
 package import GLibRuntime
 
-/// Sessions in the person's keyring (Secret Service API), one item each, in the default collection.
+/// Sessions in the user's keyring (Secret Service API), one item each, in the default collection.
 ///
-/// Invariants: everything here runs on the GLib thread. No call waits for a person: one that finds the keyring locked
-/// fails at once with ``StoreError/locked`` and has the person asked, once; `states()` tells when it is open. No call
-/// waits longer than `limit` for an answer of the service. Only `delete` and a `save` of the same session remove
-/// anything.
+/// Invariants: everything runs on the GLib thread. No call waits for the user: if the keyring is locked, it fails at once with
+/// ``StoreError/locked`` and the user is asked once; `states()` reports when it is open. No call waits longer than `limit`
+/// for a reply of the service. Only `delete` and a `save` of the same session remove anything.
 package actor SecretServiceStore: SessionStore {
-    /// Far above what a busy keyring takes (milliseconds, or some seconds when it writes a file of megabytes), and as
-    /// long as a request may reasonably hang on it.
+    /// Far above what a busy keyring needs (milliseconds, or some seconds to write a file of megabytes), and as long as a
+    /// request may reasonably wait.
     package static let answerLimit = Duration.seconds(5)
 
-    /// That wait to be heard. Who does not hear of one looks at that session's item later.
+    /// Changes that wait for the listener. If one is dropped, that session's item is read later.
     private static let maxChanges = 4096
 
     nonisolated let thread: GLibThread
@@ -23,11 +22,11 @@ package actor SecretServiceStore: SessionStore {
     private let turns = WriteTurns()
     private nonisolated let changed: AsyncStream<SessionName>
     let tellChange: AsyncStream<SessionName>.Continuation
-    /// Whose item is at a path, of the items seen or written here.
+    /// The session of an item path, for items that were seen or written here.
     private var sessions: [String: SessionName] = [:]
-    /// Written when nobody waited for the person's leave any more.
+    /// Written after its caller had stopped waiting for the user.
     private var writtenLate: (session: SessionName, version: RecordVersion)?
-    /// What was written in this run: hints of what a service that ends too early loses.
+    /// Writes of this run: they show what a service lost that ended too early.
     var writes: [SessionName: KeyringWrite] = [:]
     let limit: Duration
     private let providerTitle: @Sendable (String) -> String?
@@ -38,8 +37,8 @@ package actor SecretServiceStore: SessionStore {
 
     /// - Parameters:
     ///   - address: of the message bus, see ``SessionBus``; with `nil` every call fails with ``StoreError/missing``.
-    ///   - limit: for each answer of the service.
-    ///   - providerTitle: what people call a provider, for the label of an item.
+    ///   - limit: for each reply of the service.
+    ///   - providerTitle: for the label of an item.
     package init(
         on thread: GLibThread, address: String?, limit: Duration = SecretServiceStore.answerLimit,
         providerTitle: @escaping @Sendable (String) -> String? = { _ in nil }
@@ -61,13 +60,13 @@ package actor SecretServiceStore: SessionStore {
     /// For one listener.
     package nonisolated func changes() -> AsyncStream<SessionName> { changed }
 
-    /// Has the person asked to unlock it at the next call that finds it locked, also when they said no before.
+    /// The next call that finds it locked asks the user, even after a dismissed prompt.
     package func retryPrompts() {
         link.forgetDismissal()
         link.allowStart()
     }
 
-    /// Attributes are readable whether or not the item is locked (Secret Service API draft 0.2, "Lookup Attributes").
+    /// Attributes of locked items are readable too (Secret Service API draft 0.2, "Lookup Attributes").
     package func names() async throws(StoreError) -> [StoredName] {
         let paths = try await attempt { store, keyring, deadline throws(StoreError) in
             let found: SecretServiceProxy.Found
@@ -75,7 +74,7 @@ package actor SecretServiceStore: SessionStore {
                 let limit = SuspendingClock.now.duration(to: deadline)
                 found = try await store.thread.call(keyring.searching(SessionItem.everyOne), limit: limit)
             } catch {
-                // Some are silent about it while they are locked, and answer all else: that is not their state.
+                // Some services ignore this call while they are locked, but answer others: this is not their state.
                 if case .timedOut = error { throw .notAnswering(after: store.limit) }
                 throw StoreError(error)
             }
@@ -159,7 +158,7 @@ package actor SecretServiceStore: SessionStore {
             guard let path else { return }
             store.sessions[path] = record.session
             try await store.prove(keyring, path, holds: value, deadline)
-            // The session was another provider's before: its item has other attributes and was not replaced.
+            // The session belonged to another provider before: its item has other attributes and was not replaced.
             for old in before where old != path { try await store.remove(old, keyring, deadline) }
         }
     }
@@ -192,7 +191,7 @@ extension SecretServiceStore {
         thread.begin(link.connected(), limit: limit) { _ in }
     }
 
-    /// `work` when it is this caller's turn to write.
+    /// Runs `work` when it is this caller's turn to write.
     func inTurn(_ work: Work<Void>) async throws(StoreError) {
         try refuseWhenSilent()
         do {
@@ -209,8 +208,8 @@ extension SecretServiceStore {
         }
     }
 
-    /// `work` with an open session, and once more with a new one when the first turns out to be of a daemon that has
-    /// gone, or fails for no reason that another try could not mend. Work is the same done once or twice.
+    /// Runs `work` with an open session, and again with a new one if the first belonged to a service that is gone, or failed
+    /// for a reason that a retry may fix. Running work twice has the same effect as once.
     func attempt<Value>(_ work: Work<Value>) async throws(StoreError) -> Value {
         do throws(StoreError) {
             let value = try await attemptTwice(work)
@@ -245,7 +244,7 @@ extension SecretServiceStore {
         try await ask(link.connected(), deadline)
     }
 
-    /// - Parameter lockedPath: what to have unlocked if the service says that it is locked.
+    /// - Parameter lockedPath: what to unlock if the service reports that it is locked.
     func ask<Value>(
         _ call: GIOCall<Value>, _ deadline: Deadline, lockedPath: String? = nil
     ) async throws(StoreError) -> Value {
@@ -274,17 +273,17 @@ extension SecretServiceStore {
         return path
     }
 
-    /// The paths of open items. Nothing found counts only when the collection is open: services differ in what they
-    /// find in a locked one.
+    /// The paths of open items. An empty result counts only if the collection is open: services differ in what they find in a
+    /// locked one.
     func find(
         _ attributes: [String: String], _ keyring: SecretServiceProxy, _ deadline: Deadline
     ) async throws(StoreError) -> [String] {
-        // Services were seen that answer no search, or find nothing, while they are locked.
+        // Some services do not reply to a search, or find nothing, while they are locked.
         if link.states.current != .ready { _ = try await openCollection(deadline) }
         let found = try await search(attributes, keyring, deadline)
         guard found.isEmpty else { return found }
         _ = try await openCollection(deadline)
-        // It may have been opened since it was searched.
+        // It may have been opened since the search.
         return try await search(attributes, keyring, deadline)
     }
 
@@ -293,7 +292,7 @@ extension SecretServiceStore {
     ) async throws(StoreError) -> [String] {
         let found = try await ask(keyring.searching(attributes), deadline)
         guard !found.locked.isEmpty else { return found.unlocked }
-        // Some services lock items one by one.
+        // Some services lock individual items.
         _ = try await openCollection(deadline)
         throw link.foundItemsLocked(found.locked)
     }
@@ -305,8 +304,8 @@ extension SecretServiceStore {
         if paths.isEmpty { return [:] }
         let values = try await ask(keyring.reading(paths), deadline, lockedPath: paths.first)
         guard values.count < paths.count else { return values }
-        // Items that were locked or removed since the search are left out of the answer, and those whose value cannot be
-        // decrypted: these are there, and not absent.
+        // The reply omits items that were locked or removed since the search, and those whose value cannot be decrypted:
+        // these exist.
         _ = try await openCollection(deadline)
         let missing = Set(paths).subtracting(values.keys)
         guard try await search(attributes, keyring, deadline).allSatisfy({ !missing.contains($0) }) else {
@@ -315,8 +314,8 @@ extension SecretServiceStore {
         return values
     }
 
-    /// Reads back what was written first by way of a session. KWallet sees another key than its caller in about one session of
-    /// a hundred; what it cannot decrypt by that it refuses, but one time in 256 there is something to decrypt.
+    /// Reads back the first value that was written in a session. In about one of a hundred sessions, KWallet and its client
+    /// have different keys; it refuses what it cannot decrypt, but one time in 256 decryption succeeds.
     func prove(
         _ keyring: SecretServiceProxy, _ path: String, holds value: Secret, _ deadline: Deadline
     ) async throws(StoreError) {
@@ -327,10 +326,10 @@ extension SecretServiceStore {
         keyring.isProven = true
     }
 
-    /// A request to write, and the person's leave for it where the service wants that.
+    /// A write, with the user's permission if the service requires that.
     ///
-    /// - Parameter late: told of the path of what was written when nobody waited any more.
-    /// - Returns: the item's path, where there is one.
+    /// - Parameter late: receives the path of an item that was written after the caller had stopped waiting.
+    /// - Returns: the item's path, if there is one.
     func write(
         _ call: GIOCall<SecretServiceProxy.Written>, _ deadline: Deadline, lockedPath: String,
         late: @escaping (_ path: String) -> Void
@@ -364,7 +363,7 @@ extension SecretServiceStore {
         sessions[path] = nil
     }
 
-    /// What an item is found by; `nil` when that cannot be read either.
+    /// An item's attributes; `nil` if they are unreadable.
     private func attributes(of path: String) async -> [String: String]? {
         guard let bus = link.connection else { return nil }
         let call = CollectionWatch.reading("Attributes", of: path, interface: SessionItem.interface, on: bus) { found in

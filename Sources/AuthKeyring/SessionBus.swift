@@ -1,9 +1,9 @@
 import CSecret
 
-/// Where the person's message bus is.
+/// The address of the user's message bus.
 package enum SessionBus {
-    /// `DBUS_SESSION_BUS_ADDRESS`, else the socket that systemd and dbus-user-session put into the runtime folder.
-    /// Never one that would have to be started: a second bus has nobody's keyring on it.
+    /// `DBUS_SESSION_BUS_ADDRESS`, else the socket of systemd and dbus-user-session in the runtime folder. A bus is never
+    /// started: a second bus has no keyring.
     package static func address(environment: (String) -> String?) -> String? {
         if let address = environment("DBUS_SESSION_BUS_ADDRESS"), !address.isEmpty { return address }
         guard let folder = environment("XDG_RUNTIME_DIR"), folder.hasPrefix("/") else { return nil }
@@ -12,8 +12,7 @@ package enum SessionBus {
         return "unix:path=" + String(cString: escaped)
     }
 
-    /// Where the bus of such an address will have its socket, if that is a file (D-Bus specification, "Unix Domain
-    /// Sockets").
+    /// The socket of that address, if it is a file (D-Bus specification, "Unix Domain Sockets").
     static func socketPath(of address: String) -> String? {
         for entry in address.split(separator: ";") where entry.hasPrefix("unix:path=") {
             let value = String(entry.dropFirst("unix:path=".count).prefix { $0 != "," })

@@ -1,9 +1,9 @@
 import AuthModel
 import AuthWire
 
-/// How a session looks as an item of a keyring: what a person sees in Seahorse, and what it is found by.
+/// The item of a session: what the user sees in Seahorse, and the attributes that identify it.
 enum SessionItem {
-    /// Keeps items of other programs that call themselves authd out of the search.
+    /// Excludes items of other programs named authd from the search.
     static let schema = "authd.Session"
     static let interface = "org.freedesktop.Secret.Item"
 
@@ -17,7 +17,7 @@ enum SessionItem {
         attributes(finding: record.session).merging(["provider": record.provider]) { $1 }
     }
 
-    /// Whose item it is, by what it is found by.
+    /// The session and provider in an item's attributes.
     static func name(in attributes: [String: String]) -> StoredName? {
         guard let text = attributes["session"], let session = try? SessionName(text) else { return nil }
         return StoredName(session: session, provider: attributes["provider"] ?? "")

@@ -3,16 +3,16 @@ package import AuthModel
 import AuthWire
 package import GLibRuntime
 
-/// The network as the kernel and the desktop's own monitor tell it.
+/// The network as the kernel and the desktop's monitor report it.
 ///
-/// The kernel says whether packets can go anywhere, a link without carrier included; NetworkManager, where it runs, says
-/// whether the Internet is behind it, or a portal before it. A reading is told within milliseconds of the start and then
-/// at most once a `settling` time. The monitor is one of the whole process: make one watch.
-// @unchecked Sendable: what changes is used on `thread` only.
+/// The kernel says whether packets can go anywhere, including links without carrier; NetworkManager, if it runs, says whether
+/// there is Internet access or a portal. The first reading comes within milliseconds of the start, then at most one every
+/// `settling`. The monitor is global to the process: create one watch.
+/// @unchecked Sendable: mutable state is used on `thread` only.
 package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
-    /// How long changes are gathered: a change of network takes a route away and brings another within a second.
+    /// How long changes are collected: a change of network removes a route and adds another within a second.
     package static let settling = Duration.seconds(1)
-    /// The same while nothing leads anywhere: no connection can be disturbed by telling early, and somebody waits.
+    /// The same while offline: an early report disturbs no connection, and callers may be waiting.
     private static let settlingFromNothing = Duration.milliseconds(250)
 
     private let thread: GLibThread
@@ -21,12 +21,12 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private var kernel: KernelNetwork?
     private var monitor: DesktopMonitor?
     private var picture = KernelSnapshot()
-    /// The last there were.
+    /// The last known ones.
     private var addresses: Set<KernelSnapshot.Address> = []
     private var isSettling = false
 
     /// - Parameters:
-    ///   - thread: where nothing ever waits; the kernel is listened to there.
+    ///   - thread: a thread that never blocks, for the kernel's messages.
     ///   - monitors: for GIO's monitor, which may wait for NetworkManager.
     package init(
         on thread: GLibThread, monitors: GLibThread, settling: Duration = SystemNetworkWatch.settling
@@ -61,7 +61,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     private func tell() {
         let word = monitor?.word ?? .online
         guard let new = RouteSocket.picture() else {
-            // Without the kernel's word: the monitor's alone.
+            // Without the kernel's data, only the monitor counts.
             return broadcast.tell(NetworkReading(reach: word == .offline ? .offline : .internet, monitor: word))
         }
         let old = picture

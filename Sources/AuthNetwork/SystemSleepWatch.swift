@@ -2,21 +2,21 @@ package import AuthModel
 package import GLibRuntime
 import Synchronization
 
-/// The machine's sleep and its clock, as logind and the kernel tell them.
+/// The machine's sleep and clock changes, as logind and the kernel report them.
 ///
-/// logind tells beforehand and waits; where it does not run, or somebody sends the machine to sleep behind its back, the
-/// clocks tell afterwards. Each sleep is told of once.
-// @unchecked Sendable: what changes is used on `thread` only, and the listeners are behind their mutex.
+/// logind reports sleep in advance and waits. If it does not run, or is bypassed, the clocks show it afterwards. Each sleep is
+/// reported once.
+/// @unchecked Sendable: mutable state is used on `thread` only, and the listeners are protected by their mutex.
 package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
     private let thread: GLibThread
     private let listeners = Mutex<[AsyncStream<SleepEvent>.Continuation]>([])
     private var logind: LogindSleep?
     private var clocks: ClockWatch?
     private var isPreparing = false
-    /// Sleep up to here has been told of.
+    /// Sleep until then has been reported.
     private var toldUpTo = ClockReading.now()
 
-    /// - Parameter systemBus: its address; `nil` where there is none.
+    /// - Parameter systemBus: its address; `nil` if there is none.
     package init(on thread: GLibThread, systemBus: String?) {
         self.thread = thread
         thread.perform { [weak self] in self?.start(systemBus) }
@@ -41,7 +41,7 @@ package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
         tell(.preparing(hold ?? SleepHold {}))
     }
 
-    /// logind says so also of a sleep that was called off.
+    /// logind also reports a sleep that was cancelled.
     private func awake() {
         guard isPreparing else { return }
         isPreparing = false
@@ -64,9 +64,9 @@ package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
     }
 }
 
-/// Where the machine's own message bus is.
+/// The address of the system's message bus.
 package enum SystemBus {
-    /// `DBUS_SYSTEM_BUS_ADDRESS`, else the well-known place (D-Bus specification, "System message bus").
+    /// `DBUS_SYSTEM_BUS_ADDRESS`, else the default (D-Bus specification, "System message bus").
     package static func address(environment: (String) -> String?) -> String? {
         if let address = environment("DBUS_SYSTEM_BUS_ADDRESS"), !address.isEmpty { return address }
         return "unix:path=/var/run/dbus/system_bus_socket"

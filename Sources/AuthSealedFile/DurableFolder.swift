@@ -2,11 +2,11 @@ import AuthModel
 import AuthWire
 import Glibc
 
-/// A folder whose files are replaced whole, and survive a loss of power as they were before or after.
+/// A folder whose files are replaced atomically: after a loss of power a file has its old or its new content.
 ///
-/// Each replacement is: write a file beside it, fsync it, rename it into place, fsync the folder (fsync(2), rename(2)).
+/// A replacement writes a file beside it, syncs it, renames it into place, and syncs the folder (fsync(2), rename(2)).
 package struct DurableFolder: Sendable {
-    /// What was done, in its order; tests lose power between them.
+    /// The steps of a replacement, in order; tests lose power between them.
     package enum Step: Sendable, Equatable {
         case wrote(String, [UInt8])
         case syncedFile(String)
@@ -15,19 +15,19 @@ package struct DurableFolder: Sendable {
         case syncedFolder
     }
 
-    /// Far above any record; a larger file is none of ours.
+    /// Far above any record; a larger file is not ours.
     private static let mostBytes = 4 << 20
 
     let path: String
     private let note: @Sendable (Step) -> Void
 
-    /// - Parameter note: called after each step that the kernel has taken.
+    /// - Parameter note: called after each completed step.
     package init(path: String, note: @escaping @Sendable (Step) -> Void = { _ in }) {
         self.path = path
         self.note = note
     }
 
-    /// Makes it 0700, with the folders above it that are missing, and has it for this process alone.
+    /// Makes it 0700, creates missing parents, and locks it for this process.
     func claim() throws(StoreError) -> FolderClaim {
         var made = ""
         for part in path.split(separator: "/") {
@@ -41,24 +41,24 @@ package struct DurableFolder: Sendable {
             if errno == EWOULDBLOCK { throw .failed(reason: "another authd has the folder \(path)") }
             throw failure("lock the folder \(path)")
         }
-        // Only its owner may do that. A disk that takes no writes keeps the mode that it has.
+        // Only the owner may do that. A read-only disk keeps the mode.
         guard fchmod(descriptor, 0o700) == 0 || errno == EROFS else {
             throw failure("restrict access to the folder \(path)")
         }
         return claim
     }
 
-    /// Removes what a replacement left that did not come to its end.
+    /// Removes leftovers of replacements that did not complete.
     func tidy() {
         for name in (try? allNames()) ?? [] where name.hasPrefix(".") { unsafe unlink(path + "/" + name) }
     }
 
-    /// Without those of replacements that did not come to their end.
+    /// Without leftovers of replacements.
     func names() throws(StoreError) -> [String] {
         try allNames().filter { !$0.hasPrefix(".") }
     }
 
-    /// `nil` where there is none.
+    /// `nil` if it is missing.
     func read(_ name: String) throws(StoreError) -> [UInt8]? {
         let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else {
@@ -78,7 +78,7 @@ package struct DurableFolder: Sendable {
         return bytes
     }
 
-    /// After an error the former file is whole.
+    /// After an error the former file is intact.
     func replace(_ name: String, with bytes: [UInt8]) throws(StoreError) {
         let fresh = ".\(name).new"
         do throws(StoreError) {
@@ -94,7 +94,7 @@ package struct DurableFolder: Sendable {
         try sync()
     }
 
-    /// Removing what is not there is success.
+    /// Removing a missing file is a success.
     func remove(_ name: String) throws(StoreError) {
         guard unsafe unlink(path + "/" + name) == 0 else {
             if errno == ENOENT { return }
@@ -145,7 +145,7 @@ package struct DurableFolder: Sendable {
         note(.syncedFolder)
     }
 
-    /// With the errno of the call that has just failed.
+    /// With the errno of the last call.
     private func failure(_ what: String) -> StoreError {
         let number = errno
         let isFull = number == ENOSPC || number == EDQUOT
@@ -153,7 +153,7 @@ package struct DurableFolder: Sendable {
     }
 }
 
-/// A folder is one process's for as long as this lives (flock(2)); the kernel ends it with the process.
+/// Locks a folder for one process while this object lives (flock(2)); the kernel releases it with the process.
 final class FolderClaim: Sendable {
     private let descriptor: CInt
 

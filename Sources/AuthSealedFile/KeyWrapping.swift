@@ -2,9 +2,9 @@ import AuthModel
 import CryptoExtras
 import FoundationEssentials
 
-/// What the keys of the sessions are sealed with themselves: the label of the file that has them.
+/// How the keys of the sessions are sealed: the label of their file.
 enum KeyWrapping: Sendable, Equatable {
-    /// By a key from outside.
+    /// With a configured key.
     case given
     case passphrase(PassphraseCost, salt: [UInt8])
 
@@ -42,13 +42,13 @@ enum KeyWrapping: Sendable, Equatable {
     }
 }
 
-/// How much work one guess at a passphrase is: scrypt (RFC 7914) with N = 2 to the `logarithm`, r = 8, p = 1.
+/// The cost of one guess at a passphrase: scrypt (RFC 7914) with N = 2 to the `logarithm`, r = 8, p = 1.
 package struct PassphraseCost: Sendable, Equatable {
-    /// 128 MiB and some tenths of a second a guess, once a start of the agent.
+    /// 128 MiB and some tenths of a second for each guess, and once at each start of the agent.
     package static let usual = PassphraseCost(logarithm: 17)
-    /// Of a file: one that asks for more would take gigabytes.
+    /// Accepted for a store: higher ones would need gigabytes.
     static let taken = 10...20
-    /// Of an export bundle, whose header anybody may have written: 256 MiB.
+    /// Accepted for an export bundle, whose header anybody may have written: 256 MiB.
     static let maxForBundles = PassphraseCost(logarithm: 18)
 
     let logarithm: Int
@@ -57,7 +57,7 @@ package struct PassphraseCost: Sendable, Equatable {
         self.logarithm = logarithm
     }
 
-    /// What one guess takes: 128 × N × r bytes (RFC 7914 §2).
+    /// The memory for one guess: 128 × N × r bytes (RFC 7914 §2).
     var mebibytes: Int { (1 << logarithm) >> 10 }
 
     func key(from passphrase: Secret, salt: [UInt8]) throws(StoreError) -> SealingKey {
@@ -67,7 +67,7 @@ package struct PassphraseCost: Sendable, Equatable {
                 blockSize: 8, parallelism: 1)
             if let key = SealingKey(unsafe derived.withUnsafeBytes({ unsafe Secret(bytes: $0) })) { return key }
         } catch {
-            // Told below: what BoringSSL says of it is no help to anybody.
+            // The error below is more helpful than BoringSSL's.
         }
         throw .failed(reason: "there is not enough memory for the passphrase (it takes \(mebibytes) MiB)")
     }

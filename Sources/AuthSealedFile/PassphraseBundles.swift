@@ -3,12 +3,12 @@ import AuthWire
 import NIOPosix
 import Synchronization
 
-/// An export bundle: a separate file, sealed as the store's are, with a passphrase (scrypt) instead of a key.
+/// An export bundle: a separate file, sealed like the store's files, but with a passphrase (scrypt).
 ///
-/// The header of a bundle comes from whoever wrote it, and it chooses how much memory its passphrase takes. So that is
-/// limited, and one key is derived at a time.
+/// The header of a bundle is untrusted, and it determines how much memory the passphrase needs. That is limited, and keys are
+/// derived one at a time.
 package struct PassphraseBundles: BundleSealing {
-    /// Bound to what is sealed: a session's file is no parcel, and the other way round.
+    /// Bound to the content: a session's file is not a bundle, and vice versa.
     private static let name = "export"
 
     private let cost: PassphraseCost
@@ -21,7 +21,7 @@ package struct PassphraseBundles: BundleSealing {
     }
 
     package func close(_ content: Secret, with passphrase: Secret) async throws(SealRefusal) -> [UInt8] {
-        // Whoever asks for it: no bundle leaves this machine with a shorter one.
+        // Checked for every caller: no bundle leaves this machine with a shorter one.
         guard passphrase.reveal().count >= SessionExport.shortestPassphrase else { throw .tooShort }
         let cost = cost
         return try await work { () throws(SealRefusal) in
@@ -67,7 +67,7 @@ package struct PassphraseBundles: BundleSealing {
         }
     }
 
-    /// Some tenths of a second of a thread that nobody else needs.
+    /// Takes some tenths of a second of a thread of the pool.
     private func work<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SealRefusal) -> Value
     ) async throws(SealRefusal) -> Value {
@@ -83,14 +83,14 @@ package struct PassphraseBundles: BundleSealing {
     }
 }
 
-/// One derivation at a time: each takes up to 256 MiB. Callers who come meanwhile are refused, as a queue of them would
-/// hold one of the pool's threads each.
+/// One derivation at a time: each takes up to 256 MiB. Further callers are refused, because each waiting one would block a
+/// thread of the pool.
 package final class DerivationPermit: Sendable {
     private let isTaken = Mutex(false)
 
     package init() {}
 
-    /// - Returns: whether it is the caller's, who then gives it back.
+    /// - Returns: whether the caller has it, and must release it.
     package func take() -> Bool {
         isTaken.withLock { isTaken in
             defer { isTaken = true }

@@ -2,13 +2,13 @@ import AuthModel
 import Crypto
 import FoundationEssentials
 
-/// What one file is: a header, the content sealed to it (AES-256-GCM, NIST SP 800-38D), and a sum of both.
+/// The format of a file: a header, the sealed content (AES-256-GCM, NIST SP 800-38D), and a checksum of both.
 ///
 /// ```
 /// "AUTHDSF" 1 | key id 8 | generation 8 | n 1 | label n | nonce 12, ciphertext, tag 16 | sum 8
 /// ```
-/// The header and the file's name are bound as associated data: under another name, or with another header, it does
-/// not open. The sum (SHA-256, the first 8 bytes) proves nothing; it tells damage from a wrong key.
+/// Header and file name are bound as associated data: the file does not open under another name or with another header. The
+/// checksum (SHA-256, the first 8 bytes) proves nothing; it distinguishes damage from a wrong key.
 enum SealedBytes {
     private static let magic = Array("AUTHDSF\u{1}".utf8)
     private static let fixedLength = magic.count + SealingKey.idLength + 8 + 1
@@ -19,7 +19,7 @@ enum SealedBytes {
         var keyID: [UInt8]
         /// Grows with every write of the store.
         var generation: UInt64
-        /// In the clear, for whoever has no key yet; up to 255 bytes.
+        /// Unencrypted; up to 255 bytes.
         var label: String
 
         var bytes: [UInt8] {
@@ -33,7 +33,7 @@ enum SealedBytes {
         let content: Secret
     }
 
-    /// Why it does not open, for a person; never a word of what is in it.
+    /// Why it does not open. The reason contains nothing of the content.
     enum Refusal: Error, Equatable {
         case otherKey(String)
         case damaged(String)
@@ -60,7 +60,7 @@ enum SealedBytes {
         }
     }
 
-    /// What can be read without a key, if the file is whole.
+    /// The header, which is readable without a key, if the file is intact.
     static func header(of file: [UInt8]) throws(Refusal) -> Header {
         guard file.count >= fixedLength + nonceAndTag + sumLength else {
             throw .damaged("it is cut off: \(file.count) bytes are left")

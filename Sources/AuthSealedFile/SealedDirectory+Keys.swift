@@ -1,9 +1,9 @@
 import AuthModel
 import AuthWire
 
-/// How the files are opened, and sealed with other keys.
+/// Opens the files, and seals them with other keys.
 extension SealedDirectory {
-    /// Opens what a passphrase has sealed, or seals by it from now on where there is nothing yet.
+    /// Opens what is sealed with a passphrase; if nothing is sealed yet, the passphrase is set.
     /// - Returns: whether it is the right one.
     mutating func unlock(with passphrase: Secret) throws(StoreError) -> Bool {
         let claim = try folder.claim()
@@ -18,10 +18,10 @@ extension SealedDirectory {
         return true
     }
 
-    /// Whether nothing was ever sealed here, so that a passphrase would be a new one.
+    /// Nothing was ever sealed here, so a passphrase would be a new one.
     var isNew: Bool { (try? folder.read(WrappedKeys.fileName)) == nil }
 
-    /// Seals everything with a new key. After an error all can be read, and the next start goes on with it.
+    /// Seals everything with a new key. After an error everything is readable, and the next start continues.
     mutating func rekey(_ change: KeyChange) throws(StoreError) {
         let before = try open()
         var (wrapping, outer) = (before.wrappedKeys.wrapping, before.wrappedKeys.outer)
@@ -99,7 +99,7 @@ extension SealedDirectory {
         let index = try index(wrappedKeys)
         folder.tidy()
         opened = Opened(claim: claim, wrappedKeys: wrappedKeys, index: index)
-        // Where it cannot be finished now, as on a disk that is full, both keys are there and nothing is lost.
+        // If it cannot be finished now, as on a full disk, both keys exist and nothing is lost.
         try? finishRekeying()
     }
 
@@ -114,7 +114,7 @@ extension SealedDirectory {
         }
         let outer = try Self.outer(wrapping, secret)
         let wrappedKeys = WrappedKeys(keys: [try .random()], wrapping: wrapping, outer: outer)
-        // An index that was left by other keys opens with none.
+        // An index that was sealed with other keys does not open.
         try folder.remove(SealedIndex.fileName)
         try folder.replace(WrappedKeys.fileName, with: wrappedKeys.sealed())
         opened = Opened(claim: claim, wrappedKeys: wrappedKeys, index: SealedIndex())
@@ -146,7 +146,7 @@ extension SealedDirectory {
                         + "session must then be signed in again")
             }
         }
-        // What was written and not entered when the power went has used its generation.
+        // A write without an index entry, because of a power failure, has used its generation.
         for file in try folder.names() {
             guard let bytes = try folder.read(file), let header = try? SealedBytes.header(of: bytes) else { continue }
             index.next = max(index.next, header.generation &+ 1)

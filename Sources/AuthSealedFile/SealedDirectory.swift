@@ -1,11 +1,11 @@
 import AuthModel
 import AuthWire
 
-/// The sealed files of a folder; every call reads or writes the disk, and may wait for it.
+/// The sealed files of a folder. Every call uses the disk and may block.
 struct SealedDirectory: Sendable {
     private static let suffix = ".session"
 
-    /// What is known once the keys are.
+    /// Available once the keys are known.
     struct Opened {
         let claim: FolderClaim
         var wrappedKeys: WrappedKeys
@@ -14,7 +14,7 @@ struct SealedDirectory: Sendable {
 
     let folder: DurableFolder
     let source: SealingSource
-    /// Of a passphrase that is new.
+    /// For a new passphrase.
     let cost: PassphraseCost
     var opened: Opened?
 
@@ -42,7 +42,7 @@ struct SealedDirectory: Sendable {
         return all
     }
 
-    /// Readable without a key; what is damaged is there too.
+    /// Readable without a key; includes damaged files.
     func names() throws(StoreError) -> [StoredName] {
         var names: [StoredName] = []
         for file in try folder.names() {

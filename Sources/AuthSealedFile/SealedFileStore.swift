@@ -4,13 +4,13 @@ package import AuthWire
 package import NIOCore
 import Synchronization
 
-/// Sessions in sealed files, for machines without a keyring: one file a session, and an index of them.
+/// Sessions in sealed files, for machines without a keyring: one file for each session, and an index.
 ///
-/// Invariant: one call at a time touches the folder, on a thread that may wait for a disk.
+/// Invariant: one call at a time uses the folder, on a thread that may block.
 package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
-    /// A disk that does not answer for so long is said not to.
+    /// After this time a silent disk is reported.
     package static let limit = Duration.seconds(5)
-    /// Far above what scrypt takes on a slow machine, and what a thousand sessions take to be sealed anew.
+    /// Far above what scrypt takes on a slow machine, and what resealing a thousand sessions takes.
     private static let keyLimit = Duration.seconds(50)
 
     private let shelf: Mutex<SealedDirectory>
@@ -19,7 +19,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
 
     /// - Parameters:
     ///   - loop: only for the limit's clock.
-    ///   - cost: of a passphrase that is new.
+    ///   - cost: for a new passphrase.
     package init(
         folder: DurableFolder, source: SealingSource, loop: any EventLoop, cost: PassphraseCost = .usual,
         limit: Duration = SealedFileStore.limit
@@ -29,7 +29,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         shelf = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
         disk = DiskThread(loop: loop, limit: limit, reportSilence: { broadcast.tell(.notAnswering) })
         disk.begin { [weak self] in
-            // Only for the state that comes of it.
+            // Only for the state that results.
             _ = try? self?.touch { (shelf) throws(StoreError) in try shelf.open() }
         }
     }
@@ -40,9 +40,9 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         broadcast.states()
     }
 
-    /// Lets the folder go, and the keys; the next call opens it again.
+    /// Releases the folder and the keys; the next call opens it again.
     package func close() async {
-        // A disk that does not answer lets nothing go.
+        // A silent disk releases nothing.
         try? await onDisk { (shelf) throws(StoreError) in shelf.opened = nil }
     }
 
@@ -56,7 +56,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         try await onDisk { (shelf) throws(StoreError) in try shelf.names() }
     }
 
-    /// Only a client can ask them, by ``unlock(with:)``.
+    /// Only a client can prompt, and then calls ``unlock(with:)``.
     package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
@@ -75,7 +75,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
             do throws(StoreError) {
                 stored = try shelf.load(record.session)
             } catch {
-                // It may be one file that cannot be read: a write replaces it, and shows whether it is more.
+                // One file may be unreadable: a write replaces it, and shows whether it is more.
                 guard case .failed = error else { throw error }
             }
             if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
@@ -88,7 +88,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         try await onDisk { (shelf) throws(StoreError) in try shelf.delete(session) }
     }
 
-    // MARK: Keys of the agent's own
+    // MARK: The agent's own keys
 
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
         try await onDisk { (shelf) throws(StoreError) in try shelf.read(Self.file(of: purpose)) }
@@ -102,7 +102,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
 
     private static func file(of purpose: KeyPurpose) -> String { purpose.name + ".key" }
 
-    // MARK: What all is sealed with
+    // MARK: Sealing
 
     package func unlock(with passphrase: Secret?) async throws(SealRefusal) {
         let result = try await keyWork { (shelf) -> Result<Void, SealRefusal> in
@@ -156,7 +156,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         try await disk.run(within: longer) { () throws(StoreError) in try self.touch(work) }
     }
 
-    /// On the disk's thread. How the store is afterwards is told before the caller has its answer.
+    /// Runs on the disk's thread. The state is reported before the caller gets its result.
     private func touch<Value: Sendable>(
         _ work: (inout SealedDirectory) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

@@ -1,21 +1,21 @@
 import AuthModel
 import AuthWire
 
-/// Which files there are, and of which generation each is at least: an older one is an old one put back.
+/// The files and their lowest valid generations: an older file was restored from a copy.
 ///
-/// Invariant: a file is first written after its entry, and its entry is removed after the file. So a file without an
-/// entry was put there by somebody, and an entry without a file is nothing.
+/// Invariant: a file is first written after its entry, and its entry is removed after the file. So somebody else added a file
+/// without an entry, and an entry without a file means nothing.
 struct SealedIndex: Sendable, Equatable {
     static let fileName = "index"
 
     /// Of the next write.
     var next: UInt64 = 1
-    /// By the file's name.
+    /// By file name.
     var generations: [String: UInt64] = [:]
 
     init() {}
 
-    /// `nil` for what is no index.
+    /// `nil` if it is invalid.
     init?(_ content: Secret) {
         guard let json = try? JSON(parsing: content.revealBytes()), let next = json["next"]?.generation,
             let files = json["files"]?.objectValue

@@ -2,19 +2,19 @@ import AuthModel
 import Crypto
 import FoundationEssentials
 
-/// A key of AES-256, and the name that tells it apart from another key without telling the key.
+/// A key of AES-256, and an ID that identifies it without revealing it.
 struct SealingKey: Sendable {
-    /// In bytes.
+    /// Bytes.
     static let size = 32
-    /// Of what a key is made of: less could be guessed.
+    /// Bytes of key material: less could be guessed.
     static let shortestMaterial = 32
     static let idLength = 8
 
     let secret: Secret
-    /// In the header of all that it has sealed.
+    /// In the header of everything that it has sealed.
     let id: [UInt8]
 
-    /// `nil` for another number of bytes than ``size``.
+    /// `nil` unless it has ``size`` bytes.
     init?(_ secret: Secret) {
         guard secret.count == Self.size else { return nil }
         self.secret = secret
@@ -24,7 +24,7 @@ struct SealingKey: Sendable {
         ).withUnsafeBytes { unsafe Array($0) }
     }
 
-    /// Of whatever a person or systemd keeps; `nil` for fewer bytes than ``shortestMaterial``.
+    /// From a configured key or credential; `nil` for fewer bytes than ``shortestMaterial``.
     init?(material: Secret) {
         guard material.count >= Self.shortestMaterial else { return nil }
         self.init(
@@ -38,7 +38,7 @@ struct SealingKey: Sendable {
         self.init(unsafe key.withUnsafeBytes { unsafe Secret(bytes: $0) })
     }
 
-    /// From the kernel's random numbers.
+    /// From the kernel's random source.
     static func random() throws(StoreError) -> SealingKey {
         let secret = unsafe SymmetricKey(size: .bits256).withUnsafeBytes { unsafe Secret(bytes: $0) }
         guard let key = SealingKey(secret) else { throw .failed(reason: "the key could not be created") }

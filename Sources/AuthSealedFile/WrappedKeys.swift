@@ -1,9 +1,9 @@
 import AuthModel
 import AuthWire
 
-/// The keys that sessions are sealed with, and what these are sealed with themselves.
+/// The keys of the sessions, and how they are sealed themselves.
 ///
-/// There are two keys only while all is sealed anew: the first is the new one.
+/// There are two keys only while everything is resealed: the first is the new one.
 struct WrappedKeys: Sendable {
     static let fileName = "key"
 

@@ -1,8 +1,7 @@
 import CSecret
 
-/// A connection to a message bus that is our own: when the bus dies it is dropped and another one is opened, and the
-/// process goes on. Used on its GLib thread only.
-// @unchecked Sendable: every member asserts the thread or is called by it.
+/// A private connection to a message bus: when the bus dies, it is dropped and another one is opened, and the process
+/// continues. Used on its GLib thread only. @unchecked Sendable: every member asserts the thread or runs on it.
 package final class BusConnection: @unchecked Sendable {
     package let thread: GLibThread
     private let connection: GObjectReference
@@ -38,13 +37,13 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
-    /// A method call that, left to its limit, never times out.
+    /// A method call without a time limit of D-Bus; its GIOCall has one.
     ///
     /// - Parameters:
-    ///   - startingService: whether the bus may start who is called.
-    ///   - arguments: a tuple; a floating reference is taken over.
-    ///   - reply: the type that the reply must have, or the call fails.
-    ///   - read: takes what is wanted out of the reply, on the GLib thread.
+    ///   - startingService: whether the bus may start the service.
+    ///   - arguments: a tuple; a floating reference is owned.
+    ///   - reply: the required type of the reply.
+    ///   - read: reads the result from the reply, on the GLib thread.
     package func calling<Value>(
         _ method: BusMethod, arguments: BusVariant?, reply: String, startingService: Bool = false,
         read: @escaping (BusVariant) -> Value?
@@ -64,7 +63,7 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
-    /// A method call that is answered with one file descriptor (`(h)`), which the caller closes.
+    /// A method call that returns one file descriptor (`(h)`), which the caller closes.
     package func callingForDescriptor(_ method: BusMethod, arguments: BusVariant) -> GIOCall<Int32> {
         GIOCall { [self] cancellable, callback, data in
             arguments.withRaw { arguments in
@@ -126,13 +125,13 @@ package final class BusConnection: @unchecked Sendable {
         }
     }
 
-    /// Has the bus start the service that provides `name`, if it knows one.
+    /// Makes the bus start the service that provides `name`, if it knows one.
     package func startingService(_ name: String) -> GIOCall<Bool> {
         let arguments = BusVariant(tuple: [BusVariant(string: name), BusVariant(uint32: 0)])
         return calling(.ofBus("StartServiceByName"), arguments: arguments, reply: "(u)") { _ in true }
     }
 
-    /// Calls `changed` with the unique name of the owner of `name`, first as it is and then at each change.
+    /// Calls `changed` with the unique name of the owner of `name`, at first and after each change.
     package func watch(name: String, changed: @escaping (_ owner: String?) -> Void) -> GLibSubscription {
         let target = OwnerTarget(changed)
         let id = g_bus_watch_name_on_connection(
@@ -153,13 +152,12 @@ package final class BusConnection: @unchecked Sendable {
 }
 
 extension BusConnection {
-    /// Calls `closed` when the connection ends, by the bus's end or by ours.
+    /// Calls `closed` when the connection ends on either side.
     package func whenClosed(_ closed: @escaping () -> Void) -> GLibSubscription {
         GLibSubscription(to: "closed", of: connection, on: thread, received: closed)
     }
 }
 
-/// What a method call names.
 package struct BusMethod: Sendable {
     let destination: String
     let path: String

@@ -1,18 +1,18 @@
 import CSecret
 
-/// A GVariant: what D-Bus messages are made of. Immutable.
+/// A GVariant, the value type of D-Bus messages. Immutable.
 ///
-/// Invariant: the pointer is handed to C only while the object is kept alive. An optimised build ends a temporary's life
-/// with its last use in Swift, which is before C has taken a reference of its own.
+/// Invariant: C receives the pointer only while the object is kept alive. An optimised build releases a temporary after its
+/// last use in Swift, before C has its own reference.
 package final class BusVariant {
     private let variant: OpaquePointer
 
-    /// Takes over a reference, also a floating one.
+    /// Owns the reference, also a floating one.
     package init(taking variant: OpaquePointer) {
         self.variant = g_variant_take_ref(variant)
     }
 
-    /// Adds a reference to a variant that is somebody else's.
+    /// Adds a reference to a borrowed variant.
     init(_ borrowed: OpaquePointer) {
         variant = g_variant_ref(borrowed)
     }
@@ -21,7 +21,7 @@ package final class BusVariant {
         g_variant_unref(variant)
     }
 
-    /// The GVariant, good while `body` runs.
+    /// The GVariant, valid while `body` runs.
     package func withRaw<Value>(_ body: (OpaquePointer) -> Value) -> Value {
         withExtendedLifetime(self) { body(variant) }
     }
@@ -91,7 +91,7 @@ package final class BusVariant {
         }
     }
 
-    /// What a variant holds; itself for other types.
+    /// The content of a variant; itself for other types.
     package var unboxed: BusVariant {
         guard has(type: "v"), let inner = withRaw({ g_variant_get_variant($0) }) else { return self }
         return BusVariant(taking: inner)
@@ -116,7 +116,7 @@ package final class BusVariant {
     }
 }
 
-/// A type as GLib has it: a pointer into its text, good while `body` runs.
+/// A GLib type: a pointer into its text, valid while `body` runs.
 func withVariantType<Value>(_ text: String, _ body: (OpaquePointer?) -> Value) -> Value {
     text.withCString { body(authd_variant_type($0)) }
 }

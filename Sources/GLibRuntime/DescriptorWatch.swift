@@ -1,8 +1,8 @@
 import CSecret
 
 extension GLibThread {
-    /// Calls `ready` on this thread whenever `descriptor` can be read, until the subscription is dropped. The caller keeps
-    /// the descriptor open that long.
+    /// Calls `ready` on this thread whenever `descriptor` is readable, until the subscription is dropped. The caller keeps the
+    /// descriptor open until then.
     package func watch(readable descriptor: Int32, ready: @escaping () -> Void) -> GLibSubscription {
         assertOwned()
         let source = GSourceReference(taking: g_unix_fd_source_new(descriptor, G_IO_IN))
@@ -31,7 +31,7 @@ private final class ReadyTarget {
 }
 
 /// Holds one reference to a GSource.
-// @unchecked Sendable: reference counts of sources are atomic, and GLib lets any thread destroy one.
+// @unchecked Sendable: reference counts of sources are atomic, and any thread may destroy one.
 private final class GSourceReference: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GSource>?
 

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Whole milliseconds, rounded up so that nothing ends early, within what GLib's timers take.
+    /// Whole milliseconds, rounded up so that nothing ends early, in the range of GLib's timers.
     package var milliseconds: UInt32 {
         let (seconds, attoseconds) = components
         guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -1,11 +1,11 @@
 import CSecret
 
-/// Calls back when something comes to be at a path or changes there (inotify(7) through GIO), until it is dropped.
+/// Calls back when a file appears or changes at a path (inotify(7) through GIO), until it is dropped.
 package final class FileArrival {
-    /// Keeps the monitor too, which ends with its last reference.
+    /// Also retains the monitor, which ends with its last reference.
     private let subscription: GLibSubscription
 
-    /// `nil` where nothing can be watched. Belongs to `thread`, as the calls do.
+    /// `nil` if the path cannot be watched. Belongs to `thread`, as the calls do.
     package init?(of path: String, on thread: GLibThread, arrived: @escaping () -> Void) {
         thread.assertOwned()
         guard let file = g_file_new_for_path(path) else { return nil }

@@ -1,16 +1,16 @@
 package import CSecret
 
-/// Something on a GLib thread that answers later; mostly one asynchronous function of GIO or libsecret.
+/// An operation on a GLib thread with a later result, usually an asynchronous function of GIO or libsecret.
 package struct GIOCall<Value: Sendable> {
     package typealias Failure = UnsafeMutablePointer<UnsafeMutablePointer<GError>?>
-    /// Says whether anybody was still waiting for the answer.
+    /// Returns whether the caller was still waiting.
     package typealias Answer = (Result<Value, GLibFailure>) -> Bool
 
     let start: (_ cancellable: UnsafeMutablePointer<GCancellable>?, _ answer: @escaping Answer) -> Void
 
     /// - Parameters:
-    ///   - start: begins the function with the cancellable, callback and user data it is given.
-    ///   - finish: calls the function's `_finish`; `nil` when that set the error.
+    ///   - start: begins the function with the given cancellable, callback and user data.
+    ///   - finish: calls the function's `_finish`; `nil` if that set the error.
     package init(
         start: @escaping (UnsafeMutablePointer<GCancellable>?, GAsyncReadyCallback, gpointer) -> Void,
         finish: @escaping (OpaquePointer?, Failure) -> Value?
@@ -29,13 +29,13 @@ package struct GIOCall<Value: Sendable> {
         }
     }
 
-    /// Waits for something that is no function of GIO: `start` keeps the answer and calls it when it has one.
+    /// Waits for something that is not a function of GIO: `start` stores `answer` and calls it with the result.
     package init(waiting start: @escaping (_ answer: @escaping Answer) -> Void) {
         self.start = { _, answer in start(answer) }
     }
 }
 
-/// What C holds of a call.
+/// The user data of a call.
 private final class CallbackBox {
     let came: (OpaquePointer?) -> Void
 
@@ -50,9 +50,9 @@ private let callbackCame: GAsyncReadyCallback = { _, result, data in
 }
 
 extension GLibThread {
-    /// Begins a call whose result is told to `completion`, once, on this thread.
+    /// Begins a call. `completion` receives the result once, on this thread.
     ///
-    /// - Parameter limit: how long its answer may take, of time awake; `nil` for calls that wait for a person.
+    /// - Parameter limit: for the result, in time awake; `nil` for calls that wait for the user.
     @discardableResult
     package func begin<Value>(
         _ call: GIOCall<Value>, limit: Duration?, completion: @escaping (Result<Value, GLibFailure>) -> Void
@@ -63,22 +63,22 @@ extension GLibThread {
         return operation
     }
 
-    /// Runs `block` here once `delay` has passed, of time awake; not after the thread's end.
+    /// Runs `block` here after `delay`, in time awake; not after the thread's end.
     package func after(_ delay: Duration, _ block: @escaping () -> Void) {
         begin(GIOCall<Void>(waiting: { _ in }), limit: delay) { result in
             if case .failure(.timedOut) = result { block() }
         }
     }
 
-    /// The call's result. Returns promptly when the task is cancelled or the limit has passed, whatever the other
-    /// side does; a result that still comes is dropped.
+    /// The call's result. Returns promptly if the task is cancelled or the limit has passed, whatever the other side does; a
+    /// late result is dropped.
     package func call<Value>(
         _ call: GIOCall<Value>, limit: Duration?, isolation: isolated any Actor = #isolation
     ) async throws(GLibFailure) -> Value {
         let slot = OperationSlot()
         let result: Result<Value, GLibFailure> = await withTaskCancellationHandler {
-            // The closure names `isolation` so that it runs where the caller does: a closure that does not capture
-            // the isolated parameter begins the call on a thread of the pool, and nobody answers it.
+            // The closure names `isolation` so that it runs on the caller's executor: without capturing the isolated
+            // parameter, the call would begin on a thread of the pool and never get a result.
             _ = isolation
             return await withCheckedContinuation(isolation: isolation) { continuation in
                 slot.operation = begin(call, limit: limit) { continuation.resume(returning: $0) }
@@ -90,7 +90,7 @@ extension GLibThread {
     }
 }
 
-// @unchecked Sendable: read and written on the GLib thread alone, by `call` (which asserts that) and by `perform`.
+// @unchecked Sendable: used on the GLib thread only, by `call` (which asserts that) and by `perform`.
 private final class OperationSlot: @unchecked Sendable {
     var operation: (any GLibOperation)?
 }

@@ -1,16 +1,16 @@
 import CSecret
 
-/// Why a call of GIO gave no result.
+/// Why a call of GIO failed.
 package enum GLibFailure: Error, Sendable, Equatable {
     case error(GLibError)
-    /// No answer within the limit.
+    /// There was no result within the limit.
     case timedOut(after: Duration)
     /// The waiting task was cancelled.
     case cancelled
     /// The GLib thread has been stopped.
     case ended
 
-    /// Takes the GError over and frees it.
+    /// Owns and frees the GError.
     init(taking error: UnsafeMutablePointer<GError>?) {
         guard let error else {
             self = .error(GLibError(domain: .other, code: 0, message: "no reason given"))
@@ -24,11 +24,11 @@ package enum GLibFailure: Error, Sendable, Equatable {
 /// A GError, copied.
 package struct GLibError: Sendable, Equatable {
     package let domain: Domain
-    /// Of the domain's own enumeration.
+    /// From the domain's enumeration.
     package let code: Int32
-    /// Without the name of the D-Bus error in front.
+    /// Without the name of the D-Bus error.
     package let message: String
-    /// The D-Bus error's name, where one was received.
+    /// The name of the D-Bus error, if one was received.
     package let remoteName: String?
 
     package enum Domain: Sendable, Equatable {

@@ -1,16 +1,16 @@
 import CSecret
 
-/// A call under way. Used on its GLib thread only.
+/// A call in progress. Used on its GLib thread only.
 package protocol GLibOperation: AnyObject {
-    /// Ends it with `reason` now, if it has not ended; the other side is told to stop.
+    /// Ends it with `reason` now, unless it has ended, and cancels the function.
     func abandon(_ reason: GLibFailure)
 
     /// Its limit has passed.
     func limitReached()
 }
 
-/// Invariant: `completion` is called once: by the answer, the limit, the caller's cancellation or the thread's end,
-/// whichever comes first. The answer's memory is taken over in every case.
+/// Invariant: `completion` is called once: after the result, the limit, the caller's cancellation or the thread's end,
+/// whichever comes first. The memory of the result is freed in every case.
 final class PendingCall<Value: Sendable>: GLibOperation {
     private let call: GIOCall<Value>
     private let thread: GLibThread

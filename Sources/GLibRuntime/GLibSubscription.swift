@@ -1,11 +1,11 @@
 import CSecret
 
-/// Something of GLib that calls back until this is dropped or ``cancel()`` is called.
+/// A source of GLib callbacks, until this is dropped or ``cancel()`` is called.
 package final class GLibSubscription {
     private let thread: GLibThread
     private var end: (() -> Void)?
 
-    /// - Parameter end: unsubscribes; GLib lets any thread do that.
+    /// - Parameter end: unsubscribes; any thread may do that.
     init(thread: GLibThread, end: @escaping () -> Void) {
         self.thread = thread
         self.end = end
@@ -20,7 +20,7 @@ package final class GLibSubscription {
             guard let data else { return }
             Unmanaged<SignalHandler>.fromOpaque(data).takeUnretainedValue().received()
         }
-        // G_CONNECT_SWAPPED passes the data first, so that one handler serves signals of any arguments.
+        // G_CONNECT_SWAPPED passes the data first, so that one handler serves signals with any arguments.
         let id = g_signal_connect_data(
             object.raw, signal, unsafeBitCast(handler, to: GCallback.self),
             Unmanaged.passRetained(SignalHandler(received)).toOpaque(),

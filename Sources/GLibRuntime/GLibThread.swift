@@ -1,12 +1,12 @@
 import CSecret
 import Synchronization
 
-/// One thread that runs a GMainLoop on a context of its own, as the executor of the actors that talk to GLib.
+/// A thread that runs a GMainLoop on its own context, as the executor of the actors that use GLib.
 ///
-/// Invariant: whatever runs here runs while this thread owns the context, which is its thread-default one. So every GIO
-/// call begun by an actor of this executor is answered by this loop, and two pieces of work never run at once.
-// @unchecked Sendable: `context` and `loop` are objects that GLib lets any thread use, `state` is behind its mutex, and
-// `operations` is touched only where `assertOwned` holds.
+/// Invariant: everything runs here while this thread owns the context, which is its thread-default one. So the result of every
+/// GIO call of an actor of this executor comes from this loop, and two pieces of work never run at once.
+/// @unchecked Sendable: any thread may use `context` and `loop`, `state` is protected by its mutex, and `operations` is used
+/// only after `assertOwned`.
 package final class GLibThread: SerialExecutor, @unchecked Sendable {
     private let context: OpaquePointer
     private let loop: OpaquePointer
@@ -15,13 +15,13 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
 
     private struct State {
         var work: [Work] = []
-        /// Somebody is about to take `work`: nobody else needs to be woken.
+        /// `work` is about to run: the thread need not be woken.
         var isScheduled = false
         var phase = Phase.running(nil)
     }
 
     private enum Phase {
-        /// With the thread, once it is made.
+        /// With the thread, once it exists.
         case running(ThreadHandle?)
         case stopping
         case ended
@@ -32,7 +32,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         case block(@Sendable () -> Void)
     }
 
-    /// - Throws: ``GLibFailure/error(_:)`` when the system gives no thread.
+    /// - Throws: ``GLibFailure/error(_:)`` if there is no thread.
     package init(name: String = "glib") throws(GLibFailure) {
         context = g_main_context_new()
         loop = g_main_loop_new(context, 0)
@@ -40,7 +40,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         let thread = g_thread_try_new(
             name,
             { data in
-                // The thread keeps its executor alive until stop().
+                // The thread retains its executor until stop().
                 guard let data else { return nil }
                 Unmanaged<GLibThread>.fromOpaque(data).takeRetainedValue().run()
                 return nil
@@ -58,8 +58,8 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         g_main_context_unref(context)
     }
 
-    /// Ends the loop and joins the thread. Calls under way end with ``GLibFailure/ended``, and so does each later one.
-    /// Any thread but this one may call it; the second caller returns at once.
+    /// Ends the loop and joins the thread. Calls in progress and later ones end with ``GLibFailure/ended``. Any other thread
+    /// may call it; a second call returns at once.
     package func stop() {
         let thread: ThreadHandle? = state.withLock { state in
             guard case .running(let thread) = state.phase else { return nil }
@@ -74,7 +74,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         g_thread_join(thread.pointer)
     }
 
-    /// Runs `block` on this thread, after what was given to it before.
+    /// Runs `block` on this thread, after earlier blocks.
     package func perform(_ block: @escaping @Sendable () -> Void) {
         add(.block(block))
     }
@@ -91,7 +91,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         isOwned
     }
 
-    /// Traps off this thread: a GIO call begun elsewhere would wait for a context that nobody runs.
+    /// Traps on another thread: a GIO call begun there would wait for a context that nobody runs.
     package func assertOwned() {
         precondition(isOwned, "GLib was used outside of its thread")
     }
@@ -101,7 +101,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
     private func run() {
         g_main_context_push_thread_default(context)
         g_main_loop_run(loop)
-        // Cancelled calls still want to hand back their results, and those free what they hold.
+        // Cancelled calls still deliver their results, and those free their memory.
         var iterations = 0
         while iterations < Self.farewellIterations, g_main_context_iteration(context, 0) != 0 { iterations += 1 }
         g_main_context_pop_thread_default(context)
@@ -112,7 +112,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         if isLeft { drainAfterEnd() }
     }
 
-    /// Enough for every cancelled call to come back, and an end even if some source is always ready.
+    /// Enough for every cancelled call to return, and a limit if some source is always ready.
     private static let farewellIterations = 1000
 
     private func add(_ work: Work) {
@@ -154,10 +154,10 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         for item in work { run(item) }
     }
 
-    /// Work that comes after the end still runs, one piece at a time, on the thread that brought it: a task that was
-    /// waiting must get its error rather than wait for ever. No GIO call begins here any more.
+    /// Work after the end still runs, one piece at a time, on the submitting thread: a waiting task must get its error. No
+    /// GIO call begins here any more.
     private func drainAfterEnd() {
-        // The runtime holds an executor only through the actors on it, and the last of them may end with its job here.
+        // The runtime retains an executor only through its actors, and the last of them may end with its job here.
         let own = Unmanaged.passRetained(self)
         defer { own.release() }
         while g_main_context_acquire(context) == 0 { g_thread_yield() }
@@ -222,7 +222,7 @@ extension GLibThread {
     }
 }
 
-// @unchecked Sendable: GLib lets any thread join another, and stop() takes the handle out of the state once.
+// @unchecked Sendable: any thread may join another, and stop() removes the handle from the state once.
 private struct ThreadHandle: @unchecked Sendable {
     let pointer: UnsafeMutablePointer<GThread>
 }

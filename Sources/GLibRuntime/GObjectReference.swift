@@ -1,11 +1,11 @@
 import CSecret
 
 /// Holds one reference to a GObject.
-// @unchecked Sendable: reference counts of GObject are atomic, and the object itself is used on its GLib thread only.
+// @unchecked Sendable: reference counts of GObject are atomic, and the object is used on its GLib thread only.
 package final class GObjectReference: @unchecked Sendable {
     private let object: UnsafeMutableRawPointer
 
-    /// Takes the reference over.
+    /// Owns the reference.
     package init(taking object: UnsafeMutableRawPointer) {
         self.object = object
     }

@@ -5,7 +5,7 @@ package import AuthWire
 package enum BundledProfiles {
     package static let source = "bundled"
 
-    /// The texts, by name; a person's own profile may begin as a copy of one.
+    /// The texts, by name; a user's own profile may begin as a copy of one.
     package static let texts: [String: String] = [
         "anonymous-wall": text(PackageResources.anonymous_wall_toml),
         "app-template": text(PackageResources.app_template_toml),
@@ -14,7 +14,7 @@ package enum BundledProfiles {
         "fork-in-the-road": text(PackageResources.fork_in_the_road_toml),
     ]
 
-    /// All of them, and what is wrong with any: nothing, or the tests fail.
+    /// All profiles and their problems. There are none, or the tests fail.
     package static func read() -> (profiles: [ProviderProfile], problems: [ProfileProblem]) {
         var profiles: [ProviderProfile] = []
         var problems: [ProfileProblem] = []

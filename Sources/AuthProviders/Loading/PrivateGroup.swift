@@ -1,12 +1,12 @@
 internal import Glibc
 
-/// Groups that have one member: Debian, Fedora and others give each user one, named after the user.
+/// Groups with one member: Debian, Fedora and others create one for each user, with the user's name.
 enum PrivateGroup {
-    /// Of one entry of the databases of users and groups: a group of thousands is not private.
+    /// Bytes of a user or group entry: a group of thousands is not private.
     private static let mostBytes = 16 << 10
 
-    /// Whether nobody but that user is in the group: it is the user's own group, has the user's name, and names no other
-    /// member. What is not known is not private.
+    /// Whether only that user is in the group: it is the user's own group, has the user's name, and lists no other member. An
+    /// unknown group is not private.
     static func isPrivate(_ group: gid_t, of user: uid_t) -> Bool {
         guard let (name, own) = entry(ofUser: user), own == group, let (title, members) = entry(ofGroup: group) else {
             return false

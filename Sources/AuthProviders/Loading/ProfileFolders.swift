@@ -1,21 +1,21 @@
 package import AuthModel
 package import AuthWire
 
-/// Gathers the profiles of a user, of the system and of the program; the nearer one of a name replaces the farther.
+/// Loads the profiles of the user, the system and the program; of two with the same name the first of these is used.
 package enum ProfileFolders {
     package struct Loaded: Sendable {
         package let catalog: ProfileCatalog
-        /// A file with problems is left out; the rest is there.
+        /// Files with problems are left out; the others are loaded.
         package let problems: [ProfileProblem]
     }
 
-    /// In one folder: more is no collection of profiles, and each costs memory for good.
+    /// In one folder: each profile uses memory permanently.
     static let maxFiles = 256
 
     /// - Parameters:
-    ///   - folders: the nearest first (`$XDG_CONFIG_HOME/authd/providers`, `/etc/xdg/authd/providers`).
-    ///   - environments: what settings add to profiles, by provider.
-    ///   - defaults: the environments that settings make the default, by provider.
+    ///   - folders: in order of precedence (`$XDG_CONFIG_HOME/authd/providers`, `/etc/xdg/authd/providers`).
+    ///   - environments: additions from the settings, by provider.
+    ///   - defaults: default environments from the settings, by provider.
     package static func load(
         folders: [String], environments: [String: [AddedEnvironment]], defaults: [String: ChosenEnvironment]
     ) -> Loaded {
@@ -65,7 +65,7 @@ package enum ProfileFolders {
         return (profiles, problems)
     }
 
-    /// Adds an environment, or replaces the one of that name; what forbids it is told.
+    /// Adds an environment, or replaces the one with that name, or reports why not.
     private static func add(
         _ added: AddedEnvironment, to provider: String, of profiles: inout [String: ProviderProfile]
     ) -> [ProfileProblem] {

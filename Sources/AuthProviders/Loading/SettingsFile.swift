@@ -2,7 +2,7 @@ package import AuthModel
 
 /// Finds the settings: the user's file, else the system's.
 package enum SettingsFile {
-    /// - Parameter paths: the nearest first. Without any of them all settings are as if nothing were set.
+    /// - Parameter paths: in order of precedence. Without any file no setting is set.
     package static func load(paths: [String]) -> Result<Settings, ProfileProblems> {
         for path in paths {
             if let text = TextFile.read(path) {

@@ -1,11 +1,11 @@
 internal import AuthWire
 internal import Glibc
 
-/// Reads a whole file of a person's, bounded: a regular one, of a size that settings and profiles have.
+/// Reads a configuration file: a regular file of limited size.
 enum TextFile {
-    /// `nil` where there is no such file.
+    /// `nil` if the file is missing.
     static func read(_ path: String) -> Result<String, ProfileProblems>? {
-        // O_NONBLOCK: a pipe put there by mistake must not hold the agent up.
+        // O_NONBLOCK: opening a pipe must not block the agent.
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else {
             return errno == ENOENT || errno == ENOTDIR ? nil : failure(path, "a readable file", SystemError.text(errno))
@@ -15,7 +15,7 @@ enum TextFile {
         guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
             return failure(path, "a regular file", "something else")
         }
-        // Who can change it decides where passwords are sent.
+        // A user who can change it decides where passwords are sent.
         guard [geteuid(), 0].contains(status.st_uid) else {
             return failure(path, "a file owned by you or root", "a file of user \(status.st_uid)")
         }
@@ -44,7 +44,7 @@ enum TextFile {
         return .success(text)
     }
 
-    /// The names in a folder that end in `.toml`, sorted; none where there is no folder.
+    /// The names in a folder that end in `.toml`, sorted; none if the folder is missing.
     static func names(in folder: String) -> [String] {
         guard let entries = unsafe opendir(folder) else { return [] }
         defer { unsafe closedir(entries) }

@@ -1,9 +1,9 @@
-/// Values of TOML 1.0.0 without quotes or brackets: whether they are written as the grammar has them.
+/// Checks the syntax of TOML 1.0.0 values without quotes or brackets.
 ///
-/// The TOML library finds out what a value is by the characters in it, and checks afterwards, in part with assertions: a
-/// value that is none of these never reaches it. Whether a date exists or a number fits is the library's to say.
+/// The TOML library guesses a value's type from its characters and checks it later, partly with assertions: an invalid value
+/// must never reach it. The library decides whether a date exists or a number fits.
 enum BareValue {
-    /// - Parameter text: of letters, digits and `_ + - . :`, and between a date and a time a space.
+    /// - Parameter text: letters, digits and `_ + - . :`, with a space between date and time.
     static func isValid(_ text: ArraySlice<UInt8>) -> Bool {
         switch String(decoding: text, as: UTF8.self) {
         case "true", "false", "inf", "+inf", "-inf", "nan", "+nan", "-nan": true
@@ -68,7 +68,7 @@ enum BareValue {
         }
     }
 
-    /// What follows text of this form; `0` stands for any digit.
+    /// The rest after text of this form; `0` stands for any digit.
     private static func after(_ form: String, in text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let start = text.prefix(form.utf8.count)
         let fits = zip(form.utf8, start).allSatisfy { $0 == UInt8(ascii: "0") ? isDigit($1) : $0 == $1 }

@@ -1,7 +1,7 @@
 internal import AuthModel
 internal import AuthWire
 
-/// Whether each argument of an endpoint stands where one of its kind can.
+/// Checks that each argument of an endpoint is used at a place that its type allows.
 struct EndpointPlaces {
     let endpoint: Endpoint
     let section: TOMLSection
@@ -57,7 +57,7 @@ extension PartTemplate {
 }
 
 extension BodyTemplate {
-    /// As a value of its own, which may be of any kind.
+    /// As a whole value, which may have any type.
     fileprivate func hasAlone(_ name: String) -> Bool {
         switch self {
         case .object(let members): members.contains { $0.value.hasAlone(name) }
@@ -67,7 +67,7 @@ extension BodyTemplate {
         }
     }
 
-    /// Within a longer text.
+    /// As a part of a text.
     fileprivate func hasInText(_ name: String) -> Bool {
         switch self {
         case .object(let members): members.contains { $0.value.hasInText(name) }

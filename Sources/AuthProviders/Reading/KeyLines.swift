@@ -1,18 +1,17 @@
-/// The line of each key of a TOML document, by its path as ``TOMLPath`` writes it.
+/// The line of each key of a TOML document, by its ``TOMLPath``.
 ///
-/// The TOML library keeps neither the positions of what it could read nor the order of keys. A problem is easier to fix if
-/// its message names the line.
+/// The TOML library provides neither positions nor the order of keys. A problem is easier to fix if its message names the line.
 struct KeyLines {
     struct Place {
         /// From 1.
         let line: Int
-        /// Grows from the document's beginning to its end.
+        /// Increases from the beginning of the document.
         let order: Int
     }
 
     private let places: [String: Place]
 
-    /// - Throws: if the text is not TOML as far as ``KeyScanner`` checks that, or is over one of its limits.
+    /// - Throws: if ``KeyScanner`` finds a syntax error or a limit is exceeded.
     init(_ text: String) throws(KeyScanner.Refusal) {
         var scanner = KeyScanner(text)
         try scanner.scanDocument()

@@ -1,14 +1,14 @@
 internal import AuthModel
 internal import AuthWire
 
-/// The names that have a value in some place of a profile; any other would never be filled in.
+/// The placeholders that have a value at a place of a profile; others would never be filled in.
 struct PlaceholderNames {
     let names: [String]
 
     var expected: String { "a placeholder of " + names.map { "{\($0)}" }.joined(separator: ", ") }
 
-    /// In the request of a sign-in method: its own fields, and of an ID token what it claims.
-    /// - Parameter session: what is known besides, where there is a session.
+    /// In the request of a sign-in method: its own fields, and the claims of ID tokens.
+    /// - Parameter session: names that a session adds, if there is one.
     static func signIn(_ fields: [StepField], session: PlaceholderNames? = nil) -> PlaceholderNames {
         let names = fields.flatMap { field in
             let claims = field.kind == FieldKind.idToken ? JWTClaims.person : []
@@ -21,7 +21,7 @@ struct PlaceholderNames {
         PlaceholderNames(names: names.filter { !others.contains($0) })
     }
 
-    /// In every other request: what the session knows, by what the answers and the user tell.
+    /// In every other request: names of the session, as far as responses and user define them.
     static func session(replies: [ResponseMap], user: UserMap) -> PlaceholderNames {
         var names = [TemplateValues.Name.accessToken, TemplateValues.Name.environment]
         if replies.contains(where: { $0.refreshToken != nil }) { names.append(TemplateValues.Name.refreshToken) }

@@ -1,8 +1,8 @@
 package import AuthWire
 
-/// What is wrong with one file, gathered while it is read, so that a person mends all of it at once.
+/// Collects the problems of one file, so that the user can fix all of them at once.
 final class ProblemList {
-    /// More than this is one problem: the file is not what it should be.
+    /// More than this is one problem: the file is something else.
     static let most = 50
     let file: String
     private let lines: KeyLines
@@ -23,11 +23,11 @@ final class ProblemList {
 
     func line(of path: String) -> Int { lines.line(of: path) }
 
-    /// For the order of keys in the file, which a TOML table does not keep.
+    /// The order of keys in the file, which a TOML table does not have.
     func order(of path: String) -> Int { lines.order(of: path) }
 }
 
-/// Why a file could not be taken, in the order of its lines.
+/// Why a file was rejected, in the order of its lines.
 package struct ProfileProblems: Error, Sendable {
     package let problems: [ProfileProblem]
 

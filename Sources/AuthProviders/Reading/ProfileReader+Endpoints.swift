@@ -4,7 +4,7 @@ internal import TOMLKit
 
 /// Calls of the provider's API.
 extension ProfileReader {
-    /// Of `cache_seconds`: nothing is fresh for longer than a year.
+    /// Seconds of `cache_seconds`: at most a year.
     private static let cacheSeconds = 0...31_536_000
 
     private static let besideRequest = [
@@ -100,7 +100,7 @@ extension ProfileReader {
         }
     }
 
-    /// `"integer"`, or `"integer?"` where it may be left out.
+    /// `"integer"`, or `"integer?"` if it is optional.
     private static func shortArgument(_ name: String, _ table: TOMLSection) -> EndpointArgument? {
         guard let text = table.string(name) else { return nil }
         let isOptional = text.hasSuffix("?")

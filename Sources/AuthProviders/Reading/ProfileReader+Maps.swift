@@ -2,7 +2,7 @@ internal import AuthModel
 internal import AuthWire
 internal import TOMLKit
 
-/// Where answers keep what matters.
+/// The parts of a profile about responses.
 extension ProfileReader {
     static func pointer(_ section: TOMLSection, _ key: String) -> JSONPointer? {
         section.string(key).flatMap { pointer($0, at: section.path(key), section.problems) }
@@ -74,7 +74,7 @@ extension ProfileReader {
             verified: pointer(section, "verified"))
     }
 
-    /// Ways to tell the name: each a pointer, or a list of pointers whose texts are joined.
+    /// Alternatives for the name: each a pointer, or a list of pointers whose texts are joined.
     private static func names(_ section: TOMLSection) -> [[JSONPointer]] {
         guard let array = section.table["name"]?.array else { return pointers(section, "name").map { [$0] } }
         return array.enumerated().map { index, element in
@@ -95,7 +95,7 @@ extension ProfileReader {
         }
     }
 
-    /// A pointer, or a list of them of which the first that finds something is taken.
+    /// A pointer, or a list of which the first one that finds something is used.
     static func pointers(_ section: TOMLSection, _ key: String) -> [JSONPointer] {
         (section.strings(key) ?? []).enumerated().compactMap { index, text in
             pointer(text, at: TOMLPath.element(section.path(key), index), section.problems)

@@ -1,12 +1,12 @@
 internal import AuthModel
 internal import AuthWire
 
-/// Profiles of providers that speak OAuth 2.0: who we are there and where it is; the rest follows from the RFCs.
+/// Profiles of OAuth 2.0 providers: the client and the endpoints; the rest follows from the RFCs.
 extension ProfileReader {
-    /// What says how to sign in and renew elsewhere, and has no meaning beside OAuth.
+    /// Keys about sign-in and renewal that have no meaning with OAuth.
     private static let strangers = ["sign_in", "password", "reply", "renewal", "validation", "sign_out"]
 
-    /// - Returns: `nil` for a profile of another kind.
+    /// - Returns: `nil` for other profiles.
     static func isOAuth(_ root: TOMLSection) -> Bool { root.has("client_id") || root.has("issuer") }
 
     static func oauthProfile(_ root: TOMLSection, source: String) -> ProviderProfile? {
@@ -99,7 +99,7 @@ extension ProfileReader {
         return nil
     }
 
-    /// By what the page is known, where it is reached by TLS: both files, or what the agent makes itself.
+    /// The certificate of the redirect page if it uses TLS: both files, or none if the agent makes one.
     private static func tlsIdentity(_ section: TOMLSection, _ redirect: RedirectTarget) -> TLSIdentityFiles? {
         let keys = ["redirect_certificate", "redirect_key"]
         let paths = keys.map { key -> String? in
@@ -119,7 +119,7 @@ extension ProfileReader {
         return TLSIdentityFiles(certificate: certificate, key: key)
     }
 
-    /// Empty where the provider is to give one; `nil` where it has to be there and is not.
+    /// Empty if the provider issues one; `nil` if it is missing.
     private static func clientID(_ root: TOMLSection, registers: Bool) -> String? {
         guard registers else { return root.required("client_id", "the name that the provider gave this client") }
         if root.has("client_id") {
@@ -136,7 +136,7 @@ extension ProfileReader {
         return ""
     }
 
-    /// Exactly as written: the provider's own word for itself is compared with it byte by byte.
+    /// Unchanged: it is compared with the provider's own issuer byte by byte.
     private static func issuer(_ root: TOMLSection, _ endpoints: OAuthEndpoints, insecure: Bool) -> String? {
         guard let text = root.string("issuer") else {
             if endpoints.token == nil, !root.has("issuer") {
@@ -152,7 +152,7 @@ extension ProfileReader {
         return text
     }
 
-    /// Further words of an authorization request.
+    /// Additional parameters of an authorization request.
     private static func parameters(_ section: TOMLSection) -> [FormField] {
         guard let table = section.section("parameters") else { return [] }
         return table.keysInOrder.compactMap { name in

@@ -2,11 +2,11 @@ internal import AuthModel
 internal import AuthWire
 internal import TOMLKit
 
-/// Requests within a profile.
+/// Requests in a profile.
 extension ProfileReader {
     private static let methods = ["GET", "POST", "PUT", "PATCH", "DELETE"]
 
-    /// What the transport alone decides (RFC 9110 §7.6.1, §8.6, §7.2).
+    /// Headers that only the transport may set (RFC 9110 §7.6.1, §8.6, §7.2).
     private static let forbiddenHeaders = [
         "connection", "content-length", "expect", "host", "proxy-authorization", "te", "trailer", "transfer-encoding",
         "upgrade",
@@ -25,9 +25,9 @@ extension ProfileReader {
     }
 
     /// - Parameters:
-    ///   - mayBear: whether there is an access token to send.
-    ///   - bears: whether it is sent where the section does not say.
-    ///   - more: keys that stand beside the request's own.
+    ///   - mayBear: whether there is an access token.
+    ///   - bears: whether it is sent if the section does not say.
+    ///   - more: further keys of the section.
     static func request(
         _ section: TOMLSection, names: PlaceholderNames, mayBear: Bool = true, bears: Bool = false,
         beside more: [String] = []
@@ -58,7 +58,7 @@ extension ProfileReader {
             bearer: bearer, body: body)
     }
 
-    /// A body is sent as JSON, in which a text alone is a mistake as a rule: a form, or a table in quotes.
+    /// A body is sent as JSON. A single string is usually a mistake: a form, or a table in quotes.
     private static func checkBody(_ body: BodyTemplate?, _ section: TOMLSection) {
         let found: String? =
             switch body {
@@ -104,7 +104,7 @@ extension ProfileReader {
         guard let text = section.required("path", expected),
             let path = template(text, at: section.path("path"), names, section.problems)
         else { return nil }
-        // A value can only add to a segment, so that the rest has to be right by itself.
+        // A value can only add to a segment, so the rest of the path must be valid.
         let filled = path.fill(TemplateValues(standIn: "x", for: path.placeholders)) ?? ""
         guard text.hasPrefix("/"), PercentEncoding.isPath(filled) else {
             section.problems.add(section.path("path"), expected: expected, found: text)

@@ -1,14 +1,14 @@
 internal import AuthModel
 internal import AuthWire
 
-/// The ways to sign in.
+/// Sign-in methods.
 extension ProfileReader {
     private static let classes: [(word: String, rule: FieldRule)] = [
         ("lower", .lowercaseLetter), ("upper", .uppercaseLetter), ("digit", .digit),
     ]
-    /// Of `min_length`: longer than anybody is asked for.
+    /// For `min_length`.
     private static let lengths = 1...1024
-    /// Of a challenge: a day is longer than any code is good.
+    /// For a challenge: no code is valid for longer than a day.
     private static let seconds = 1...86_400
     private static let digits = 1...32
 
@@ -22,7 +22,7 @@ extension ProfileReader {
         }
     }
 
-    /// What can be done about the account's password.
+    /// Requests about the account's password.
     static func passwordMethods(
         _ root: TOMLSection, session: PlaceholderNames
     ) -> [PasswordAction: SignInMethod] {
@@ -40,7 +40,7 @@ extension ProfileReader {
         return methods
     }
 
-    /// - Parameter session: what more its request may name; `nil` where there is no session yet.
+    /// - Parameter session: names that a session adds; `nil` if there is no session yet.
     private static func signInMethod(
         _ name: String, _ section: TOMLSection, session: PlaceholderNames? = nil
     ) -> SignInMethod? {
@@ -130,7 +130,7 @@ extension ProfileReader {
         return (step, rules)
     }
 
-    /// What a template can name, and does not mean something else there.
+    /// A valid placeholder that has no other meaning.
     private static func isFieldName(_ name: String) -> Bool {
         guard name != TemplateValues.Name.environment, !name.contains(".") else { return false }
         return (try? Template(parsing: "{\(name)}").placeholders) == [name]

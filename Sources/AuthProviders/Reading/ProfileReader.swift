@@ -2,10 +2,10 @@ package import AuthModel
 internal import AuthWire
 internal import TOMLKit
 
-/// Reads a provider profile from TOML. The language is described in Docs/profiles.md.
+/// Reads a provider profile from TOML. Docs/profiles.md describes the language.
 package enum ProfileReader {
-    /// - Parameter source: names the file in problems, and is the profile's `source`.
-    /// - Returns: the profile, or all that is wrong with it at once.
+    /// - Parameter source: the file's name in problems, and the profile's `source`.
+    /// - Returns: the profile, or all its problems.
     package static func read(_ text: String, source: String) -> Result<ProviderProfile, ProfileProblems> {
         TOMLDocument.read(text, file: source).flatMap { root in
             let profile = isOAuth(root) ? oauthProfile(root, source: source) : profile(root, source: source)
@@ -65,7 +65,7 @@ package enum ProfileReader {
         }
     }
 
-    /// Also for the environments that settings add.
+    /// Also for environments from the settings.
     static func environment(
         _ name: String, _ url: String, at path: String, insecure: Bool, problems: ProblemList
     ) -> ProviderEnvironment? {
@@ -75,7 +75,7 @@ package enum ProfileReader {
         }
         do throws(BaseURLError) {
             let base = try BaseURL(url)
-            // Plain http carries passwords and tokens in the clear.
+            // Plain http sends passwords and tokens unencrypted.
             if !base.isSecure, !base.isLoopback, !insecure {
                 problems.add(
                     path, expected: "https: http is allowed for this machine only (or allow_insecure_http = true)",
@@ -83,7 +83,7 @@ package enum ProfileReader {
             }
             return ProviderEnvironment(name: name, baseURL: base.text)
         } catch {
-            // What stands before an @ may be a password.
+            // The part before an @ may be a password.
             problems.add(path, expected: error.expected, found: url.contains("@") ? "one with an @" : url)
             return nil
         }
@@ -136,7 +136,7 @@ package enum ProfileReader {
         return renewal
     }
 
-    /// What is made again without a person has to be possible without one.
+    /// A sign-in that is repeated without the user must not need the user.
     private static func repeatedMethod(_ section: TOMLSection, _ methods: [SignInMethod]) -> String? {
         let name = section.has("method") ? section.word("method", of: methods.map(\.name)) : methods.first?.name
         guard let method = methods.first(where: { $0.name == name }) else { return nil }
@@ -167,9 +167,9 @@ package enum ProfileReader {
         return requiredRequest(section, names: names).map { UserRequest(request: $0, user: user) }
     }
 
-    /// A profile that never finds a token signs nobody in, and one that finds none at renewal renews nothing.
+    /// A sign-in without a token is useless, and so is a renewal.
     private static func checkTokenIsFound(_ root: TOMLSection, _ profile: ProviderProfile) {
-        // A place that is told wrongly has been told of already.
+        // An invalid pointer has been reported already.
         guard root.tableIfAny("reply")?.has("access_token") != true else { return }
         for method in profile.signIn where method.reply?.accessToken == nil {
             root.problems.add(

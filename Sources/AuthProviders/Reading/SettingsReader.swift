@@ -5,13 +5,13 @@ internal import TOMLKit
 /// Reads the settings, authd.toml(5).
 package enum SettingsReader {
     private static let levels = ["trace", "debug", "info", "notice", "warning", "error", "critical"]
-    /// Of a time limit in settings: shorter fails always, longer is none.
+    /// Time limits in settings: shorter ones always fail, longer ones never end.
     private static let timeouts = Duration.milliseconds(100)...Duration.seconds(3600)
 
-    /// Of `cache_mib`: a gigabyte is more than one person's answers.
+    /// For `cache_mib`: a gigabyte is more than one user needs.
     private static let cacheSizes = 0...1024
 
-    /// - Returns: the settings, or all that is wrong with them at once.
+    /// - Returns: the settings, or all their problems.
     package static func read(_ text: String, source: String) -> Result<Settings, ProfileProblems> {
         TOMLDocument.read(text, file: source).flatMap { root in
             let settings = settings(root)
@@ -47,7 +47,7 @@ package enum SettingsReader {
     private static func httpSettings(_ section: TOMLSection) -> HTTPSettings {
         section.allow("proxy", "no_proxy", "ca_file", "connect_timeout", "request_timeout", "total_timeout")
         let proxy = section.string("proxy")
-        // The text is not repeated: a proxy's address may hold a password.
+        // The text is not repeated: a proxy's address may contain a password.
         if let proxy, proxy != "none", !HTTPSettings.proxySchemes.contains(where: { proxy.hasPrefix($0 + "://") }) {
             let schemes = HTTPSettings.proxySchemes.map { $0 + "://HOST:PORT" }.joined(separator: ", ")
             section.problems.add(section.path("proxy"), expected: "\(schemes) or none", found: "another text")
@@ -75,7 +75,7 @@ package enum SettingsReader {
         }
     }
 
-    /// Whether plain http is allowed is the profile's word: see ``ProfileFolders``.
+    /// The profile decides whether plain http is allowed: see ``ProfileFolders``.
     private static func added(_ name: String, _ url: String, in urls: TOMLSection) -> AddedEnvironment? {
         let path = urls.path(name)
         return ProfileReader.environment(name, url, at: path, insecure: true, problems: urls.problems).map {

@@ -1,9 +1,9 @@
 internal import AuthWire
 internal import TOMLKit
 
-/// Parses a TOML text, bounded, into the section that is its root.
+/// Parses a TOML text of limited size into its root section.
 enum TOMLDocument {
-    /// A profile is some hundred lines; more than this is not one.
+    /// A profile has some hundred lines.
     static let mostBytes = 256 << 10
 
     static func read(_ text: String, file: String) -> Result<TOMLSection, ProfileProblems> {

@@ -1,4 +1,4 @@
-/// How a place in a document is written in messages: `sign_in.password.fields[0].name`, a key that is not bare in quotes.
+/// The path of a value in messages: `sign_in.password.fields[0].name`; a key that needs quotes has them.
 enum TOMLPath {
     static func join(_ path: String, _ key: String) -> String {
         let written = key.isEmpty || !key.utf8.allSatisfy(isBare) ? quoted(key) : key
@@ -7,7 +7,7 @@ enum TOMLPath {
 
     static func element(_ path: String, _ index: Int) -> String { "\(path)[\(index)]" }
 
-    /// What a key may be made of without quotes (TOML 1.0.0, "Keys").
+    /// Characters of a key without quotes (TOML 1.0.0, "Keys").
     static func isBare(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

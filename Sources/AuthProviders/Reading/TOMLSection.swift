@@ -1,7 +1,7 @@
 internal import AuthWire
 internal import TOMLKit
 
-/// One table of a TOML document, read key by key; whatever is not as expected goes to the problems.
+/// One table of a TOML document, read key by key; unexpected values are added to the problems.
 struct TOMLSection {
     let table: TOMLTable
     /// Dotted; empty for the document itself.
@@ -10,7 +10,7 @@ struct TOMLSection {
 
     func path(_ key: String) -> String { TOMLPath.join(path, key) }
 
-    /// Tells of each key that is not among those known, with the nearest one that is.
+    /// Reports each unknown key, with the nearest known one.
     func allow(_ known: String...) { allow(known) }
 
     func allow(_ known: [String]) {
@@ -50,7 +50,7 @@ struct TOMLSection {
         return string(key)
     }
 
-    /// A table that must be there and hold something.
+    /// A table that is required and must not be empty.
     func requiredTable(_ key: String, _ expected: String) -> TOMLSection? {
         guard has(key) else {
             problems.add(path(key), expected: expected, found: "nothing")
@@ -62,10 +62,10 @@ struct TOMLSection {
         return nil
     }
 
-    /// The table, if it is one; that it is something else has been told elsewhere.
+    /// The table, if it is one; another type is reported elsewhere.
     func tableIfAny(_ key: String) -> TOMLSection? { table[key]?.type == .table ? section(key) : nil }
 
-    /// A list of texts; a text alone is a list of one.
+    /// A list of strings; a single string is a list of one.
     func strings(_ key: String) -> [String]? {
         guard let found = table[key] else { return nil }
         if let text = found.string { return [text] }
@@ -116,7 +116,7 @@ struct TOMLSection {
         }
     }
 
-    /// The keys, as they stand in the file from top to bottom.
+    /// The keys in the order of the file.
     var keysInOrder: [String] {
         table.keys.sorted { (problems.order(of: path($0)), $0) < (problems.order(of: path($1)), $1) }
     }
