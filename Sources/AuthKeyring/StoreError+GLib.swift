@@ -3,8 +3,8 @@ import CSecret
 import GLibRuntime
 
 extension StoreError {
-    /// What a failed call to the keyring means for the caller. Errors of GLib and of the service name calls and paths
-    /// of objects, never values.
+    /// The consequence of a failed call to the keyring for the caller. Errors of GLib and of the service contain names of
+    /// calls and object paths, never values.
     init(_ failure: GLibFailure) {
         self =
             switch failure {
@@ -23,7 +23,7 @@ extension StoreError {
         } else if error.isRefusal {
             self = .denied(reason: error.message)
         } else if error.domain == .dbus, error.code == G_DBUS_ERROR_NO_REPLY.rawValue {
-            // The bus says so of a service that went away with the question.
+            // The bus reports this for a service that exited during the call.
             self = .missing(reason: "the keyring exited before it responded")
         } else {
             self = .failed(reason: error.message)
@@ -36,15 +36,15 @@ extension GLibError {
         domain: .io, code: Int32(G_IO_ERROR_NOT_FOUND.rawValue),
         message: "there is no message bus: set DBUS_SESSION_BUS_ADDRESS or XDG_RUNTIME_DIR")
 
-    /// Background work never has the bus start a service: it could take the name from one that the user is about to
-    /// start, and such a service then switches itself off (KeePassXC does).
+    /// Background work never makes the bus start a service: it could take the name from one that the user is about to start,
+    /// and such a service then exits (KeePassXC does).
     static let noService = GLibError(
         domain: .dbus, code: Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue),
         message: "no program on this message bus provides org.freedesktop.secrets")
 
     var isUnowned: Bool { domain == .dbus && code == Int32(G_DBUS_ERROR_NAME_HAS_NO_OWNER.rawValue) }
 
-    /// Nobody is there who could answer.
+    /// No service can reply.
     fileprivate var isAbsence: Bool {
         switch domain {
         case .dbus:

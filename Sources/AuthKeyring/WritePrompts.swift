@@ -1,18 +1,17 @@
 import AuthModel
 import GLibRuntime
 
-/// Services that ask the person about each write. The person may take as long as they like, and is asked one thing at a time;
-/// who said no is not asked again until they are there.
+/// For services that ask the user about each write. The user may take any time and is asked one question at a time. After a
+/// refusal there is no further question until the user is present.
 ///
 /// Invariant: at most one prompt is shown. Used on the GLib thread only.
 final class WritePrompts {
     enum Answer: Sendable {
-        /// With the path of what was written, where it was.
+        /// With the path of the item if one was written.
         case agreed(path: String?)
         case dismissed
     }
 
-    /// A prompt that is shown.
     private struct Shown {
         let number: Int
         let completion: GLibSubscription
@@ -22,7 +21,7 @@ final class WritePrompts {
 
     static let interface = "org.freedesktop.Secret.Prompt"
 
-    /// Told what the person said; not told when the service went without a word of theirs.
+    /// Receives the user's answer; not called if the service exits without one.
     var ended: ((Answer) -> Void)?
 
     private let thread: GLibThread
@@ -45,22 +44,22 @@ final class WritePrompts {
         return wasDismissed
     }
 
-    /// Whoever asked is gone.
+    /// The service that asked is gone.
     func forget() {
         wasDismissed = false
         fail(number, .cancelled)
     }
 
-    /// The person's answer, for as long as the caller waits; it is taken also after that.
+    /// The user's answer, as long as the caller waits; later answers are handled too.
     ///
-    /// - Parameter written: told of an item that is there now, though nobody waited any more.
+    /// - Parameter written: receives an item that was written after the caller had stopped waiting.
     func asking(
         _ prompt: String, on bus: BusConnection, written: @escaping (_ path: String) -> Void
     ) -> GIOCall<Answer> {
         GIOCall(waiting: { [self] answer in
             number += 1
             let number = number
-            // Before it is asked for: the answer may come at once.
+            // Before the call: the answer may come at once.
             let completion = bus.subscribe(
                 to: "Completed", of: Self.interface, from: SecretServiceProxy.busName, path: prompt
             ) { [weak self] in self?.completed(number, $0) }
@@ -68,7 +67,7 @@ final class WritePrompts {
             let method = BusMethod(
                 destination: SecretServiceProxy.busName, path: prompt, interface: Self.interface, member: "Prompt")
             let window = BusVariant(tuple: [BusVariant(string: "")])
-            // No limit: it ends when the person has answered, or the service has gone.
+            // No limit: it ends when the user has answered, or the service has gone.
             thread.begin(bus.calling(method, arguments: window, reply: "()") { _ in true }, limit: nil) {
                 [weak self] result in
                 if case .failure(let failure) = result { self?.fail(number, failure) }

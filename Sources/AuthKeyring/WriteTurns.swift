@@ -1,15 +1,14 @@
 import GLibRuntime
 
-/// Lets one writer at the keyring at a time, in the order they came.
+/// Lets one writer use the keyring at a time, in order.
 ///
-/// A keyring daemon writes its whole file for each item. With a hundred writes at once the last would find its limit
-/// passed while the daemon was working all the time; with turns, the limit is that of one write. Used on the GLib
-/// thread only.
+/// A keyring service writes its whole file for each item. With a hundred writes at once, the last one would exceed its limit
+/// although the service works all the time; with turns, the limit applies to each write. Used on the GLib thread only.
 final class WriteTurns {
     private var isTaken = false
     private var waiting: [GIOCall<Void>.Answer] = []
 
-    /// Answers when it is the caller's turn, who then calls ``done()`` whatever happens.
+    /// Completes when it is the caller's turn. The caller must then call ``done()``.
     func turn() -> GIOCall<Void> {
         GIOCall(waiting: { [self] answer in
             if isTaken {
@@ -23,12 +22,12 @@ final class WriteTurns {
     func done() {
         isTaken = false
         while !isTaken, !waiting.isEmpty {
-            // A caller who gave up meanwhile takes no turn.
+            // A caller that has stopped waiting gets no turn.
             isTaken = waiting.removeFirst()(.success(()))
         }
     }
 
-    /// Sends all who wait away with `failure`.
+    /// Ends all waiting callers with `failure`.
     func refuseWaiting(_ failure: GLibFailure) {
         let refused = waiting
         waiting = []

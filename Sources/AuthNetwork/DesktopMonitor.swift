@@ -3,15 +3,15 @@ import CSecret
 import GLibRuntime
 import Synchronization
 
-/// GIO's monitor of the whole process, where it knows more than the kernel's routes: NetworkManager, or a portal.
+/// GIO's network monitor, if it knows more than the kernel's routes: NetworkManager, or a portal.
 ///
-/// Making it, and asking it, may wait for NetworkManager as long as D-Bus lets a call wait: it has a thread of its own.
+/// Creating and querying it may wait for NetworkManager as long as a D-Bus call may wait: it has its own thread.
 // @unchecked Sendable: `bus`, `monitor` and `subscriptions` are used on the GLib thread only.
 final class DesktopMonitor: @unchecked Sendable {
     private let thread: GLibThread
     private let changed: @Sendable () -> Void
     private let state = Mutex(NetworkState.online)
-    /// Held for as long as the monitor is: GIO would make another one, which ends the process when it closes.
+    /// Retained as long as the monitor: GIO would create another one, which ends the process when it closes.
     private var bus: GObjectReference?
     private var monitor: GObjectReference?
     private var subscriptions: [GLibSubscription] = []
@@ -23,13 +23,13 @@ final class DesktopMonitor: @unchecked Sendable {
         thread.perform { [weak self] in self?.start() }
     }
 
-    /// As last told; ``NetworkState/online`` while nobody has said anything.
+    /// The latest state; ``NetworkState/online`` before the first report.
     var word: NetworkState { state.withLock { $0 } }
 
     private func start() {
         bus = Self.sharedBus()
         guard let pointer = g_network_monitor_get_default() else { return }
-        // The one that reads the kernel's routes is blind for links that are down, and we read them ourselves.
+        // The monitor of the kernel's routes ignores links that are down; we read the routes ourselves.
         guard typeName(pointer) != "GNetworkMonitorNetlink" else { return }
         let monitor = GObjectReference(taking: g_object_ref(UnsafeMutableRawPointer(pointer)))
         self.monitor = monitor
@@ -49,8 +49,8 @@ final class DesktopMonitor: @unchecked Sendable {
         if isNew { changed() }
     }
 
-    /// The process's connection to the system bus, which GIO's monitor uses: GIO ends the process when it closes, unless
-    /// it is told not to. `nil` where there is no such bus.
+    /// The process's connection to the system bus, which GIO's monitor uses: GIO ends the process when it closes, unless that
+    /// is disabled. `nil` if there is no system bus.
     private static func sharedBus() -> GObjectReference? {
         guard let bus = g_bus_get_sync(G_BUS_TYPE_SYSTEM, nil, nil) else { return nil }
         g_dbus_connection_set_exit_on_close(bus, 0)
@@ -68,7 +68,6 @@ final class DesktopMonitor: @unchecked Sendable {
     }
 }
 
-/// The name of a GObject's type.
 private func typeName(_ object: OpaquePointer) -> String {
     g_type_name_from_instance(UnsafeMutablePointer(object)).map { String(cString: $0) } ?? ""
 }

@@ -2,29 +2,29 @@ package import AuthModel
 package import GLibRuntime
 import Synchronization
 
-/// Notices on the person's desktop (Desktop Notifications Specification 1.2, org.freedesktop.Notifications).
+/// Shows notices on the user's desktop (Desktop Notifications Specification 1.2, org.freedesktop.Notifications).
 ///
-/// The bus is connected to when there is something to show for the first time. Invariant: of each subject one call is
-/// under way at most, and what is wanted when it ends is what counts.
-// @unchecked Sendable: what changes is used on `thread` only; the stream is thread-safe by itself.
+/// It connects to the bus when there is a notice for the first time. Invariant: at most one call for each subject is in
+/// progress, and the notice that is current when it ends is shown next. @unchecked Sendable: mutable state is used on
+/// `thread` only; the stream is thread-safe itself.
 package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private struct Known {
-        /// `nil`: nothing is to be shown.
+        /// `nil`: show nothing.
         var wanted: Notice?
-        /// As last sent, whether or not the server took it.
+        /// The last one sent, even if the server refused it.
         var sent: Notice?
-        /// The server's number of what is shown.
+        /// The server's ID of the shown notice.
         var number: UInt32?
         var isBusy = false
     }
 
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
-    /// It is a service on this machine; one that has to be started first takes a second or two.
+    /// A service on this machine; if it has to be started first, that takes a second or two.
     private static let patience = Duration.seconds(10)
-    /// The key of the action that a click on the whole notice is.
+    /// The action of a click on the whole notice.
     private static let action = "default"
-    /// Of NotificationClosed: put away by the person.
+    /// A reason of NotificationClosed.
     private static let dismissedByPerson: UInt32 = 2
 
     private let thread: GLibThread
@@ -36,7 +36,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private var subscriptions: [GLibSubscription] = []
     private var known: [Notice.Subject: Known] = [:]
 
-    /// - Parameter address: of the person's message bus; `nil` where there is none.
+    /// - Parameter address: of the user's message bus; `nil` if there is none.
     package init(on thread: GLibThread, address: String?) {
         self.thread = thread
         self.address = address
@@ -67,7 +67,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         thread.begin(BusConnection.opening(address, on: thread), limit: Self.patience) { [weak self] result in
             guard let self else { return }
             isConnecting = false
-            // Without a bus there is no desktop either; the next notice tries again.
+            // Without a bus there is no desktop; the next notice tries again.
             guard case .success(let bus) = result else { return }
             self.bus = bus
             subscriptions = [
@@ -100,12 +100,12 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
         known[subject]?.number = nil
         guard why == Self.dismissedByPerson else { return }
-        // Shown again only when it is wanted again.
+        // It is shown again only if it is requested again.
         known[subject] = nil
         heard.yield(.dismissed(subject))
     }
 
-    /// Brings what is shown of a subject in line with what is wanted.
+    /// Shows or withdraws a subject's notice as requested.
     private func bring(_ subject: Notice.Subject) {
         guard let known = known[subject], !known.isBusy else { return }
         guard let notice = known.wanted else {
@@ -141,14 +141,14 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         BusMethod(destination: Self.name, path: Self.path, interface: Self.name, member: member)
     }
 
-    /// No text of a provider's is in it, so none has to be kept from being read as markup.
+    /// It contains no text of a provider, which could be read as markup.
     private static func arguments(_ notice: Notice, replacing number: UInt32) -> BusVariant {
         BusVariant(tuple: [
             BusVariant(string: "authd"), BusVariant(uint32: number), BusVariant(string: "dialog-password"),
             BusVariant(string: notice.title), BusVariant(string: notice.message),
             BusVariant(strings: [action, notice.action]),
             BusVariant(table: [("category", BusVariant(string: "network"))]),
-            // As long as the server thinks right.
+            // The server's default duration.
             BusVariant(int32: -1),
         ])
     }

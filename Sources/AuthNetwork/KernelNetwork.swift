@@ -1,11 +1,11 @@
 import GLibRuntime
 
-/// Follows the kernel's links, addresses and routes. Used on its GLib thread only, and never waits there.
+/// Follows the kernel's links, addresses and routes. Used on its GLib thread only, and never blocks it.
 final class KernelNetwork {
     private let socket: RouteSocket?
     private var subscription: GLibSubscription?
 
-    /// - Parameter changed: something was announced; what, ``RouteSocket/picture()`` tells.
+    /// - Parameter changed: something has changed; ``RouteSocket/picture()`` says what.
     init(on thread: GLibThread, changed: @escaping () -> Void) {
         socket = RouteSocket.listening()
         guard let descriptor = socket?.descriptor else { return }
@@ -16,7 +16,7 @@ final class KernelNetwork {
     }
 
     deinit {
-        // Before the descriptor is closed; from whatever thread lets go last.
+        // Before the descriptor is closed, on the thread that releases this object.
         subscription = nil
     }
 }

@@ -36,7 +36,7 @@ let parts = AgentAdapters(
     },
     checkProfile: ProfileCheckProcess().check,
     desktop: {
-        // GIO's network monitor may wait for NetworkManager; nobody is to wait for it.
+        // GIO's network monitor may wait for NetworkManager; it has its own thread.
         let (thread, monitors) = (try GLibThread(), try GLibThread(name: "glib-monitor"))
         let bus = SessionBus.address(environment: Environment.value)
         return AgentAdapters.Desktop(
@@ -62,9 +62,9 @@ let parts = AgentAdapters(
     parcels: PassphraseBundles())
 
 let program = AgentProgram(.ofThisProcess(), parts: parts)
-// libdispatch asks for a priority above the usual one for its own thread. The system refuses that to ordinary users, and
-// libdispatch writes so to the system's log. No thread runs yet: the environment may be changed.
+// libdispatch requests a higher priority for its own thread. The system refuses that to ordinary users, and libdispatch logs
+// it. No other thread runs yet, so the environment may be changed.
 unsafe setenv("LIBDISPATCH_LOG", "NO", 0)
-// A task that the main thread begins or waits for would get such a priority, too.
+// A task that the main thread starts or waits for would get such a priority too.
 Task.detached(priority: .medium) { [program] in exit(await program.run().rawValue) }
 while true { pause() }

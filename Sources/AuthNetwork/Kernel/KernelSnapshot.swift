@@ -1,10 +1,10 @@
 package import AuthModel
 
-/// The links, addresses and default routes of this network namespace, as the kernel tells them.
+/// The links, addresses and default routes of this network namespace, from the kernel.
 package struct KernelSnapshot: Equatable {
     package struct Link: Equatable {
         var isLoopback: Bool
-        /// Up, and with a carrier where the link knows of one.
+        /// Up, and with a carrier if the link reports one.
         var works: Bool
     }
 
@@ -22,7 +22,7 @@ package struct KernelSnapshot: Equatable {
     package private(set) var addresses: Set<Address> = []
     package private(set) var defaultRoutes: Set<Route> = []
 
-    /// Of `<linux/if.h>`, `<linux/if_addr.h>` and `<linux/rtnetlink.h>`.
+    /// From `<linux/if.h>`, `<linux/if_addr.h>` and `<linux/rtnetlink.h>`.
     private enum Number {
         static let up: UInt32 = 1
         static let loopback: UInt32 = 8
@@ -60,8 +60,7 @@ package struct KernelSnapshot: Equatable {
             works: flags & Number.up != 0 && flags & Number.running != 0)
     }
 
-    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4). Addresses that reach no further than the link
-    /// or are not proven to be ours yet are left out.
+    /// `struct ifaddrmsg`: family, prefix length, flags, scope, index (4). Link-local and tentative addresses are left out.
     private mutating func addAddress(_ body: ArraySlice<UInt8>) {
         guard body.count >= 8 else { return }
         let (flags, scope) = (body[body.startIndex + 2], body[body.startIndex + 3])
@@ -87,7 +86,7 @@ package struct KernelSnapshot: Equatable {
         for hop in hops(attributes[Number.attributeHops] ?? []) { defaultRoutes.insert(hop) }
     }
 
-    /// `struct rtnexthop`: length (2), flags, weight, link (4), and attributes of its own.
+    /// `struct rtnexthop`: length (2), flags, weight, link (4), and its attributes.
     private func hops(_ bytes: ArraySlice<UInt8>) -> [Route] {
         var hops: [Route] = []
         var rest = bytes
@@ -104,20 +103,20 @@ package struct KernelSnapshot: Equatable {
         return hops
     }
 
-    // MARK: What it comes to
+    // MARK: Results
 
     package var reach: NetworkReading.Reach {
         if !waysOut.isEmpty { return .internet }
         return ownAddresses.isEmpty ? .offline : .linkLocal
     }
 
-    /// Default routes over links that work: a link that is down or without carrier leaves its route behind.
+    /// Default routes over working links: a link that is down or without carrier keeps its route.
     var waysOut: Set<Route> {
         defaultRoutes.filter { links[$0.link]?.works == true }
     }
 
-    /// The addresses that connections go out from. Where there is a way out, only those of its links: containers that
-    /// come and go are no change of network.
+    /// The source addresses of connections. If there is a default route, only those of its links: containers that start and
+    /// stop are not a change of network.
     var ownAddresses: Set<Address> {
         let ways = Set(waysOut.map(\.link))
         return addresses.filter { address in

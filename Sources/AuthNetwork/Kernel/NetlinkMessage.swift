@@ -1,6 +1,6 @@
-/// One message of the kernel's routing netlink (rtnetlink(7)), read out of bytes: nothing is believed about lengths.
+/// One message of the kernel's routing netlink (rtnetlink(7)); all lengths are checked.
 package struct NetlinkMessage {
-    /// Of `<linux/netlink.h>` and `<linux/rtnetlink.h>`.
+    /// From `<linux/netlink.h>` and `<linux/rtnetlink.h>`.
     enum Kind {
         static let error: UInt16 = 2
         static let done: UInt16 = 3
@@ -14,12 +14,12 @@ package struct NetlinkMessage {
 
     let kind: UInt16
     let sequence: UInt32
-    /// What follows the header.
+    /// The part after the header.
     let body: ArraySlice<UInt8>
 
     private static let headerBytes = 16
 
-    /// The messages of one datagram; a damaged one ends the list.
+    /// The messages of one datagram, up to the first damaged one.
     package static func list(in bytes: ArraySlice<UInt8>) -> [NetlinkMessage] {
         var messages: [NetlinkMessage] = []
         var rest = bytes
@@ -35,9 +35,9 @@ package struct NetlinkMessage {
         return messages
     }
 
-    /// A request for all there is of a kind (NLM_F_REQUEST | NLM_F_DUMP), of all address families.
+    /// A request for all objects of a kind (NLM_F_REQUEST | NLM_F_DUMP), of all address families.
     static func dump(_ kind: UInt16, sequence: UInt32) -> [UInt8] {
-        // A `struct rtgenmsg` of one byte, padded as `struct ifinfomsg` is: older kernels want that much.
+        // A `struct rtgenmsg` of one byte, padded to `struct ifinfomsg`, which older kernels require.
         let length: UInt32 = 32
         var bytes = length.bytes + kind.bytes + UInt16(0x301).bytes + sequence.bytes + UInt32(0).bytes
         bytes += [UInt8](repeating: 0, count: 16)
@@ -45,7 +45,7 @@ package struct NetlinkMessage {
     }
 }
 
-/// The attributes that follow a message's fixed part, by their number.
+/// The attributes after a message's fixed part, by number.
 struct NetlinkAttributes {
     private var values: [UInt16: ArraySlice<UInt8>] = [:]
 
@@ -69,7 +69,7 @@ struct NetlinkAttributes {
 }
 
 extension ArraySlice<UInt8> {
-    /// In the machine's own order; zero beyond the end.
+    /// In host order; zero beyond the end.
     func uint32(at offset: Int) -> UInt32 { integer(at: offset) }
     func uint16(at offset: Int) -> UInt16 { integer(at: offset) }
 
@@ -83,7 +83,7 @@ extension ArraySlice<UInt8> {
 }
 
 extension FixedWidthInteger {
-    /// In the machine's own order.
+    /// In host order.
     fileprivate var bytes: [UInt8] {
         withUnsafeBytes(of: self) { Array($0) }
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The kernel's routing socket: what it announces, and what it answers.
+/// The kernel's routing socket: its announcements and its replies.
 final class RouteSocket {
     let descriptor: Int32
 
@@ -8,10 +8,10 @@ final class RouteSocket {
     private static let announcements: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
     /// The kernel fills at most this much at once (rtnetlink.c).
     private static let bufferBytes = 32 << 10
-    /// The kernel answers at once; this is for a kernel that never does.
+    /// The kernel replies at once; this is for a kernel that never does.
     private static let patience = timeval(tv_sec: 1, tv_usec: 0)
 
-    /// `nil` where the system gives none: in a sandbox that forbids it.
+    /// `nil` if the system does not allow it, as in a sandbox.
     static func listening() -> RouteSocket? { RouteSocket(groups: announcements, flags: SOCK_NONBLOCK) }
 
     private init?(groups: UInt32, flags: __socket_type? = nil) {
@@ -34,14 +34,14 @@ final class RouteSocket {
         close(descriptor)
     }
 
-    /// Takes what has been announced; that there was something is all it says.
+    /// Discards the announcements; that there were some is enough.
     func discard() {
         var buffer = [UInt8](repeating: 0, count: Self.bufferBytes)
-        // ENOBUFS too means only that there was much.
+        // ENOBUFS, too, means only that there were many.
         while recv(descriptor, &buffer, buffer.count, 0) > 0 || errno == ENOBUFS || errno == EINTR {}
     }
 
-    /// All links, addresses and routes as they are now; `nil` when the kernel does not say.
+    /// All current links, addresses and routes; `nil` if the kernel does not reply.
     static func picture() -> KernelSnapshot? {
         guard let socket = RouteSocket(groups: 0) else { return nil }
         var patience = Self.patience

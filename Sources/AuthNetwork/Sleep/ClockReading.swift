@@ -1,15 +1,15 @@
 import Glibc
 
-/// The three clocks that tell sleep and a set clock apart.
+/// Three clocks that distinguish sleep from a clock change.
 package struct ClockReading: Equatable {
-    /// CLOCK_BOOTTIME, which goes on during sleep.
+    /// CLOCK_BOOTTIME, which includes sleep.
     package var boot: Duration
-    /// CLOCK_MONOTONIC, which stands still meanwhile.
+    /// CLOCK_MONOTONIC, which excludes sleep.
     package var awake: Duration
     /// CLOCK_REALTIME.
     package var wall: Duration
 
-    /// Clocks are read one after the other, and a time server trims the wall clock.
+    /// The clocks are read one after the other, and a time server adjusts the wall clock.
     static let tolerance = Duration.seconds(1)
 
     package init(boot: Duration, awake: Duration, wall: Duration) {
@@ -22,13 +22,13 @@ package struct ClockReading: Equatable {
         ClockReading(boot: read(CLOCK_BOOTTIME), awake: read(CLOCK_MONOTONIC), wall: read(CLOCK_REALTIME))
     }
 
-    /// How long the machine slept since that earlier reading; zero for none worth telling.
+    /// How long the machine has slept since then; zero if it is not worth reporting.
     package func sleep(since earlier: ClockReading) -> Duration {
         let slept = (boot - awake) - (earlier.boot - earlier.awake)
         return slept > Self.tolerance ? slept : .zero
     }
 
-    /// How far the wall clock was set since then, backwards below zero; zero for nothing worth telling.
+    /// How far the wall clock was set since then, negative for backwards; zero if it is not worth reporting.
     package func shift(since earlier: ClockReading) -> Duration {
         let shift = (wall - boot) - (earlier.wall - earlier.boot)
         return abs(shift) > Self.tolerance ? shift : .zero

@@ -3,8 +3,8 @@ import GLibRuntime
 import Glibc
 import Synchronization
 
-/// logind's word that the machine is about to sleep, or awake again, and the lock that delays it (Inhibitor Locks,
-/// systemd's interface description). Used on its GLib thread only; no call waits.
+/// logind's signals before and after sleep, and the lock that delays sleep (Inhibitor Locks, systemd's interface description).
+/// Used on its GLib thread only; no call blocks.
 final class LogindSleep {
     private let thread: GLibThread
     private let address: String
@@ -18,12 +18,12 @@ final class LogindSleep {
     private static let name = "org.freedesktop.login1"
     private static let path = "/org/freedesktop/login1"
     private static let interface = "org.freedesktop.login1.Manager"
-    /// A bus on this machine answers in milliseconds or not at all.
+    /// A bus on this machine replies in milliseconds or not at all.
     private static let patience = Duration.seconds(5)
-    /// The system bus is restarted by hand, if ever.
+    /// The system bus is rarely restarted, and only by hand.
     private static let pauseBeforeReconnecting = Duration.seconds(10)
 
-    /// - Parameter told: going to sleep, with what delays it where logind gave that; or awake again.
+    /// - Parameter told: the machine is about to sleep, with the lock if logind granted one; or it is awake again.
     init(
         on thread: GLibThread, address: String, told: @escaping (_ isGoing: Bool, SleepHold?) -> Void
     ) {
@@ -33,7 +33,7 @@ final class LogindSleep {
         connect()
     }
 
-    /// Where there is no system bus, the clocks alone tell of sleep.
+    /// Without a system bus, only the clocks show sleep.
     private func connect() {
         thread.begin(BusConnection.opening(address, on: thread), limit: Self.patience) { [weak self] result in
             guard let self, case .success(let bus) = result else { return }
@@ -70,7 +70,7 @@ final class LogindSleep {
             destination: Self.name, path: Self.path, interface: Self.interface, member: "Inhibit")
         let call = bus.callingForDescriptor(method, arguments: BusVariant(tuple: words.map(BusVariant.init(string:))))
         thread.begin(call, limit: Self.patience) { [weak self] result in
-            // Refused, sleep is still told of; only nothing delays it.
+            // Without the lock, sleep is still reported, but not delayed.
             guard case .success(let descriptor) = result else { return }
             let lock = DescriptorLock(descriptor)
             self?.inhibitor = SleepHold { lock.close() }

@@ -1,20 +1,20 @@
-/// Walks through a TOML document (toml.io, 1.0.0) and notes where its keys are.
+/// Scans a TOML document (toml.io, 1.0.0) and records the positions of its keys.
 ///
-/// It runs before the TOML library, which calls itself once for each level and has no limit of its own. A text that this
-/// does not read to its end is refused: the library never sees it.
+/// It runs before the TOML library, which recurses for each level without a limit. The library never receives a text that fails
+/// here.
 struct KeyScanner {
-    /// Why a text is refused.
+    /// Why a text is rejected.
     struct Refusal: Error, Equatable {
         let line: Int
         let expected: String
         let found: String
     }
 
-    /// Parts of a key, and arrays or tables in one another. Profiles have four.
+    /// Parts of a key, and nested arrays or tables. Profiles have four.
     static let deepest = 32
-    /// A key of a profile is a name, not a text.
+    /// Keys of profiles are short.
     static let longestKey = 256
-    /// The whole path is kept for each key: this bounds the memory of one place.
+    /// The whole path is stored for each key: this limits the memory of one.
     static let longestPath = 512
     /// Keys, tables and elements of arrays. A profile has some hundred; a file of 256 KiB could have a hundred thousand.
     static let maxPlaces = 10_000
@@ -25,16 +25,16 @@ struct KeyScanner {
     private var line = 1
     private var depth = 0
     private var table = ""
-    /// How many elements each array of tables has so far.
+    /// The number of elements of each array of tables so far.
     private var elements: [String: Int] = [:]
 
     init(_ text: String) {
         bytes = Array(text.utf8)
-        // A byte order mark is no part of the text (the library skips it too).
+        // A byte order mark is not part of the text (the library skips it too).
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// - Throws: at the first thing that is not TOML, or that is over a limit. The whole text was read if it returns.
+    /// - Throws: at the first syntax error, or beyond a limit. Returns after the whole text.
     mutating func scanDocument() throws(Refusal) {
         try skipBlank()
         while let byte = current {
@@ -160,7 +160,7 @@ struct KeyScanner {
         try skip("]")
     }
 
-    /// All on one line, but for what stands in arrays and long texts inside it.
+    /// On one line, except for arrays and multi-line strings inside it.
     private mutating func scanInlineTable(_ path: String) throws(Refusal) {
         index += 1
         skipSpaces()
@@ -188,7 +188,7 @@ struct KeyScanner {
             line: line, expected: "at most \(Self.deepest) keys, arrays or tables in one another", found: "more")
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
     /// Any of TOML's four kinds of string.
     private mutating func scanString() throws(Refusal) -> String {
@@ -209,7 +209,7 @@ struct KeyScanner {
             }
         }
         index += isLong ? 3 : 1
-        // A long text may end in up to two quotes of its own.
+        // A multi-line string may end with up to two quotes of its own.
         for _ in 0..<2 where isLong && current == quote {
             text.append(quote)
             index += 1
@@ -217,7 +217,7 @@ struct KeyScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// What stands behind a backslash. At the end of a line in a long text that is nothing: the text goes on in the next.
+    /// An escape after a backslash. At the end of a line in a multi-line string, the text continues in the next line.
     private mutating func scanEscape(into text: inout [UInt8], isLong: Bool) throws(Refusal) {
         index += 1
         guard let byte = current else { throw refusal("the end of a string") }
@@ -233,7 +233,7 @@ struct KeyScanner {
             guard let value = UInt32(hexDigits: digits), digits.count == (byte == UInt8(ascii: "u") ? 4 : 8),
                 let scalar = Unicode.Scalar(value)
             else { throw refusal("an escaped character, as \\u00e4 or \\U0001f600") }
-            // The library would cut the text off there.
+            // The library would truncate the text there.
             guard value != 0 else {
                 throw Refusal(line: line, expected: "text without NUL characters", found: "an escaped one")
             }
@@ -250,7 +250,7 @@ struct KeyScanner {
         index + 2 < bytes.count && bytes[index] == quote && bytes[index + 1] == quote && bytes[index + 2] == quote
     }
 
-    // MARK: What is between
+    // MARK: Between values
 
     private var current: UInt8? { index < bytes.count ? bytes[index] : nil }
 
@@ -292,7 +292,7 @@ struct KeyScanner {
         while let byte = current, byte != UInt8(ascii: "\n") { index += 1 }
     }
 
-    /// Nothing but a comment may stand behind a table's name or a value.
+    /// Only a comment may follow a table's name or a value.
     private mutating func endLine() throws(Refusal) {
         skipSpaces()
         switch current {
@@ -324,7 +324,7 @@ struct KeyScanner {
 }
 
 extension UInt32 {
-    /// Digits alone: no sign, which `init(_:radix:)` would take.
+    /// Digits only: `init(_:radix:)` would accept a sign.
     fileprivate init?(hexDigits digits: ArraySlice<UInt8>) {
         let isHex = digits.allSatisfy { byte in
             switch byte {
