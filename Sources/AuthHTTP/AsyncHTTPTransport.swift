@@ -77,7 +77,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         guard let url = URL(string: request.url) else { throw .badURL(reason: "the address cannot be read") }
-        let origin = try Origin(of: url)
+        let origin = try Origin(sending: request.url)
         let route = try proxies.route(to: origin)
         let pool = request.streams ? streams : pool
         guard let lease = pool.borrow(route, to: origin) else { throw .cancelled }
@@ -99,10 +99,9 @@ package final class AsyncHTTPTransport: HTTPTransport {
     }
 
     /// The same for those to these origins.
-    package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
-        let targets = Set(origins.compactMap { URL(string: $0.text).flatMap { try? Origin(of: $0) } })
-        await pool.renew(to: targets)
-        await streams.renew(to: targets)
+    package func closeIdleConnections(to origins: Set<Origin>) async {
+        await pool.renew(to: origins)
+        await streams.renew(to: origins)
     }
 
     package func closeAllConnections() async {
@@ -114,6 +113,13 @@ package final class AsyncHTTPTransport: HTTPTransport {
     package func shutdown() async {
         await pool.close()
         await streams.close()
+    }
+}
+
+extension Origin {
+    /// - Throws: `.badURL`, without the text of the URL, which may hold a password.
+    init(sending url: String) throws(TransportError) {
+        do { try self.init(url) } catch { throw .badURL(reason: "the address must be \(error.expected)") }
     }
 }
 

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import AuthModel
 import NIOCore
 import Synchronization
 

@@ -1,3 +1,5 @@
+import AuthModel
+
 /// The hosts that are reached without a proxy: `no_proxy` as curl and Go read it.
 ///
 /// An entry is a name (itself and all below it, a leading dot or `*.` changes nothing), an address, a network in CIDR

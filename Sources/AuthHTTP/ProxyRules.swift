@@ -40,7 +40,7 @@ struct ProxyRules: Sendable {
 
     func route(to origin: Origin) throws(TransportError) -> Route {
         if exceptions.cover(origin) { return .direct }
-        switch origin.scheme == "https" ? https : http {
+        switch origin.isSecure ? https : http {
         case .success(let route): return route
         case .failure(let unusable):
             throw .proxy(reason: "the proxy of the environment cannot be used: \(unusable.reason)")

@@ -12,8 +12,8 @@ enum RedirectPolicy {
     ) throws(TransportError) -> URL? {
         guard [301, 302, 303, 307, 308].contains(reply.status), let location = reply.location else { return nil }
         guard let next = URL(string: location, relativeTo: url)?.absoluteURL else { return nil }
-        let target = try Origin(of: next)
-        guard target == origin else { throw .redirected(toOrigin: target.description) }
+        let target = try Origin(sending: next.absoluteString)
+        guard target == origin else { throw .redirected(toOrigin: target.text) }
         return method == "GET" || method == "HEAD" ? next : nil
     }
 }

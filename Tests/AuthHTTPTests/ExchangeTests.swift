@@ -109,7 +109,7 @@ import Testing
             try await LoopbackServer.with { elsewhere in
                 try await withTransport { transport in
                     for server in [here, elsewhere] { _ = try await transport.get(server.url) }
-                    let origin = try #require(ProviderOrigin(of: here.url + "/path?query"))
+                    let origin = try #require(Origin(of: here.url + "/path?query"))
                     await transport.closeIdleConnections(to: [origin])
                     for server in [here, elsewhere] { _ = try await transport.get(server.url) }
                     #expect(here.accepted == 2)
@@ -133,7 +133,7 @@ import Testing
         }
         try await LoopbackServer.with(script: script) { server in
             try await withTransport { transport in
-                let origin = try #require(ProviderOrigin(of: server.url))
+                let origin = try #require(Origin(of: server.url))
                 async let slow = transport.get(server.url + "/slow")
                 for await _ in arrived { break }
                 await transport.closeIdleConnections(to: [origin])

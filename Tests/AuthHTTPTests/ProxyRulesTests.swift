@@ -1,5 +1,4 @@
 import AuthModel
-import FoundationEssentials
 import Testing
 
 @testable import AuthHTTP
@@ -9,7 +8,7 @@ import Testing
         _ url: String, setting: String? = nil, noProxy: [String] = [], _ environment: [String: String]
     ) throws -> String {
         let rules = try ProxyRules(setting: setting, noProxy: noProxy, environment: environment)
-        switch try rules.route(to: Origin(of: #require(URL(string: url)))) {
+        switch try rules.route(to: Origin(url)) {
         case .direct: return "direct"
         case .proxy(let proxy): return "\(proxy.kind) \(proxy)"
         }

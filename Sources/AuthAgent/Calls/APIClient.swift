@@ -215,7 +215,7 @@ package final class APIClient: Sendable {
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
                 }
             } catch {
-                await context.transport.closeIdleConnections(to: ProviderOrigin.all(of: [request.url]))
+                await context.transport.closeIdleConnections(to: Origin.all(of: [request.url]))
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }

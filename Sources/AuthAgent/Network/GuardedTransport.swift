@@ -15,7 +15,7 @@ package struct GuardedTransport: HTTPTransport {
     }
 
     package func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
-        guard let origin = ProviderOrigin(of: request.url) else { return try await transport.send(request) }
+        guard let origin = Origin(of: request.url) else { return try await transport.send(request) }
         let round: Int
         switch try await network.clearance(for: origin) {
         case .go(let number): round = number
@@ -39,7 +39,7 @@ package struct GuardedTransport: HTTPTransport {
         await transport.closeIdleConnections()
     }
 
-    package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+    package func closeIdleConnections(to origins: Set<Origin>) async {
         await transport.closeIdleConnections(to: origins)
     }
 

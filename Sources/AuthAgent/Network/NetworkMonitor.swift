@@ -64,13 +64,13 @@ package final class NetworkMonitor: Sendable {
 
     /// What the network is like for that place. Two readings may overtake each other on their way to a session: the version
     /// tells which one is newer.
-    package func news(of origin: ProviderOrigin?) async -> VersionedNetworkState {
+    package func news(of origin: Origin?) async -> VersionedNetworkState {
         await runner.read { $0.news(of: origin) }
     }
 
     /// Returns when it is known whether a call may go there; a probe takes ``Probe/limit`` at most.
     /// - Throws: ``TransportError/cancelled`` if the task is cancelled, or the agent is stopping.
-    package func clearance(for origin: ProviderOrigin) async throws(TransportError) -> Clearance {
+    package func clearance(for origin: Origin) async throws(TransportError) -> Clearance {
         do throws(WaitEnd) {
             return try await runner.ask { .clearanceRequested($0, origin) }
         } catch {
@@ -78,19 +78,19 @@ package final class NetworkMonitor: Sendable {
         }
     }
 
-    func callEnded(_ word: Reachability, at origin: ProviderOrigin, round: Int) async {
+    func callEnded(_ word: Reachability, at origin: Origin, round: Int) async {
         await runner.send(.callEnded(origin, round: round, word))
     }
 
     /// How far the clock that this reply came from is ahead of ours, by this reply or an earlier one.
-    func skew(of reply: HTTPResponse, from origin: ProviderOrigin, sent: Moment) async -> Duration {
+    func skew(of reply: HTTPResponse, from origin: Origin, sent: Moment) async -> Duration {
         let now = clock.now()
         if let skew = ClockSkew(reply, sent: sent, received: now) { await runner.send(.skewMeasured(origin, skew)) }
         return await runner.read { $0.skew(of: origin, at: now) }
     }
 
     /// The same of a place that a request is about to be sent to; zero if nothing is known of its clock.
-    func skew(of origin: ProviderOrigin) async -> Duration {
+    func skew(of origin: Origin) async -> Duration {
         let now = clock.now()
         return await runner.read { $0.skew(of: origin, at: now) }
     }

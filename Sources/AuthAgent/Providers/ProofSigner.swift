@@ -7,15 +7,15 @@ internal import Synchronization
 /// Invariant: no two proofs are the same.
 package final class ProofSigner: Sendable {
     /// How far a place's clock is ahead of ours.
-    package typealias Skew = @Sendable (ProviderOrigin) async -> Duration
+    package typealias Skew = @Sendable (Origin) async -> Duration
 
     /// An authorization server and an API may be at one origin, and each has words of its own.
     private struct ProofScope: Hashable {
-        let origin: ProviderOrigin
+        let origin: Origin
         let isResource: Bool
 
         init?(_ url: String, _ demand: ProofRequest) {
-            guard let origin = ProviderOrigin(of: url) else { return nil }
+            guard let origin = Origin(of: url) else { return nil }
             self.origin = origin
             isResource = demand.accessToken != nil
         }
@@ -38,7 +38,7 @@ package final class ProofSigner: Sendable {
 
     /// The time as the place has it, as far as its clock is known.
     package func time(at url: String) async -> WallTime {
-        let ahead = if let origin = ProviderOrigin(of: url) { await skew(origin) } else { Duration.zero }
+        let ahead = if let origin = Origin(of: url) { await skew(origin) } else { Duration.zero }
         return clock.now().wall + ahead
     }
 

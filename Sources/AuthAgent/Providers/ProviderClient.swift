@@ -64,18 +64,18 @@ package struct ProviderClient: Sendable {
 
     private func probe(_ profile: ProviderProfile, _ name: String) -> Probe? {
         guard let environment = profile.environments.first(where: { $0.name == name }),
-            let origin = ProviderOrigin(of: environment.baseURL)
+            let origin = Origin(of: environment.baseURL)
         else { return nil }
         // A server that tells of itself tells it to everybody.
         if let issuer = profile.oauth?.issuer, let place = OAuthServer.places(of: issuer).first,
-            let origin = ProviderOrigin(of: issuer)
+            let origin = Origin(of: issuer)
         {
-            return Probe(origin, path: String(place.dropFirst(origin.text.count)))
+            return Probe(origin, path: String(Origin.path(of: place)))
         }
         // The request for the user: known to be answered with JSON, if only with a 401.
         let request = profile.userRequest?.request ?? profile.validation
         let path = request.flatMap { $0.method == "GET" ? $0.path.fill(TemplateValues(standIn: "", for: [])) : nil }
-        let base = String(environment.baseURL.dropFirst(origin.text.count))
+        let base = String(Origin.path(of: environment.baseURL))
         return Probe(origin, path: path.map { base + $0 })
     }
 
@@ -89,7 +89,7 @@ package struct ProviderClient: Sendable {
     }
 
     /// Where requests with this session's secrets go, and where answers with them come from, as far as that is known.
-    func origins(of status: SessionStatus) async -> Set<ProviderOrigin> {
+    func origins(of status: SessionStatus) async -> Set<Origin> {
         guard let profile = catalog.profiles[status.provider] else { return [] }
         var urls = profile.environments.filter { $0.name == status.environment }.map(\.baseURL)
         // Its ID tokens may come from another provider.
@@ -102,7 +102,7 @@ package struct ProviderClient: Sendable {
             let metadata = await servers.entry(of: issuer, .metadata, at: BootInstant(sinceBoot: .zero))?.document
             urls += OAuthEndpoints.names.compactMap { metadata?[$0.name]?.stringValue }
         }
-        return ProviderOrigin.all(of: urls)
+        return Origin.all(of: urls)
     }
 
     package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
@@ -233,7 +233,7 @@ package struct ProviderClient: Sendable {
                 return read(reply)
             } catch {
                 // The next try begins on a connection of its own: this one may be dead without knowing it.
-                await transport.closeIdleConnections(to: ProviderOrigin.all(of: [ready.url]))
+                await transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
                 return .failure(ProviderFailure(error))
             }
         }

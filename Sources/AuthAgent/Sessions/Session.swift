@@ -28,7 +28,7 @@ package final class Session: Sendable {
     }
 
     /// Of its provider, as the profile stands now; `nil`: the profile is gone.
-    package var origin: ProviderOrigin? {
+    package var origin: Origin? {
         get async { performer.origin(of: await record) }
     }
 
@@ -39,7 +39,7 @@ package final class Session: Sendable {
 
     /// Records what the network is like for the provider at `origin`. Older news than the last is dropped.
     /// - Returns: `false` if the provider is at another origin by now: then this says nothing of it.
-    package func networkChanged(_ news: VersionedNetworkState, at origin: ProviderOrigin?) async -> Bool {
+    package func networkChanged(_ news: VersionedNetworkState, at origin: Origin?) async -> Bool {
         await performer.networkChanged(news, at: origin, to: runner)
     }
 

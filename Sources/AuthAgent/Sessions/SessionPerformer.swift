@@ -133,7 +133,7 @@ final class SessionPerformer: ActionPerformer {
 
     // MARK: Events that depend on the present record
 
-    func origin(of record: SessionRecord) -> ProviderOrigin? { world.provider.probe(record)?.origin }
+    func origin(of record: SessionRecord) -> Origin? { world.provider.probe(record)?.origin }
 
     func send(
         _ event: SessionEvent, learnedWith record: SessionRecord, to runner: isolated Runner<SessionMachine>
@@ -142,7 +142,7 @@ final class SessionPerformer: ActionPerformer {
     }
 
     func networkChanged(
-        _ news: VersionedNetworkState, at origin: ProviderOrigin?, to runner: isolated Runner<SessionMachine>
+        _ news: VersionedNetworkState, at origin: Origin?, to runner: isolated Runner<SessionMachine>
     ) -> Bool {
         guard origin == self.origin(of: runner.read { $0.record }) else { return false }
         runner.send(.networkChanged(news.state), version: news.version, from: .network)

@@ -80,7 +80,7 @@ extension SessionRegistry {
                 .unsupported, "The tokens of session \(session.name) are bound to no key: they need no proof.",
                 cause: "not_bound")
         }
-        guard ProviderOrigin(of: params.url) != nil, params.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+        guard Origin(of: params.url) != nil, params.url.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             throw .invalidParams("params.url: expected a whole address, http or https; found something else.")
         }
         guard !params.method.isEmpty, params.method.utf8.allSatisfy({ $0.isUppercase || $0.isLowercase }) else {

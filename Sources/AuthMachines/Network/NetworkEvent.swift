@@ -9,14 +9,14 @@ package enum NetworkEvent: Sendable {
     /// The providers that sessions are at now, each with its places.
     case inUse([String: Set<Probe>])
     /// A call is to be sent there. It gets its reply when a probe has ended, if one is needed: after ``Probe/limit`` at most.
-    case clearanceRequested(CallerID, ProviderOrigin)
+    case clearanceRequested(CallerID, Origin)
     case callerGone(CallerID)
     /// A probe has ended.
-    case probed(ProviderOrigin, round: Int, Reachability)
+    case probed(Origin, round: Int, Reachability)
     /// A real call that was sent in that round has ended.
-    case callEnded(ProviderOrigin, round: Int, Reachability)
+    case callEnded(Origin, round: Int, Reachability)
     /// The clock of that place is so far from ours.
-    case skewMeasured(ProviderOrigin, ClockSkew)
+    case skewMeasured(Origin, ClockSkew)
     /// The sessions know the state of their places.
     case sessionsNotified
     case sleeping
@@ -43,9 +43,9 @@ package enum NetworkAction: Sendable, Equatable {
 package struct NetworkSnapshot: Sendable, Equatable {
     package var state: NetworkState
     /// `reachable`, or the kind of the error.
-    package var origins: [ProviderOrigin: String]
+    package var origins: [Origin: String]
 
-    package init(state: NetworkState, origins: [ProviderOrigin: String]) {
+    package init(state: NetworkState, origins: [Origin: String]) {
         self.state = state
         self.origins = origins
     }

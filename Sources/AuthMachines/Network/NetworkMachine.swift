@@ -21,21 +21,21 @@ package struct NetworkMachine: Machine {
     }
 
     package private(set) var reading = NetworkReading(reach: .internet, generation: -1)
-    private(set) var origins: [ProviderOrigin: ProbedOrigin] = [:]
+    private(set) var origins: [Origin: ProbedOrigin] = [:]
     /// Grows with each change after which nothing is known.
     private var round = 0
     private var isGoingToSleep = false
     /// After a resume: until then an origin that is not reached is waited for.
     private var wakingUntil: BootInstant?
-    private var inUse: Set<ProviderOrigin> { Set(probes.keys) }
-    private var providers: [String: Set<ProviderOrigin>] = [:]
-    private var probes: [ProviderOrigin: Probe] = [:]
-    private var waiting: [(caller: CallerID, origin: ProviderOrigin)] = []
-    private var skews: [ProviderOrigin: ClockSkew] = [:]
+    private var inUse: Set<Origin> { Set(probes.keys) }
+    private var providers: [String: Set<Origin>] = [:]
+    private var probes: [Origin: Probe] = [:]
+    private var waiting: [(caller: CallerID, origin: Origin)] = []
+    private var skews: [Origin: ClockSkew] = [:]
     private var published: NetworkSnapshot?
     private var publishedProviders: [String: String] = [:]
     private var publishedSkews: [String: Duration] = [:]
-    private var notified: [ProviderOrigin: NetworkState] = [:]
+    private var notified: [Origin: NetworkState] = [:]
     /// The sessions are being notified.
     private var isNotifying = false
     private var isNotifyingAgain = false
@@ -82,7 +82,7 @@ package struct NetworkMachine: Machine {
 
     /// The network as far as this origin is concerned: what its sessions are to go by. ``NetworkState/limited`` keeps
     /// renewals back that nobody waits for.
-    package func state(of origin: ProviderOrigin) -> NetworkState {
+    package func state(of origin: Origin) -> NetworkState {
         if origin.isLoopback { return isGoingToSleep ? .limited : .online }
         guard reading.reach != .offline else { return .offline }
         let known = origins[origin]
@@ -99,12 +99,12 @@ package struct NetworkMachine: Machine {
     }
 
     /// The same with the version of this knowledge; without an origin, the network as a whole.
-    package func news(of origin: ProviderOrigin?) -> VersionedNetworkState {
+    package func news(of origin: Origin?) -> VersionedNetworkState {
         VersionedNetworkState(state: origin.map(state) ?? picture.state, version: version)
     }
 
     /// `nil`: nothing is known of that place yet.
-    package func clearance(for origin: ProviderOrigin) -> Clearance? {
+    package func clearance(for origin: Origin) -> Clearance? {
         if origin.isLoopback { return .go(round: round) }
         guard reading.reach != .offline else { return .blocked(.offline) }
         guard let known = origins[origin], known.word != nil else { return nil }
@@ -112,7 +112,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// How far the clock of that place is ahead of ours; zero if nothing is known of it.
-    package func skew(of origin: ProviderOrigin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
+    package func skew(of origin: Origin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
 
     package var picture: NetworkSnapshot {
         NetworkSnapshot(state: state, origins: origins.compactMapValues(word))
@@ -181,11 +181,11 @@ package struct NetworkMachine: Machine {
         }
     }
 
-    private mutating func add(_ origin: ProviderOrigin) {
+    private mutating func add(_ origin: Origin) {
         if origins[origin] == nil { origins[origin] = ProbedOrigin() }
     }
 
-    private mutating func callEnded(_ origin: ProviderOrigin, _ word: Reachability, _ now: Moment) {
+    private mutating func callEnded(_ origin: Origin, _ word: Reachability, _ now: Moment) {
         guard let known = origins[origin] else { return }
         guard word.looksIntercepted, known.word?.isReached == true else {
             origins[origin]?.word = word
@@ -229,7 +229,7 @@ package struct NetworkMachine: Machine {
         }
     }
 
-    private func mayProbe(_ origin: ProviderOrigin) -> Bool {
+    private func mayProbe(_ origin: Origin) -> Bool {
         reading.reach != .offline && !isGoingToSleep && origins[origin]?.isProbing == false
     }
 
@@ -238,7 +238,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// Sets when the origin is to be probed, unless that is set already or nothing is to be learnt.
-    private mutating func plan(_ origin: ProviderOrigin, _ now: Moment) {
+    private mutating func plan(_ origin: Origin, _ now: Moment) {
         guard let known = origins[origin], !known.isProbing else { return }
         guard let why = reason(known, origin) else {
             if known.word != nil, known.nextProbe.map({ $0 > now.boot }) ?? false { origins[origin]?.nextProbe = nil }
@@ -253,7 +253,7 @@ package struct NetworkMachine: Machine {
     }
 
     /// Why an origin is to be probed now or later; `nil`: real calls will tell.
-    private func reason(_ known: ProbedOrigin, _ origin: ProviderOrigin) -> ProbePolicy.Reason? {
+    private func reason(_ known: ProbedOrigin, _ origin: Origin) -> ProbePolicy.Reason? {
         if origin.isLoopback { return nil }
         guard let word = known.word else { return .waking }
         if state(of: origin) == .portal { return .portal }

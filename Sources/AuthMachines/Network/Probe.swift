@@ -3,7 +3,7 @@ internal import AuthWire
 
 /// One cheap question to an origin, without credentials, to learn who answers there.
 package struct Probe: Sendable, Hashable {
-    package let origin: ProviderOrigin
+    package let origin: Origin
     package let url: String
 
     /// A longer wait is no network to work with.
@@ -11,7 +11,7 @@ package struct Probe: Sendable, Hashable {
 
     /// - Parameter path: one that the provider answers with JSON; over HTTPS the certificate says who answers, and the
     ///   shortest will do.
-    package init(_ origin: ProviderOrigin, path: String? = nil) {
+    package init(_ origin: Origin, path: String? = nil) {
         self.origin = origin
         url = origin.text + (origin.isSecure ? "/" : path ?? "/")
     }
@@ -31,14 +31,14 @@ package struct Probe: Sendable, Hashable {
     package func reading(_ error: TransportError) -> Reachability {
         if case .redirected(let target) = error {
             // The same host, mostly by https in place of http: its own doing.
-            return ProviderOrigin(of: target)?.host == origin.host ? .reached(isProven: false) : .page
+            return Origin(of: target)?.host == origin.host ? .reached(isProven: false) : .page
         }
         return Reachability(error) ?? .unreached(.providerUnreachable, cause: "cancelled")
     }
 
     private func leadsElsewhere(_ reply: HTTPResponse) -> Bool {
         guard (300..<400).contains(reply.status), let location = reply.header("Location") else { return false }
-        guard let target = ProviderOrigin(of: location) else { return false }
+        guard let target = Origin(of: location) else { return false }
         return target.host != origin.host
     }
 }

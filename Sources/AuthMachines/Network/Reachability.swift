@@ -27,7 +27,7 @@ package enum Reachability: Sendable, Equatable {
 
 extension Reachability {
     /// What an answer says about who gave it.
-    package init(_ reply: HTTPResponse, from origin: ProviderOrigin) {
+    package init(_ reply: HTTPResponse, from origin: Origin) {
         if origin.isSecure {
             self = .reached(isProven: true)
             return

@@ -21,13 +21,12 @@ package struct LoopbackRedirect: Sendable, Equatable {
     /// `nil` if the address leads to another machine or is malformed.
     package init?(_ text: String) {
         guard let base = try? BaseURL(text), base.isLoopback,
-            ["127.0.0.1", "::1", "localhost"].contains(base.host), let origin = ProviderOrigin(of: text)
+            ["127.0.0.1", "::1", "localhost"].contains(base.host)
         else { return nil }
-        let written = Self.start(base.isSecure, base.host)
-        let after = origin.text.dropFirst(written.count)
-        let path = text.dropFirst(origin.text.count)
+        let afterHost = base.text.dropFirst(Self.start(base.isSecure, base.host).count)
+        let path = Origin.path(of: text)
         self.init(
-            isSecure: base.isSecure, host: base.host, port: Int(after.dropFirst()),
+            isSecure: base.isSecure, host: base.host, port: Int(afterHost.prefix { $0 != "/" }.dropFirst()),
             path: path.isEmpty ? "/" : String(path))
     }
 

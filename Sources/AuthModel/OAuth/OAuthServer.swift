@@ -59,8 +59,8 @@ package struct OAuthServer: Sendable, Equatable {
 
     /// The addresses of metadata, in the order in which they are tried (OpenID Connect Discovery 1.0 §4, RFC 8414 §3.1).
     package static func places(of issuer: String) -> [String] {
-        guard let origin = ProviderOrigin(of: issuer) else { return [] }
-        var path = issuer.dropFirst(origin.text.count)
+        guard let origin = Origin(of: issuer) else { return [] }
+        var path = Origin.path(of: issuer)
         while path.last == "/" { path.removeLast() }
         return [
             origin.text + path + "/.well-known/openid-configuration",

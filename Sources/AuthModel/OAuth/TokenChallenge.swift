@@ -23,7 +23,7 @@ package struct TokenChallenge: Sendable, Equatable {
                 description = description ?? challenge.parameters["error_description"].flatMap(ProviderText.clean)
                 resourceMetadata =
                     resourceMetadata
-                    ?? challenge.parameters["resource_metadata"].flatMap { ProviderOrigin(of: $0) == nil ? nil : $0 }
+                    ?? challenge.parameters["resource_metadata"].flatMap { Origin(of: $0) == nil ? nil : $0 }
                     .flatMap(ProviderText.clean)
             }
         }

@@ -7,7 +7,7 @@ package protocol HTTPTransport: Sendable {
     func closeIdleConnections() async
 
     /// Closes idle connections to these origins: one of them may be dead, or its buffers may contain a secret.
-    func closeIdleConnections(to origins: Set<ProviderOrigin>) async
+    func closeIdleConnections(to origins: Set<Origin>) async
 
     /// Closes idle connections and ends requests in flight: no address is left that could receive their responses.
     func closeAllConnections() async
@@ -19,7 +19,7 @@ extension HTTPTransport {
     }
 
     /// For a transport that does not distinguish its connections.
-    package func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+    package func closeIdleConnections(to origins: Set<Origin>) async {
         await closeIdleConnections()
     }
 }

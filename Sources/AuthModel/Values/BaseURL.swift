@@ -41,7 +41,9 @@ package struct BaseURL: Sendable, Equatable {
     }
 
     /// Whether it is an address of this machine: 127.0.0.0/8, ::1 or localhost (RFC 6761 §6.3).
-    package var isLoopback: Bool {
+    package var isLoopback: Bool { Self.isLoopback(host) }
+
+    static func isLoopback(_ host: String) -> Bool {
         if host == "localhost" || host == "::1" || host == "0:0:0:0:0:0:0:1" { return true }
         let octets = host.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return octets.count == 4 && octets[0].elementsEqual("127".utf8)

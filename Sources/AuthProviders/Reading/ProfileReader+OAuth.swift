@@ -168,7 +168,7 @@ extension ProfileReader {
     }
 
     private static func ownEnvironment(_ oauth: OAuthProfile) -> [ProviderEnvironment] {
-        guard let place = oauth.issuer ?? oauth.endpoints.token, let origin = ProviderOrigin(of: place) else {
+        guard let place = oauth.issuer ?? oauth.endpoints.token, let origin = Origin(of: place) else {
             return []
         }
         return [ProviderEnvironment(name: "production", baseURL: origin.text)]

@@ -128,8 +128,8 @@ struct SessionChangeTests {
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
             let session = try #require(try table.session(named: SessionName("example")))
-            let here = try #require(ProviderOrigin(of: "http://localhost:1"))
-            let elsewhere = try #require(ProviderOrigin(of: "https://provider.example"))
+            let here = try #require(Origin(of: "http://localhost:1"))
+            let elsewhere = try #require(Origin(of: "https://provider.example"))
             #expect(await session.networkChanged(VersionedNetworkState(state: .online, version: 2000), at: here))
             #expect(await session.networkChanged(VersionedNetworkState(state: .limited, version: 1999), at: here))
             #expect(await !session.networkChanged(VersionedNetworkState(state: .limited, version: 3000), at: elsewhere))
@@ -148,7 +148,7 @@ struct SessionChangeTests {
     func versions() async throws {
         let monitor = NetworkMonitor(
             watch: StillNetwork(), sleep: NeverSleeps(), transport: ExampleProvider.numbering(), clock: ManualClock())
-        let origin = try #require(ProviderOrigin(of: "https://provider.example"))
+        let origin = try #require(Origin(of: "https://provider.example"))
         let first = await monitor.news(of: origin)
         await monitor.use(["example": [Probe(origin)]])
         let second = await monitor.news(of: nil)
@@ -211,7 +211,7 @@ struct ClearanceTests {
         }
         let monitor = NetworkMonitor(
             watch: StillNetwork(), sleep: NeverSleeps(), transport: transport, clock: ManualClock())
-        let origin = try #require(ProviderOrigin(of: "https://provider.example"))
+        let origin = try #require(Origin(of: "https://provider.example"))
         let run = Task {
             await monitor.run(
                 NetworkMonitor.Reactions(

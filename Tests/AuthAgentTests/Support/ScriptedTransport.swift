@@ -32,7 +32,7 @@ final class ScriptedTransport: HTTPTransport {
         state.withLock { $0.dropped += 1 }
     }
 
-    func closeIdleConnections(to origins: Set<ProviderOrigin>) async {
+    func closeIdleConnections(to origins: Set<Origin>) async {
         state.withLock { $0.closed += origins.map(\.text).sorted() }
     }
 }

@@ -19,14 +19,14 @@ struct NetworkBench {
     private(set) var replies: [CallerID: Clearance] = [:]
 
     /// A machine that is online, with providers there that have not been heard of.
-    init(_ origins: ProviderOrigin..., reach: NetworkReading.Reach = .internet, monitor: NetworkState = .online) {
+    init(_ origins: Origin..., reach: NetworkReading.Reach = .internet, monitor: NetworkState = .online) {
         send(.reading(NetworkReading(reach: reach, monitor: monitor)))
         // Each at a provider of its own.
         send(.inUse(Dictionary(uniqueKeysWithValues: origins.map { ($0.text, [Probe($0)]) })))
     }
 
-    static func origin(_ url: String) -> ProviderOrigin {
-        guard let origin = ProviderOrigin(of: url) else { preconditionFailure("a valid origin is refused") }
+    static func origin(_ url: String) -> Origin {
+        guard let origin = Origin(of: url) else { preconditionFailure("a valid origin is refused") }
         return origin
     }
 
@@ -53,7 +53,7 @@ struct NetworkBench {
     }
 
     /// What the probes under way bring.
-    mutating func answer(_ word: Reachability, for origin: ProviderOrigin) throws {
+    mutating func answer(_ word: Reachability, for origin: Origin) throws {
         let round = try #require(probes(of: origin).last)
         send(.probed(origin, round: round, word))
     }
@@ -74,7 +74,7 @@ struct NetworkBench {
     mutating func forgetActions() { actions = [] }
 
     /// The rounds in which an origin was probed.
-    func probes(of origin: ProviderOrigin) -> [Int] {
+    func probes(of origin: Origin) -> [Int] {
         actions.compactMap { action in
             if case .probe(let probe, let round) = action, probe.origin == origin { round } else { nil }
         }
