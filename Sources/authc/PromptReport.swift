@@ -28,10 +28,14 @@ enum PromptReport {
             return nil
         }
         let file = Descriptor(number)
-        var bytes = [UInt8](repeating: 0, count: longest)
-        let count = unsafe Glibc.read(file.number, &bytes, bytes.count)
-        guard count >= 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(errno)))") }
-        return PromptLine.line(inFile: String(decoding: bytes[..<count], as: UTF8.self)) { agent in
+        var code: Int32 = 0
+        let text = unsafe String(unsafeUninitializedCapacity: longest) { room in
+            let count = unsafe Glibc.read(file.number, room.baseAddress, room.count)
+            if count < 0 { code = errno }
+            return max(0, count)
+        }
+        guard code == 0 else { throw .internalError("cannot read \(path) (\(SystemError.text(code)))") }
+        return PromptLine.line(inFile: text) { agent in
             // A process of another user is not the agent. /proc cannot tell: with hidepid=2, only root sees a process whose
             // memory is closed, as the agent's is (proc(5)).
             kill(agent, 0) == 0

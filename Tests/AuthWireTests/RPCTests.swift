@@ -91,12 +91,14 @@ struct RPCTests {
     func readsMessages() throws {
         let error = AgentError(.offline, "No network.", cause: "no_route", retryAfter: .seconds(3))
         #expect(try RPCMessage(RPCReply.result(.string("a"), nil)) == .result(.string("a"), nil))
-        #expect(try RPCMessage(line: RPCReply.failure(.integer(2), error).serialized()) == .failure(.integer(2), error))
+        #expect(
+            try RPCMessage(line: RPCReply.failure(.integer(2), error).serialized()[...]) == .failure(.integer(2), error)
+        )
         #expect(
             try RPCMessage(RPCReply.notification("event", ["at": 1]))
                 == .notification(method: "event", params: ["at": 1]))
         for text in ["", "1", "[]", "{}", #"{"jsonrpc":"2.0","id":1}"#, #"{"jsonrpc":"2.0","result":1}"#] {
-            #expect(throws: AgentError.self) { try RPCMessage(line: text.utf8) }
+            #expect(throws: AgentError.self) { try RPCMessage(line: Array(text.utf8)[...]) }
         }
         #expect(throws: AgentError.self) { try RPCMessage(["jsonrpc": "2.0", "id": 1, "result": 1, "error": [:]]) }
     }

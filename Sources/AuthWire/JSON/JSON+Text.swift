@@ -15,11 +15,12 @@ extension JSON {
         self = try JSONReader.read(text.utf8Span.span)
     }
 
+    public init(parsing bytes: ArraySlice<UInt8>) throws(JSONError) {
+        self = try JSONReader.read(bytes.span)
+    }
+
     public init(parsing bytes: some Collection<UInt8>) throws(JSONError) {
-        let outcome = bytes.withContiguousStorageIfAvailable { buffer in
-            Result { () throws(JSONError) -> JSON in try JSONReader.read(unsafe buffer.span) }
-        }
-        self = if let outcome { try outcome.get() } else { try JSONReader.read(Array(bytes).span) }
+        self = try JSONReader.read(Array(bytes).span)
     }
 
     /// The same JSON on one line, without the space between values: checked, and copied without making values.

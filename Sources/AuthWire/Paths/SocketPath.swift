@@ -58,7 +58,7 @@ public enum SocketPath {
     /// A file of the socket's folder.
     /// - Parameter socket: an absolute path, as `resolve` gives it.
     public static func neighbour(_ name: String, of socket: String) -> String {
-        let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { socket[..<$0] } ?? ""
+        let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(socket[..<$0]) } ?? ""
         return folder + "/" + name
     }
 

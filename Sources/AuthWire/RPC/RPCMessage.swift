@@ -6,7 +6,7 @@ public enum RPCMessage: Sendable, Equatable {
 
     /// - Parameter line: without its line feed.
     /// - Throws: ``AgentError/internalError(_:)`` when it is none of these.
-    public init(line: some Collection<UInt8>) throws(AgentError) {
+    public init(line: ArraySlice<UInt8>) throws(AgentError) {
         let json: JSON
         do throws(JSONError) {
             json = try JSON(parsing: line)
