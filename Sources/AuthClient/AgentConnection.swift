@@ -36,7 +36,11 @@ public final class AgentConnection {
 
     /// The same as the agent sent it.
     public func result(of method: some AgentMethod, deadline: Deadline) throws(ClientError) -> JSON {
-        let id = try begin(method, deadline: deadline)
+        try result(to: begin(method, deadline: deadline), deadline: deadline)
+    }
+
+    /// The result of the request that ``begin(_:deadline:)`` sent.
+    package func result(to id: Int64, deadline: Deadline) throws(ClientError) -> JSON {
         while let message = try nextMessage(deadline: deadline) {
             switch message {
             case .answer(id, .success(let result)): return result
@@ -90,6 +94,11 @@ public final class AgentConnection {
                 guard !deadline.hasPassed, wait(for: POLLIN, until: deadline) else { return nil }
             }
         }
+    }
+
+    /// Waits until the agent has sent something, and reads nothing of it.
+    package func waitForInput(deadline: Deadline) throws(ClientError) {
+        guard wait(for: POLLIN, until: deadline) else { throw .timedOut }
     }
 
     private func buffer(_ event: AgentEvent) throws(ClientError) {

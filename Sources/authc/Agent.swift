@@ -43,7 +43,7 @@ struct Agent {
     func call<Method: AgentMethod>(
         _ method: Method, within time: Duration? = nil
     ) throws(Failure) -> (value: Method.Result, json: JSON) {
-        if method.holdsSecrets { try introduce() }
+        if method.sendsSecrets { try introduce() }
         let json = try result(of: method, within: time ?? timeout ?? Self.defaultTimeout)
         return (try decode(json, of: method), json)
     }
@@ -59,7 +59,17 @@ struct Agent {
 
     private func result<Method: AgentMethod>(of method: Method, within time: Duration) throws(Failure) -> JSON {
         do throws(ClientError) {
-            return try connection.result(of: method, deadline: .after(time))
+            let deadline = Deadline.after(time)
+            guard method.holdsSecrets, !MemoryGuard.isClosed else {
+                return try connection.result(of: method, deadline: deadline)
+            }
+            // Both are sent at once, which saves a round trip. The answer to the first comes at once, and nothing is read
+            // before the memory is closed.
+            _ = try connection.begin(AgentPing(), deadline: deadline)
+            let id = try connection.begin(method, deadline: deadline)
+            try connection.waitForInput(deadline: deadline)
+            MemoryGuard.close()
+            return try connection.result(to: id, deadline: deadline)
         } catch {
             throw Failure(error, doing: Method.name, within: time)
         }
