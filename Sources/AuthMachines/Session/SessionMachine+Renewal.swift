@@ -113,8 +113,8 @@ extension SessionMachine {
         }
     }
 
-    /// Whether the provider may accept what the store holds: it was written by another program. Neither what is in use, nor what
-    /// was written here before, nor what this sign-in has yet to replace.
+    /// Whether the provider may accept what the store holds, because another program wrote it: it is neither in use, nor was it
+    /// written here before, nor has this sign-in yet to replace it.
     ///
     /// A token that renews itself is accepted until its end, even if a later one was refused.
     private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
