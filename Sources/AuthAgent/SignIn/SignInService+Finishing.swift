@@ -5,7 +5,7 @@ internal import AuthWire
 /// The last request of a sign-in, and what comes of it.
 extension SignInService {
     /// - Returns: the last step; `nil` if the user is asked something first.
-    func finish(_ login: SignInMachine) async -> Result<Step?, AgentError> {
+    func finish(_ login: SignInProgress) async -> Result<Step?, AgentError> {
         do throws(AgentError) {
             switch login.purpose {
             case .signIn, .password(.reset): return .success(try await signIn(login))
@@ -17,7 +17,7 @@ extension SignInService {
         }
     }
 
-    private func signIn(_ login: SignInMachine) async throws(AgentError) -> Step? {
+    private func signIn(_ login: SignInProgress) async throws(AgentError) -> Step? {
         let sentAt: Moment
         var grant: Grant
         if let held = login.held {
@@ -63,7 +63,7 @@ extension SignInService {
     }
 
     /// Has the provider revoke tokens that no session will have.
-    func discard(_ grant: Grant, of login: SignInMachine) {
+    func discard(_ grant: Grant, of login: SignInProgress) {
         guard let record = try? login.record(from: grant, former: nil, now: context.clock.now()) else { return }
         context.tasks.pool.order { [context] in
             // Whoever it fails for can do nothing about it: the tokens end by themselves.
@@ -71,14 +71,14 @@ extension SignInService {
         }
     }
 
-    private func requestReset(_ login: SignInMachine) async throws(AgentError) -> Step {
+    private func requestReset(_ login: SignInProgress) async throws(AgentError) -> Step {
         let result = await context.providers.ask(
             login.method, at: login.profile, environment: login.environment, fields: login.fields,
             sentAt: context.clock.now())
         return Step(login: login.id, kind: .done, message: try result.mapError(\.error).get())
     }
 
-    private func changePassword(_ login: SignInMachine) async throws(AgentError) -> Step {
+    private func changePassword(_ login: SignInProgress) async throws(AgentError) -> Step {
         let session = try await registry.session(login.session)
         let (message, record) = try await session.withToken { record in
             await context.providers.perform(login.method, record, fields: login.fields, sentAt: context.clock.now())
@@ -93,7 +93,7 @@ extension SignInService {
     }
 
     /// What `password.*` is about: a session, where it needs one; else a provider, and the session named after it.
-    func passwordLogin(_ action: PasswordAction, _ params: PasswordParams) throws(AgentError) -> SignInMachine {
+    func passwordLogin(_ action: PasswordAction, _ params: PasswordParams) throws(AgentError) -> SignInProgress {
         let known: SessionStatus?
         if action.needsSession {
             known = try registry.status(params.session)
@@ -111,7 +111,7 @@ extension SignInService {
         }
         let environment = params.environment ?? known?.environment
         let name = if let name = params.session ?? known?.session { name } else { try SessionName(provider) }
-        return try SignInMachine(
+        return try SignInProgress(
             id: Self.newID(), session: name, profile: profile,
             environment: ProviderExchange(profile: profile).environment(named: environment).name, method: method,
             purpose: .password(action), mayReplaceAccount: params.replaceAccount, fields: params.fields,

@@ -6,7 +6,7 @@ internal import AuthWire
 extension SignInService {
     /// Begins a flow, or goes on with what a person brought back.
     /// - Returns: the sign-in as it goes on: with a grant, with its person away, or with a question.
-    func authorize(_ login: SignInMachine, _ flow: OAuthFlow) async -> Result<SignInMachine, AgentError> {
+    func authorize(_ login: SignInProgress, _ flow: OAuthFlow) async -> Result<SignInProgress, AgentError> {
         let result = await begin(login, flow)
         // The server may have forgotten whom it registered, or the port that it knows is in use: once more, as a new client.
         // A code would be the former one's.
@@ -18,8 +18,8 @@ extension SignInService {
     }
 
     private func begin(
-        _ login: SignInMachine, _ flow: OAuthFlow, registersAnew: Bool = false
-    ) async -> Result<SignInMachine, AgentError> {
+        _ login: SignInProgress, _ flow: OAuthFlow, registersAnew: Bool = false
+    ) async -> Result<SignInProgress, AgentError> {
         // Only the browser's flow listens where its registration says.
         defer { bound.removeValue(forKey: login.id)?.listener.close() }
         do throws(AgentError) {
@@ -42,7 +42,7 @@ extension SignInService {
     }
 
     /// With the key that its tokens will be bound to, where the profile wants them bound.
-    private func keyed(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func keyed(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         guard login.authority.oauth?.bindsTokens == true, login.proofKey == nil else { return login }
         guard let tools else { throw .noTools(login) }
         let server = try await context.providers.server(of: login.authority, at: context.clock.now()).mapError(\.error)
@@ -57,7 +57,7 @@ extension SignInService {
         return login
     }
 
-    private func serve(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func serve(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         let answer = await context.providers.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
         ) { requests throws(AgentError) in try requests.clientCredentials() }
@@ -67,7 +67,7 @@ extension SignInService {
     }
 
     /// From the answer on the refresh token is ours; one that did not rotate is still what was given.
-    private func takeOver(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func takeOver(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         guard let given = login.fields[OAuthField.refreshToken] else { throw .cancelledLogin }
         let answer = await context.providers.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
@@ -80,7 +80,7 @@ extension SignInService {
         return login
     }
 
-    private func beginDevice(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func beginDevice(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         let sentAt = context.clock.now()
         let device = try await context.providers.beginDevice(at: login.authority, as: login.client, sentAt: sentAt)
             .mapError(\.error).get()
@@ -99,7 +99,7 @@ extension SignInService {
 
     // MARK: The browser
 
-    private func openBrowser(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func openBrowser(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         let redirect: ListeningRedirect
         if let held = bound.removeValue(forKey: login.id) {
@@ -113,7 +113,7 @@ extension SignInService {
             guard isInProgress(login.id) else { throw .cancelledLogin }
             let now = context.clock.now()
             let end = now.boot + AuthorizationAttempt.timeout
-            var trip = SignInMachine.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
+            var trip = SignInProgress.BrowserRedirect(url: attempt.url, fingerprint: fingerprint)
             if let mailbox = listener as? SchemeRedirectListener, case .scheme(let redirect) = oauth.redirect {
                 schemeListeners[login.id] = (attempt, mailbox)
                 trip.scheme = redirect.scheme
@@ -138,7 +138,7 @@ extension SignInService {
     }
 
     /// Waits for the one visit that is this sign-in's, and shows its person how it ended.
-    private func receive(_ attempt: AuthorizationAttempt, at listener: any RedirectListener, for login: SignInMachine)
+    private func receive(_ attempt: AuthorizationAttempt, at listener: any RedirectListener, for login: SignInProgress)
         async
     {
         for await visit in listener.visits {
@@ -171,7 +171,7 @@ extension SignInService {
         await came(id, .failure(AgentError(.timeout, "Nobody came back from the browser in time.")))
     }
 
-    private func paste(_ login: SignInMachine) async throws(AgentError) -> SignInMachine {
+    private func paste(_ login: SignInProgress) async throws(AgentError) -> SignInProgress {
         guard let tools, let oauth = login.authority.oauth else { throw .noTools(login) }
         var login = login
         guard let attempt = login.attempt, let address = login.fields[OAuthField.address.name] else {
@@ -191,7 +191,7 @@ extension SignInService {
     }
 
     private func attempt(
-        _ login: SignInMachine, _ tools: SignInDependencies, _ oauth: OAuthProfile, redirectURI: String
+        _ login: SignInProgress, _ tools: SignInDependencies, _ oauth: OAuthProfile, redirectURI: String
     ) async throws(AgentError) -> AuthorizationAttempt {
         let server = try await context.providers.server(of: login.authority, at: context.clock.now()).mapError(\.error)
             .get()
@@ -216,7 +216,7 @@ extension SignInService {
     }
 
     private func exchange(
-        _ code: Secret, _ attempt: AuthorizationAttempt, _ login: SignInMachine
+        _ code: Secret, _ attempt: AuthorizationAttempt, _ login: SignInProgress
     ) async -> Result<Grant, AgentError> {
         let answer = await context.providers.token(
             of: login.authority, as: login.client, purpose: .signIn, sentAt: context.clock.now()
@@ -226,7 +226,7 @@ extension SignInService {
 
     /// The grant, with the user of its ID token.
     private func identified(
-        _ answer: Result<Grant, AgentError>, for login: SignInMachine, nonce: String?
+        _ answer: Result<Grant, AgentError>, for login: SignInProgress, nonce: String?
     ) async -> Result<Grant, AgentError> {
         guard let tools, case .success(let grant) = answer else { return answer }
         guard login.proof == nil || grant.idToken != nil else { return .failure(.noProof(login)) }
@@ -237,7 +237,7 @@ extension SignInService {
 
     /// The grant, with the user where the provider tells who that is. A failure there ends no sign-in: the user can be
     /// asked for later.
-    func withUser(_ grant: Grant, _ login: SignInMachine) async -> Grant {
+    func withUser(_ grant: Grant, _ login: SignInProgress) async -> Grant {
         guard login.method.flow != .service,
             let record = try? login.record(from: grant, former: nil, now: context.clock.now()),
             case .success(let user) = await context.providers.fetchUser(record, sentAt: context.clock.now())
@@ -279,12 +279,12 @@ extension AgentContext {
 }
 
 extension AgentError {
-    static func noTools(_ login: SignInMachine) -> AgentError {
+    static func noTools(_ login: SignInProgress) -> AgentError {
         AgentError(.unsupported, "This agent cannot sign in to \(login.authority.title) by a browser.")
     }
 
     /// The device grant, which is no part of OpenID Connect, may end without one.
-    fileprivate static func noProof(_ login: SignInMachine) -> AgentError {
+    fileprivate static func noProof(_ login: SignInProgress) -> AgentError {
         AgentError(
             .badReply, "\(login.authority.title) gave no ID token, which \(login.profile.title) is to be shown.",
             cause: "id_token", retryable: false)

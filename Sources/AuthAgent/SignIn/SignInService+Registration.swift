@@ -6,7 +6,7 @@ package import AuthWire
 extension SignInService {
     /// With what the provider knows us as, where it registers us itself.
     /// - Parameter fromScratch: it does not know what we were, or what it knows cannot be used.
-    func registered(_ login: SignInMachine, fromScratch: Bool = false) async throws(AgentError) -> SignInMachine {
+    func registered(_ login: SignInProgress, fromScratch: Bool = false) async throws(AgentError) -> SignInProgress {
         let profile = login.plainAuthority
         guard let oauth = profile.oauth, oauth.registers, fromScratch || login.registration == nil else { return login }
         guard let tools else { throw .noTools(login) }
@@ -31,7 +31,7 @@ extension SignInService {
 
     /// The address of the browser's way back is bound first: many servers compare it with its port.
     private func register(
-        _ login: SignInMachine, _ profile: ProviderProfile, _ oauth: OAuthProfile, _ server: OAuthServer,
+        _ login: SignInProgress, _ profile: ProviderProfile, _ oauth: OAuthProfile, _ server: OAuthServer,
         _ tools: SignInDependencies
     ) async throws(AgentError) -> RegisteredClient {
         var profile = profile
@@ -49,7 +49,7 @@ extension SignInService {
 
     /// The provider does not know us any more: the next sign-in has it register us anew. One that does not tell whom it
     /// knows shows a stranger's browser a page, from which nobody comes back.
-    func forgetRegistration(_ login: SignInMachine, after error: AgentError) async {
+    func forgetRegistration(_ login: SignInProgress, after error: AgentError) async {
         guard let registration = login.registration,
             error.isUnknownClient || (error.kind == .timeout && registration.place == nil)
         else { return }
@@ -57,7 +57,7 @@ extension SignInService {
     }
 
     /// The next sign-in registers again. Sessions that were signed in with this one still renew with it.
-    func dropRegistration(of login: SignInMachine) async {
+    func dropRegistration(of login: SignInProgress) async {
         guard let registration = login.registration, let tools,
             (try? await kept(login.plainAuthority, tools))?.id == registration.id
         else { return }
@@ -133,14 +133,4 @@ extension SignInService {
             throw AgentError(error)
         }
     }
-}
-
-extension AgentError {
-    /// RFC 6749 §5.2, RFC 7591 §3.2.2; RFC 6750 §3.1 has another word for the same at an API.
-    var isUnknownClient: Bool {
-        ["invalid_client", "unauthorized_client", "invalid_redirect_uri"].contains(cause)
-    }
-
-    /// The cause if the port that a browser is to come back to is in use.
-    package static let redirectPort = "redirect_port"
 }

@@ -15,7 +15,7 @@ package actor SignInService {
     let context: AgentContext
     let registry: SessionRegistry
     let tools: SignInDependencies?
-    private var logins: [String: SignInMachine] = [:]
+    private var logins: [String: SignInProgress] = [:]
     private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
     /// Ends the watch over each.
     private var watches: [String: AsyncStream<Never>.Continuation] = [:]
@@ -38,7 +38,7 @@ package actor SignInService {
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
         guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
-        let login = try SignInMachine(
+        let login = try SignInProgress(
             id: Self.newID(), params: params, profile: profile, catalog: context.catalog.profiles,
             now: context.clock.now())
         return try await begin(login, replacesOther: params.replacesSignIn)
@@ -88,7 +88,7 @@ package actor SignInService {
 
     /// - Parameter replacesOther: ends another sign-in to the session. Its id is not disclosed: whoever has the id can
     ///   answer in its place.
-    private func begin(_ login: SignInMachine, replacesOther: Bool) async throws(AgentError) -> Step {
+    private func begin(_ login: SignInProgress, replacesOther: Bool) async throws(AgentError) -> Step {
         guard logins.count < Self.most else {
             throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
         }
@@ -167,7 +167,7 @@ package actor SignInService {
 
     /// Whether what was given shows that the session would get another account, which the user has not agreed to: then
     /// nothing is sent before that.
-    private func givenAccountChange(_ login: SignInMachine) -> AccountChange? {
+    private func givenAccountChange(_ login: SignInProgress) -> AccountChange? {
         switch login.stage {
         case .asking where login.accountChange == nil: break
         case .challenging, .finishing, .authorizing: break
@@ -291,13 +291,12 @@ extension Step {
 }
 
 extension SessionStatus {
-    fileprivate static func signingIn(_ login: SignInMachine) -> SessionStatus {
+    fileprivate static func signingIn(_ login: SignInProgress) -> SessionStatus {
         SessionStatus(
             session: login.session, provider: login.profile.name, environment: login.environment, state: .signingIn)
     }
 }
 
 extension AgentError {
-    static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
     fileprivate static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
 }

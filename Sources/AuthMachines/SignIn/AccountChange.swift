@@ -10,26 +10,16 @@ package struct AccountChange: Sendable {
     static let field = StepField(
         name: "replace_account", label: "Replace the account", kind: StepField.agreement, rules: ["yes or no"])
 
-    /// By what was given, before anything is sent: an address, or another environment.
+    /// - Parameter user: as far as the user of the sign-in is known.
     /// - Returns: `nil` if nothing shows that the accounts are different.
-    package init?(from former: SessionStatus?, given login: SignInMachine) {
-        var user = UserSummary()
-        let field = login.method.fields.first { $0.kind == FieldKind.email }
-        user.email = field.flatMap { login.fields[$0.name]?.reveal() }
-        self.init(from: former, to: user, login)
-    }
-
-    /// By what the provider says of the user who has signed in.
-    /// - Returns: as ``init(from:given:)``.
-    package init?(from former: SessionStatus?, to user: UserSummary?, _ login: SignInMachine) {
+    package init?(of session: SessionName, from former: SessionStatus?, to user: UserSummary?, at environment: String) {
         guard let former, former.state != .signedOut else { return nil }
-        if let environment = former.environment, environment != login.environment {
+        if let formerEnvironment = former.environment, formerEnvironment != environment {
             message =
-                "Session \(login.session) is signed in at the environment \(environment); this sign-in is at "
-                + "\(login.environment)."
+                "Session \(session) is signed in at the environment \(formerEnvironment); this sign-in is at "
+                + "\(environment)."
         } else if let known = former.user, let user, known.isOther(than: user) {
-            message =
-                "Session \(login.session) is signed in as \(known.words); this sign-in is as \(user.words)."
+            message = "Session \(session) is signed in as \(known.words); this sign-in is as \(user.words)."
         } else {
             return nil
         }

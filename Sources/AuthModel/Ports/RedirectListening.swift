@@ -57,3 +57,8 @@ package struct RedirectPage: Sendable, Equatable {
         isSuccess: false, title: "Not from this sign-in",
         text: "This address does not belong to a sign-in in progress. You can close this window.")
 }
+
+extension AgentError {
+    /// The cause if the port that a browser is to come back to is in use.
+    package static let redirectPort = "redirect_port"
+}

@@ -1,7 +1,7 @@
 package import AuthModel
 package import AuthWire
 
-extension SignInMachine {
+extension SignInProgress {
     /// The record of the session that this sign-in began.
     /// - Parameter former: what was known of the session before.
     package func record(from grant: Grant, former: SessionStatus?, now: Moment) throws(AgentError) -> SessionRecord {

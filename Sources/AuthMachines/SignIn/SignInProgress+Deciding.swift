@@ -2,7 +2,7 @@ import AuthModel
 import AuthWire
 
 /// What comes next, by what was given so far.
-extension SignInMachine {
+extension SignInProgress {
     mutating func decide(at now: Moment, message: String? = nil) {
         let exchange = ProviderExchange(profile: profile)
         let (unmet, words) = unmetFields(at: now)

@@ -1,0 +1,20 @@
+import AuthModel
+package import AuthWire
+
+extension AgentError {
+    package static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
+    static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
+    package static let unknownAddress = AgentError(
+        .notFound, "This address belongs to no sign-in that is under way here.")
+
+    static func noProof(_ authority: ProviderProfile, for profile: ProviderProfile) -> AgentError {
+        AgentError(
+            .badReply, "\(authority.title) gave no ID token, which \(profile.title) is to be shown.", cause: "id_token",
+            retryable: false)
+    }
+
+    /// RFC 6749 §5.2, RFC 7591 §3.2.2; RFC 6750 §3.1 has another word for the same at an API.
+    package var isUnknownClient: Bool {
+        ["invalid_client", "unauthorized_client", "invalid_redirect_uri"].contains(cause)
+    }
+}

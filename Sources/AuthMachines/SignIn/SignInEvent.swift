@@ -1,0 +1,121 @@
+package import AuthModel
+package import AuthWire
+
+/// All that can happen to a sign-in.
+///
+/// Parameter `former` is always the present status of the session that the sign-in is to.
+package enum SignInEvent: Sendable {
+    /// The first event. The caller does not know the sign-in before it gets the reply.
+    case begun(CallerID, former: SessionStatus?)
+    case wake
+    case callerGone(CallerID)
+
+    // What callers ask. Each gets the next step, or the reason why the request is refused.
+    case answered(CallerID, [String: String], former: SessionStatus?)
+    case resendRequested(CallerID)
+    case stepRequested(CallerID)
+    case cancelRequested(CallerID)
+    /// Another sign-in to the session takes its place, or no client knows it.
+    case abandoned(CallerID)
+    /// A browser has come to the address that the sign-in listens at. A failure: it was not sent by this sign-in.
+    case visited(CallerID, query: String)
+    /// The desktop has passed an address of a private scheme on. Replied to at once; a failure: as for ``visited``.
+    case redirected(CallerID, uri: String, query: String)
+
+    // What came of the machine's own actions.
+    case challengeSent(Result<String?, AgentError>)
+    case registered(Result<RegisteredClient, AgentError>)
+    /// - Parameter proofKey: a new one, if the action asked for it.
+    case serverFound(Result<OAuthServer, AgentError>, proofKey: Secret?)
+    case authorizationReady(Result<BrowserAuthorization, AgentError>)
+    case deviceReady(Result<DeviceAuthorization, AgentError>, sentAt: Moment)
+    case tokenReceived(Result<Grant, ProviderFailure>)
+    case signedIn(Result<Grant, AgentError>, sentAt: Moment, former: SessionStatus?)
+    /// - Parameters:
+    ///   - user: as the provider describes the user; `nil`: it was not asked, or did not say.
+    ///   - origins: where the tokens may be sent; `nil`: that could not be found out.
+    case examined(user: SignedInUser?, origins: TokenOrigins?, former: SessionStatus?)
+    case installed(Result<SessionStatus, AgentError>)
+    case passwordDone(Result<PasswordOutcome, AgentError>)
+}
+
+/// What a sign-in wants done. Results come back as events.
+package enum SignInAction: Sendable {
+    /// Others see that the session is being signed in to.
+    case showPlaceholder(SessionStatus)
+    case removePlaceholder
+    case sendChallenge(Challenge)
+
+    // The authorization server.
+    /// - Parameter refused: the client that cannot be used any more, if there was one.
+    case register(refused: RegisteredClient?)
+    /// The next sign-in registers again, if this client is still the one that is stored.
+    case forgetRegistration(RegisteredClient)
+    case findServer(makesKey: Bool)
+    /// - Parameter listens: the browser comes back to an address of ours.
+    case prepareBrowser(OAuthServer, listens: Bool)
+    /// Each visit of the browser becomes an event.
+    case listen
+    case stopListening
+    case beginDevice
+    case requestToken(SignInTokenRequest)
+
+    // The session's provider.
+    case signIn
+    /// Finds out what is not known of a grant: where its tokens may be sent and, with the record, whose they are.
+    case examine(user: SessionRecord?)
+    case install(SessionRecord, sentAt: Moment, revokesFormer: Bool)
+    /// No session uses these tokens.
+    case revoke(SessionRecord)
+    case requestReset
+    case changePassword
+
+    /// Nothing but late results comes after this.
+    case end
+}
+
+/// What a token is requested with at the authorization server.
+package enum SignInTokenRequest: Sendable {
+    case clientCredentials
+    case refreshToken(Secret)
+    case code(Secret, AuthorizationAttempt)
+    case deviceCode(DeviceAuthorization)
+}
+
+/// What the browser is sent to.
+package struct BrowserAuthorization: Sendable {
+    package let attempt: AuthorizationAttempt
+    /// Of a certificate that was made for this sign-in, so that the browser does not know it.
+    package let fingerprint: String?
+
+    package init(attempt: AuthorizationAttempt, fingerprint: String? = nil) {
+        self.attempt = attempt
+        self.fingerprint = fingerprint
+    }
+}
+
+/// The user of a grant, as the provider describes them.
+package struct SignedInUser: Sendable {
+    package let raw: JSON
+    package let summary: UserSummary
+
+    package init(raw: JSON, summary: UserSummary) {
+        self.raw = raw
+        self.summary = summary
+    }
+}
+
+/// What was done about a password.
+package struct PasswordOutcome: Sendable {
+    /// The provider's.
+    package let message: String?
+    package let status: SessionStatus?
+
+    package init(message: String?, status: SessionStatus? = nil) {
+        self.message = message
+        self.status = status
+    }
+}
+
+package typealias SignInReply = Result<Step, AgentError>
+package typealias SignInTurn = Turn<SignInAction, SignInReply>

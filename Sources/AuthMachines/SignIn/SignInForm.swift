@@ -1,0 +1,205 @@
+package import AuthModel
+package import AuthWire
+
+/// What a sign-in asks the user: the fields of its method, the answers so far, and what they lead to.
+package struct SignInForm: Sendable {
+    /// What the answers lead to.
+    package enum Next: Sendable {
+        case ask(SignInQuestion)
+        /// The provider sends what the rest of the answers depends on.
+        case send(Challenge)
+        case authorize(OAuthFlow)
+        /// Nothing is missing.
+        case finish
+    }
+
+    /// A challenge that is on its way to the user.
+    package struct SentChallenge: Sendable {
+        let place: String?
+        let endsAt: BootInstant?
+        let againAt: BootInstant
+    }
+
+    /// A wrong answer to a challenge may be corrected this often; then another sign-in is begun.
+    private static let maxCorrections = 5
+
+    package let profile: ProviderProfile
+    package let environment: String
+    package let method: SignInMethod
+    /// Where the user proves who they are, instead of handing a proof in.
+    package let proof: IdentityProof?
+    /// The answers.
+    package private(set) var fields: [String: Secret] = [:]
+    private(set) var sent: SentChallenge?
+    private var isProven = false
+    private var corrections = 0
+    /// Whether the user was asked anything yet.
+    var hasAsked = false
+
+    private var exchange: ProviderExchange { ProviderExchange(profile: profile) }
+
+    /// All that is asked before the user goes anywhere.
+    private var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }
+
+    package init(
+        profile: ProviderProfile, environment: String, method: SignInMethod, proof: IdentityProof?,
+        answers: [String: String]
+    ) throws(AgentError) {
+        self.profile = profile
+        self.environment = environment
+        self.method = method
+        self.proof = proof
+        try accept(answers)
+    }
+
+    /// The address that signs in, if one was given.
+    var email: String? {
+        let field = method.fields.first { $0.kind == FieldKind.email }
+        return field.flatMap { fields[$0.name]?.reveal() }
+    }
+
+    /// - Parameter extra: what is asked besides.
+    /// - Throws: `validation` for a field that the method does not have.
+    mutating func accept(_ answers: [String: String], besides extra: [StepField] = []) throws(AgentError) {
+        let asked = ownFields + extra
+        let known = Set(asked.map(\.name))
+        if let unknown = answers.keys.filter({ !known.contains($0) }).min() {
+            throw AgentError(.validation, "\(method.label) has no field \(unknown).", details: asked.map(\.name))
+        }
+        for field in asked {
+            guard let value = answers[field.name] else { continue }
+            // Space around a pasted address or code is not part of it; of a secret every character counts.
+            let isPasted = !field.secret || field.name == OAuthField.address.name
+            let answer = isPasted ? value.withoutSpaceAround : value
+            fields[field.name] = answer.isEmpty ? nil : Secret(answer)
+        }
+    }
+
+    /// Removes an answer, and returns it.
+    mutating func takeAnswer(to field: StepField) -> Secret? { fields.removeValue(forKey: field.name) }
+
+    /// The user has proved who they are.
+    mutating func prove(with idToken: Secret) {
+        if let proof { fields[proof.field] = idToken }
+        isProven = true
+    }
+
+    /// What comes next. An answer that breaks its rules is removed, and asked for again.
+    mutating func next(at now: Moment, message: String? = nil) -> Next {
+        let (unmet, words) = unmetFields(at: now)
+        for field in unmet { fields[field.name] = nil }
+        if let challenge = method.challenge, fields[challenge.field] == nil, sent == nil {
+            let missing = exchange.missing(fields: fields, challenge: challenge, of: method)
+            guard unmet.isEmpty, missing.isEmpty else {
+                return .ask(
+                    question(missing, unmet, words) { ProviderExchange.uses(challenge.request, field: $0.name) })
+            }
+            return .send(challenge)
+        }
+        var missing = exchange.missing(fields: fields, method: method)
+        let isToProve = !isProven && missing.contains { $0.name == proof?.field }
+        if isToProve, let proof {
+            missing.removeAll { $0.name == proof.field }
+            missing += proof.fields.filter { fields[$0.name] == nil }
+        }
+        // If nothing is needed and nothing was given, the user is asked once what they want to give.
+        let isBlank = fields.isEmpty && !hasAsked && !method.fields.isEmpty && method.fields.allSatisfy(\.optional)
+        guard unmet.isEmpty, missing.isEmpty, !isBlank else {
+            // What the challenge needed was asked before it was sent.
+            return .ask(
+                question(missing, unmet, words ?? message) { field in
+                    guard sent != nil, let challenge = method.challenge else { return true }
+                    return !ProviderExchange.uses(challenge.request, field: field.name)
+                })
+        }
+        return (isToProve ? .browser : method.flow).map(Next.authorize) ?? .finish
+    }
+
+    mutating func challengeSent(_ challenge: Challenge, at now: Moment) {
+        fields[challenge.field] = nil
+        sent = SentChallenge(
+            place: place(of: challenge), endsAt: challenge.lifetime.map { now.boot + $0 },
+            againAt: now.boot + challenge.pause)
+    }
+
+    /// - Throws: `unsupported` if nothing was sent, `rate_limited` before the challenge's pause is over.
+    func challengeToResend(at now: BootInstant) throws(AgentError) -> Challenge {
+        guard let challenge = method.challenge, let sent else {
+            throw AgentError(.unsupported, "\(method.label) has sent nothing that could be sent again.")
+        }
+        guard now >= sent.againAt else {
+            throw AgentError(
+                .rateLimited, "Another one can be sent in \(Int((sent.againAt - now).seconds.rounded(.up))) s.",
+                retryAfter: sent.againAt - now)
+        }
+        return challenge
+    }
+
+    /// What is asked again after the provider has refused the answer to a challenge; `nil`: nothing, the sign-in ends.
+    mutating func correction(after error: AgentError) -> SignInQuestion? {
+        guard let challenge = method.challenge, sent != nil,
+            [ErrorKind.validation, .refused].contains(error.kind), corrections < Self.maxCorrections
+        else { return nil }
+        corrections += 1
+        let asked = exchange.fieldsAfter(challenge, of: method)
+        for field in asked { fields[field.name] = nil }
+        return SignInQuestion(fields: asked, message: error.providerMessage ?? error.message, error: error)
+    }
+
+    /// Asks for what is missing, and with it for what may be given; an answer that breaks its rules is asked for alone.
+    private func question(
+        _ missing: [StepField], _ unmet: [StepField], _ message: String?, among isAsked: (StepField) -> Bool
+    ) -> SignInQuestion {
+        let (missing, unmet) = (Set(missing.map(\.name)), Set(unmet.map(\.name)))
+        let asked = ownFields.filter { field in
+            guard isAsked(field) || unmet.contains(field.name) else { return false }
+            if missing.contains(field.name) || unmet.contains(field.name) { return true }
+            return unmet.isEmpty && fields[field.name] == nil && (field.optional || field.value != nil)
+        }
+        return SignInQuestion(fields: asked, message: message)
+    }
+
+    /// The answers that break rules, and each broken rule in words.
+    private func unmetFields(at now: Moment) -> ([StepField], String?) {
+        var unmet: [StepField] = []
+        var words: [String] = []
+        for field in method.fields {
+            guard let answer = fields[field.name] else { continue }
+            var broken = exchange.check(fields: [field.name: answer], method: method)
+            if broken.isEmpty, let expired = expiry(of: field, answer, now) { broken = [expired] }
+            guard !broken.isEmpty else { continue }
+            unmet.append(field)
+            words += broken
+        }
+        return (unmet, words.isEmpty ? nil : words.joined(separator: "\n"))
+    }
+
+    private func expiry(of field: StepField, _ answer: Secret, _ now: Moment) -> String? {
+        if field.kind == FieldKind.idToken, let end = JWTClaims.expiry(of: answer), end <= now.wall {
+            return "\(field.label): one that has not ended"
+        }
+        if field.name == method.challenge?.field, let end = sent?.endsAt, end <= now.boot {
+            return "\(field.label): the one that was sent has ended; ask for another"
+        }
+        return nil
+    }
+
+    private func place(of challenge: Challenge) -> String? {
+        let values = TemplateValues(environment: environment, fields: fields, method: method)
+        if let template = challenge.sentTo { return template.fill(values) }
+        let field = method.fields.first { field in
+            field.kind == FieldKind.email && ProviderExchange.uses(challenge.request, field: field.name)
+        }
+        return field.flatMap { fields[$0.name]?.reveal() }
+    }
+}
+
+/// What the user is asked.
+package struct SignInQuestion: Sendable {
+    var fields: [StepField]
+    var message: String?
+    /// What the user opens first.
+    var url: String?
+    /// Why the provider refused the last answers.
+    var error: AgentError?
+}

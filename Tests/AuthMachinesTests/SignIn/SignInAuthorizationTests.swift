@@ -1,0 +1,283 @@
+import AgentTestSupport
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("A sign-in at an authorization server, decided by events")
+struct SignInAuthorizationTests {
+    private static func unknownClient() -> AgentError { AgentError(.refused, "no", cause: "invalid_client") }
+
+    @Test("the browser comes back: its code is exchanged, the listener closed, and its page shows how it ended")
+    func browser() throws {
+        var bench = try SignInBench.oauth("browser")
+        let (starter, attempt) = try bench.beginBrowser()
+        #expect(bench.actionNames == ["listen"])
+        let step = try bench.step(for: starter)
+        #expect(step.kind == .browser && step.url == attempt.url)
+        let stranger = bench.ask { .visited($0, query: "code=c&state=other") }
+        #expect(try bench.failure(for: stranger) == .unknownAddress)
+        let query = try attempt.query()
+        let visitor = bench.ask { .visited($0, query: query) }
+        #expect(bench.actionNames == ["stopListening", "requestToken"])
+        let second = bench.ask { .visited($0, query: query) }
+        #expect(try bench.failure(for: second) == .unknownAddress)
+        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        #expect(bench.actionNames == ["examine"])
+        bench.examined(SignedInUser(raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        #expect(bench.installed.map { $0.user?.id } == ["a"])
+        #expect(!bench.hasReply(visitor))
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(try bench.step(for: visitor).kind == .done)
+    }
+
+    @Test("the page of a refusal shows the refusal")
+    func refusedInBrowser() throws {
+        var bench = try SignInBench.oauth("browser")
+        let (_, attempt) = try bench.beginBrowser()
+        let query = try attempt.query("error=access_denied")
+        let visitor = bench.ask { .visited($0, query: query) }
+        #expect(try bench.step(for: visitor).error?.kind == .denied)
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+    }
+
+    @Test("nobody comes back from the browser in time: it ends")
+    func browserTimeout() throws {
+        var bench = try SignInBench.oauth("browser")
+        try bench.beginBrowser()
+        #expect(bench.wakeAt == bench.now.boot + AuthorizationAttempt.timeout)
+        let waiting = bench.ask { .stepRequested($0) }
+        #expect(!bench.hasReply(waiting))
+        try bench.sleepUntilWake()
+        #expect(try bench.step(for: waiting).error?.kind == .timeout)
+    }
+
+    @Test("cancelled while the user is away: a code or a grant that comes after that changes nothing, or is revoked")
+    func cancelledAway() throws {
+        var bench = try SignInBench.oauth("browser")
+        let (_, attempt) = try bench.beginBrowser()
+        let query = try attempt.query()
+        var exchanging = bench
+        bench.ask { .cancelRequested($0) }
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+        let visitor = bench.ask { .visited($0, query: query) }
+        #expect(try bench.failure(for: visitor) == .unknownAddress)
+        exchanging.ask { .visited($0, query: query) }
+        exchanging.ask { .cancelRequested($0) }
+        exchanging.send(.tokenReceived(.success(exchanging.grant("late"))))
+        #expect(exchanging.revoked == ["late"])
+    }
+
+    @Test("cancelled while the browser's way back is prepared: the listener that comes is closed")
+    func cancelledPreparing() throws {
+        var bench = try SignInBench.oauth("browser")
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        let attempt = try bench.attempt()
+        bench.ask { .cancelRequested($0) }
+        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt))))
+        #expect(bench.actionNames == ["stopListening"])
+        #expect(bench.wakeAt == nil)
+    }
+
+    @Test("an address of a private scheme is accepted once, by the sign-in that waits for it")
+    func scheme() throws {
+        let redirect = try #require(RedirectTarget("com.example.app:/callback"))
+        var bench = try SignInBench.oauth("browser") { $0.redirect = redirect }
+        let (starter, attempt) = try bench.beginBrowser()
+        #expect(try bench.step(for: starter).redirectScheme == "com.example.app")
+        let query = try attempt.query()
+        let elsewhere = bench.ask { .redirected($0, uri: "com.example.app:/other", query: query) }
+        #expect(try bench.failure(for: elsewhere) == .unknownAddress)
+        let stranger = bench.ask { .redirected($0, uri: redirect.uri, query: "code=c&state=x") }
+        #expect(try bench.failure(for: stranger) == .unknownAddress)
+        let desktop = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
+        #expect(try bench.failure(for: desktop) == nil)
+        #expect(bench.requested.count == 1)
+        let again = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
+        #expect(try bench.failure(for: again) == .unknownAddress)
+    }
+
+    @Test("an address is asked for again if it is not this sign-in's, and an empty one keeps the question")
+    func paste() throws {
+        var bench = try SignInBench.oauth("paste")
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        let attempt = try bench.attempt()
+        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt))))
+        for address in ["https://elsewhere.example/?code=c", " "] {
+            let caller = bench.answer(["address": address])
+            let step = try bench.step(for: caller)
+            #expect(step.kind == .browser && step.url == attempt.url)
+        }
+        let query = try attempt.query()
+        bench.answer(["address": " http://127.0.0.1/callback?\(query)\n"])
+        #expect(bench.actionNames == ["stopListening", "requestToken"])
+        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        #expect(bench.actionNames == ["examine"])
+    }
+
+    @Test(
+        "without a browser on this machine the device grant is used if the server has it, else the address is asked for"
+    )
+    func noBrowser() throws {
+        var server = SignInBench.server
+        var pasting = try SignInBench.oauth("browser", hasBrowser: false)
+        pasting.begin()
+        pasting.send(.serverFound(.success(server), proofKey: nil))
+        guard case .prepareBrowser(_, false)? = pasting.actions.first else {
+            Issue.record("the browser is expected on this machine")
+            return
+        }
+        server.endpoints.deviceAuthorization = "https://id.example/device"
+        var bench = try SignInBench.oauth("browser", hasBrowser: false)
+        bench.begin()
+        bench.send(.serverFound(.success(server), proofKey: nil))
+        #expect(bench.actionNames == ["beginDevice", "stopListening"])
+    }
+
+    // MARK: Another device
+
+    @Test("the token endpoint is asked in its interval until the code is given")
+    func device() throws {
+        var bench = try SignInBench.oauth("device")
+        let starter = bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.deviceReady(.success(try SignInBench.device()), sentAt: bench.now))
+        #expect(try bench.step(for: starter).userCode == "U")
+        for _ in 1...3 {
+            #expect(bench.wakeAt == bench.now.boot + .seconds(5))
+            try bench.sleepUntilWake()
+            #expect(bench.requested.count == 1 && bench.wakeAt == nil)
+            let pending = AgentError(.validation, "wait", cause: "authorization_pending")
+            bench.send(.tokenReceived(.failure(.refused(pending))))
+        }
+        try bench.sleepUntilWake()
+        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        #expect(bench.actionNames == ["examine"])
+    }
+
+    @Test("the code ends before anybody gave it: the sign-in ends, and nothing more is requested")
+    func deviceTimeout() throws {
+        var bench = try SignInBench.oauth("device")
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.deviceReady(.success(try SignInBench.device(lifetime: 3)), sentAt: bench.now))
+        let waiting = bench.ask { .stepRequested($0) }
+        try bench.sleepUntilWake()
+        #expect(bench.requested.isEmpty)
+        #expect(try bench.step(for: waiting).error?.cause == "expired_token")
+    }
+
+    @Test("cancelled while the token endpoint is asked: the grant that comes is revoked")
+    func deviceCancelled() throws {
+        var bench = try SignInBench.oauth("device")
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.deviceReady(.success(try SignInBench.device()), sentAt: bench.now))
+        try bench.sleepUntilWake()
+        bench.ask { .cancelRequested($0) }
+        bench.send(.tokenReceived(.success(bench.grant("late"))))
+        #expect(bench.revoked == ["late"])
+    }
+
+    // MARK: Registration
+
+    private func registering(_ method: String = "browser") throws -> SignInBench {
+        try SignInBench.oauth(method) { oauth in
+            oauth.registers = true
+            oauth.clientID = ""
+        }
+    }
+
+    @Test("a server that has forgotten the client is asked to register again, once")
+    func registersAgain() throws {
+        var bench = try registering("device")
+        let starter = bench.begin()
+        #expect(bench.actionNames == ["showPlaceholder", "register"])
+        bench.send(.registered(.success(try SignInBench.client("one"))))
+        #expect(bench.machine.authority.oauth?.clientID == "one")
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.deviceReady(.failure(Self.unknownClient()), sentAt: bench.now))
+        guard case .register(let refused?)? = bench.actions.last else {
+            Issue.record("it is not registered again")
+            return
+        }
+        #expect(refused.id == "one")
+        bench.send(.registered(.success(try SignInBench.client("two"))))
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.deviceReady(.failure(Self.unknownClient()), sentAt: bench.now))
+        #expect(try bench.step(for: starter).error == Self.unknownClient())
+    }
+
+    @Test("a port that is in use makes a new registration with another one, unless the profile names the port")
+    func portInUse() throws {
+        let inUse = AgentError(.conflict, "in use", cause: AgentError.redirectPort)
+        var bench = try registering()
+        bench.begin()
+        bench.send(.registered(.success(try SignInBench.client("one"))))
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        bench.send(.authorizationReady(.failure(inUse)))
+        #expect(bench.actionNames == ["stopListening", "register"])
+        var fixed = try SignInBench.oauth("browser") { $0.redirect = RedirectTarget("http://127.0.0.1:8000/")! }
+        let starter = fixed.begin()
+        fixed.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        fixed.send(.authorizationReady(.failure(inUse)))
+        #expect(try fixed.step(for: starter).error == inUse)
+    }
+
+    @Test("a code that came to a client which the server does not know any more is not used with another client")
+    func codeOfFormerClient() throws {
+        var bench = try registering()
+        let client = try SignInBench.client("one")
+        let (_, attempt) = try bench.beginBrowser(registeredAs: client)
+        let query = try attempt.query()
+        bench.ask { .visited($0, query: query) }
+        bench.send(.tokenReceived(.failure(.refused(Self.unknownClient()))))
+        #expect(bench.forgotten == [client])
+        #expect(bench.actionNames.last == "end")
+    }
+
+    @Test("who cancels in the browser may have seen an error there: the next sign-in registers again")
+    func cancelledInBrowser() throws {
+        var bench = try registering()
+        let client = try SignInBench.client("one")
+        try bench.beginBrowser(registeredAs: client)
+        var replaced = bench
+        bench.ask { .cancelRequested($0) }
+        #expect(bench.forgotten == [client])
+        replaced.ask { .abandoned($0) }
+        #expect(replaced.forgotten.isEmpty)
+    }
+
+    // MARK: Other flows
+
+    @Test("a server that does not accept proofs ends a sign-in whose tokens are to be bound to a key")
+    func bound() throws {
+        var bench = try SignInBench.oauth("browser") { $0.bindsTokens = true }
+        let starter = bench.begin()
+        guard case .findServer(makesKey: true)? = bench.actions.last else {
+            Issue.record("no key is made")
+            return
+        }
+        var server = SignInBench.server
+        server.proofAlgorithms = ["RS256"]
+        bench.send(.serverFound(.success(server), proofKey: Secret("key")))
+        #expect(try bench.step(for: starter).error?.kind == .unsupported)
+    }
+
+    @Test("an imported refresh token that does not rotate stays the session's")
+    func imported() throws {
+        var bench = try SignInBench.oauth("import", fields: ["refresh_token": "given"])
+        bench.begin()
+        bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
+        guard case .refreshToken(let sent)? = bench.requested.first else {
+            Issue.record("the token is not used")
+            return
+        }
+        #expect(sent.reveal() == "given")
+        bench.send(.tokenReceived(.success(bench.grant("t"))))
+        bench.examined()
+        #expect(bench.installed.map { $0.tokens.refreshToken?.reveal() } == ["given"])
+    }
+}

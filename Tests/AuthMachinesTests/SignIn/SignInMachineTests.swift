@@ -1,0 +1,291 @@
+import AgentTestSupport
+import AuthMachines
+import AuthModel
+import AuthWire
+import Testing
+
+@Suite("A sign-in, decided by events")
+struct SignInMachineTests {
+    @Test("asks for what is missing, requests tokens once nothing is, and ends with the session")
+    func steps() throws {
+        var bench = try SignInBench.password([:])
+        let first = bench.begin()
+        #expect(bench.actionNames == ["showPlaceholder"])
+        #expect(try bench.step(for: first).fields?.map(\.name) == ["email", "password", "device"])
+        let second = bench.answer(["email": "a@b.example", "password": "p"])
+        #expect(bench.actionNames == ["signIn"])
+        bench.signedIn(bench.grant("t", user: "a"))
+        #expect(bench.actionNames == ["examine"])
+        bench.examined()
+        #expect(bench.installed.map { $0.tokens.accessToken.reveal() } == ["t"])
+        #expect(!bench.hasReply(second))
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+        #expect(try bench.step(for: second).kind == .done)
+        let late = bench.ask { .stepRequested($0) }
+        #expect(try bench.failure(for: late) == .unknownLogin)
+    }
+
+    @Test("a refusal ends it with the provider's error, and the placeholder goes")
+    func refused() throws {
+        var bench = try SignInBench.password()
+        let caller = bench.begin()
+        bench.send(.signedIn(.failure(AgentError(.refused, "no")), sentAt: bench.now, former: nil))
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+        #expect(try bench.step(for: caller).error?.kind == .refused)
+    }
+
+    @Test("an answer while nothing is asked is refused, and changes nothing")
+    func notAsked() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        let caller = bench.answer(["email": "x@b.example"])
+        #expect(try bench.failure(for: caller)?.kind == .busy)
+        #expect(bench.machine.form.fields["email"]?.reveal() == "a@b.example")
+    }
+
+    @Test("a field that the method does not have is refused, and the question stands")
+    func unknownField() throws {
+        var bench = try SignInBench.password([:])
+        bench.begin()
+        let caller = bench.answer(["shoe_size": "42"])
+        #expect(try bench.failure(for: caller)?.kind == .validation)
+        let waiting = bench.ask { .stepRequested($0) }
+        #expect(try bench.step(for: waiting).kind == .fields)
+    }
+
+    @Test("those that wait get the same step as the caller whose answer is worked on")
+    func waiting() throws {
+        var bench = try SignInBench.password()
+        let first = bench.begin()
+        let second = bench.ask { .stepRequested($0) }
+        let gone = bench.ask { .stepRequested($0) }
+        bench.send(.callerGone(gone))
+        bench.signedIn(bench.grant("t", user: "a"))
+        bench.examined()
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(try bench.step(for: first).kind == .done)
+        #expect(try bench.step(for: second).kind == .done)
+        #expect(!bench.hasReply(gone))
+    }
+
+    // MARK: The end
+
+    @Test("left alone it ends after a quarter of an hour, from the last answer on")
+    func abandoned() throws {
+        var bench = try SignInBench.password([:])
+        bench.begin()
+        bench.advance(.seconds(600))
+        bench.answer(["email": "a@b.example"])
+        #expect(bench.wakeAt == bench.now.boot + SignInMachine.abandonedAfter)
+        bench.advance(.seconds(899))
+        bench.send(.wake)
+        #expect(bench.actions.isEmpty)
+        let waiting = bench.ask { .callerGone($0) }
+        #expect(!bench.hasReply(waiting))
+        try bench.sleepUntilWake()
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+        #expect(bench.wakeAt == nil)
+    }
+
+    @Test("while the provider is asked it has no time limit of its own")
+    func working() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        #expect(bench.wakeAt == nil)
+    }
+
+    @Test("cancelled during the request: every caller gets the last step, and the late tokens are revoked")
+    func cancelledWhileSigningIn() throws {
+        var bench = try SignInBench.password()
+        let first = bench.begin()
+        let cancelling = bench.ask { .cancelRequested($0) }
+        for caller in [first, cancelling] { #expect(try bench.step(for: caller).error?.kind == .denied) }
+        bench.signedIn(bench.grant("late", user: "a"))
+        #expect(bench.revoked == ["late"])
+        #expect(bench.actions.count == 1)
+        let again = bench.ask { .cancelRequested($0) }
+        #expect(try bench.failure(for: again) == .unknownLogin)
+    }
+
+    @Test("cancelled while the tokens are examined: they are revoked once, and not installed")
+    func cancelledWhileExamining() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        bench.signedIn(bench.grant("t", user: "a"))
+        bench.ask { .cancelRequested($0) }
+        #expect(bench.revoked == ["t"])
+        bench.examined()
+        #expect(bench.actions.isEmpty)
+    }
+
+    @Test("too late to cancel: the session learns of the tokens, and the caller gets how it ended")
+    func cancelledWhileInstalling() throws {
+        var bench = try SignInBench.password()
+        bench.begin()
+        bench.signedIn(bench.grant("t", user: "a"))
+        bench.examined()
+        let cancelling = bench.ask { .cancelRequested($0) }
+        #expect(bench.actions.isEmpty && !bench.hasReply(cancelling))
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(bench.revoked.isEmpty)
+        #expect(try bench.step(for: cancelling).kind == .done)
+    }
+
+    @Test("a store that refuses the session: the tokens are the session's, and are not revoked")
+    func notStored() throws {
+        var bench = try SignInBench.password()
+        let caller = bench.begin()
+        bench.signedIn(bench.grant("t", user: "a"))
+        bench.examined()
+        bench.send(.installed(.failure(AgentError(.keyringUnavailable, "full"))))
+        #expect(bench.revoked.isEmpty)
+        #expect(try bench.step(for: caller).error?.kind == .keyringUnavailable)
+    }
+
+    @Test("a caller that is gone before it knows the sign-in ends it, and its late tokens are revoked")
+    func starterGone() throws {
+        var bench = try SignInBench.password()
+        let starter = bench.begin()
+        bench.send(.callerGone(starter))
+        #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
+        bench.signedIn(bench.grant("late", user: "a"))
+        #expect(bench.revoked == ["late"])
+        #expect(!bench.hasReply(starter))
+    }
+
+    @Test("a caller that knows the sign-in may go: it goes on, and another one gets the step")
+    func callerGone() throws {
+        var bench = try SignInBench.password([:])
+        bench.begin()
+        let caller = bench.answer(["email": "a@b.example", "password": "p"])
+        bench.send(.callerGone(caller))
+        #expect(bench.actions.isEmpty)
+        let other = bench.ask { .stepRequested($0) }
+        bench.signedIn(bench.grant("t", user: "a"))
+        bench.examined()
+        bench.send(.installed(.success(try SignInBench.status(user: "a"))))
+        #expect(try bench.step(for: other).kind == .done)
+    }
+
+    @Test("another sign-in takes its place: its callers get the end, and what it held is revoked")
+    func replaced() throws {
+        var bench = try SignInBench.password()
+        bench.former = try SignInBench.status(user: "b")
+        let first = bench.begin()
+        #expect(try bench.step(for: first).fields?.map(\.name) == ["replace_account"])
+        let waiting = bench.ask { .abandoned($0) }
+        #expect(try bench.step(for: waiting).error?.kind == .denied)
+        #expect(bench.actionNames.last == "end")
+    }
+
+    // MARK: Another account
+
+    @Test("the account that the provider names is asked about; a refusal revokes what came, once")
+    func otherAccount() throws {
+        var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
+        bench.former = try SignInBench.status(user: "ada")
+        let first = bench.begin()
+        #expect(bench.actionNames == ["showPlaceholder", "signIn"])
+        bench.signedIn(bench.grant("t", user: "bob"))
+        bench.examined()
+        #expect(bench.installed.isEmpty)
+        #expect(try bench.step(for: first).fields?.map(\.name) == ["replace_account"])
+        let wrong = bench.answer(["password": "another"])
+        #expect(try bench.failure(for: wrong)?.kind == .validation)
+        let early = bench.ask { .resendRequested($0) }
+        #expect(try bench.failure(for: early)?.kind == .unsupported)
+        let refusing = bench.answer(["replace_account": "no"])
+        #expect(bench.revoked == ["t"] && bench.installed.isEmpty)
+        #expect(try bench.step(for: refusing).error?.cause == "other_user")
+    }
+
+    @Test("after a yes the tokens are examined again, installed without another request, and the former ones revoked")
+    func agreed() throws {
+        var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
+        bench.former = try SignInBench.status(user: "ada")
+        bench.begin()
+        bench.signedIn(bench.grant("t", user: "bob"))
+        bench.examined()
+        bench.answer(["replace_account": "yes"])
+        #expect(bench.actionNames == ["examine"])
+        bench.examined()
+        guard case .install(let record, _, let revokesFormer)? = bench.actions.first else {
+            Issue.record("nothing is installed")
+            return
+        }
+        #expect(record.tokens.accessToken.reveal() == "t" && revokesFormer)
+    }
+
+    @Test("the question that nobody answers ends with the sign-in, and what came is revoked")
+    func unanswered() throws {
+        var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
+        bench.former = try SignInBench.status(user: "ada")
+        bench.begin()
+        bench.signedIn(bench.grant("t", user: "bob"))
+        bench.examined()
+        try bench.sleepUntilWake()
+        #expect(bench.revoked == ["t"])
+    }
+
+    @Test("the user is asked for if the tokens do not say whose they are, and a known account could be replaced")
+    func unknownUser() throws {
+        var bench = try SignInBench.password(["email": "ada@b.example", "password": "p"])
+        bench.former = try SignInBench.status(user: "ada")
+        bench.begin()
+        bench.signedIn(bench.grant("t"))
+        guard case .examine(let record?)? = bench.actions.first else {
+            Issue.record("the user is not asked for")
+            return
+        }
+        #expect(record.tokens.accessToken.reveal() == "t")
+        bench.examined(SignedInUser(raw: ["sub": "bob"], summary: UserSummary(id: "bob", email: "bob@b.example")))
+        #expect(bench.installed.isEmpty && bench.wakeAt != nil)
+    }
+
+    @Test("a fresh look at the optional fields is not lost to the question about the account")
+    func blank() throws {
+        let profile = try Sample.profile { profile in
+            for index in profile.signIn[0].fields.indices { profile.signIn[0].fields[index].optional = true }
+        }
+        var bench = try SignInBench(profile, LoginStart(provider: "sample", environment: "local"))
+        bench.former = try SignInBench.status(user: "ada")
+        let first = bench.begin()
+        #expect(try bench.step(for: first).fields?.map(\.name) == ["replace_account"])
+        let second = bench.answer(["replace_account": "yes"])
+        #expect(try bench.step(for: second).fields?.map(\.name) == ["email", "password", "device"])
+    }
+
+    // MARK: A code
+
+    @Test("a code is asked for once it was sent, and sent again when its pause is over, not before")
+    func resend() throws {
+        var bench = try SignInBench.code()
+        let first = bench.begin()
+        #expect(bench.actionNames == ["showPlaceholder", "sendChallenge"])
+        bench.send(.challengeSent(.success("On its way")))
+        let step = try bench.step(for: first)
+        #expect(step.fields?.map(\.name) == ["code"] && step.message == "On its way")
+        #expect(step.sentTo == "a@b.example")
+        let early = bench.ask { .resendRequested($0) }
+        #expect(try bench.failure(for: early)?.kind == .rateLimited)
+        bench.advance(.seconds(30))
+        let again = bench.ask { .resendRequested($0) }
+        #expect(bench.actionNames == ["sendChallenge"])
+        #expect(!bench.hasReply(again))
+        bench.send(.challengeSent(.success(nil)))
+        #expect(try bench.step(for: again).fields?.map(\.name) == ["code"])
+    }
+
+    @Test("five wrong codes may be corrected; the sixth ends it")
+    func corrections() throws {
+        var bench = try SignInBench.code()
+        bench.begin()
+        bench.send(.challengeSent(.success(nil)))
+        for count in 1...6 {
+            let caller = bench.answer(["code": "999999"])
+            bench.send(.signedIn(.failure(AgentError(.validation, "wrong")), sentAt: bench.now, former: nil))
+            #expect(try bench.step(for: caller).kind == (count == 6 ? .failed : .fields))
+        }
+    }
+}
