@@ -23,7 +23,7 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
     }
 
     /// Does nothing if the state has not changed.
-    package func tell(_ state: State) {
+    package func set(_ state: State) {
         inside.withLock { inside in
             guard state != inside.state else { return }
             inside.state = state

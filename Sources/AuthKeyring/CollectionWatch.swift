@@ -65,16 +65,16 @@ final class CollectionWatch {
             question = bus.thread.begin(Self.readingLocked(path, on: bus), limit: nil) { [weak self] result in
                 guard let self, question != nil else { return }
                 switch result {
-                case .success(let isLocked): tell(isLocked ? .locked(path: path) : .open(path: path))
-                case .failure: tell(.gone)
+                case .success(let isLocked): report(isLocked ? .locked(path: path) : .open(path: path))
+                case .failure: report(.gone)
                 }
             }
-        case .success(nil): tell(.none)
-        case .failure: tell(.gone)
+        case .success(nil): report(.none)
+        case .failure: report(.gone)
         }
     }
 
-    private func tell(_ found: Found) {
+    private func report(_ found: Found) {
         question = nil
         if isStale { return look() }
         changed?(found)

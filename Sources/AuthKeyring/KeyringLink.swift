@@ -57,7 +57,7 @@ final class KeyringLink {
         writes = WritePrompts(on: thread)
         writes.ended = { [weak self] answer in
             self?.isUserSlow = false
-            if case .dismissed = answer { self?.states.tell(.denied) } else { self?.look() }
+            if case .dismissed = answer { self?.states.set(.denied) } else { self?.look() }
         }
     }
 
@@ -139,7 +139,7 @@ final class KeyringLink {
         case .failure(.timedOut):
             didNotAnswer()
         case .failure:
-            if owner == nil { states.tell(.missing) }
+            if owner == nil { states.set(.missing) }
         }
         mayStartService = false
         if connection == nil { awaitBus() }
@@ -197,13 +197,13 @@ final class KeyringLink {
         watches = []
         collection = nil
         forgetUnlocking()
-        states.tell(.missing)
+        states.set(.missing)
         awaitBus()
     }
 
     private func ownerChanged(_ new: String?) {
         guard new != owner else {
-            if new == nil, waiting.isEmpty { states.tell(.missing) }
+            if new == nil, waiting.isEmpty { states.set(.missing) }
             return
         }
         let isHandedOver = owner != nil
@@ -211,9 +211,9 @@ final class KeyringLink {
         session = nil
         forgetUnlocking()
         collection?.forget()
-        guard new != nil else { return states.tell(.missing) }
+        guard new != nil else { return states.set(.missing) }
         // Listeners learn from this that another service owns the name.
-        if isHandedOver { states.tell(.missing) }
+        if isHandedOver { states.set(.missing) }
         serviceRun += 1
         if serviceRun > 1 { serviceReplaced?() }
         look()
@@ -223,15 +223,15 @@ final class KeyringLink {
         switch found {
         case .open where unlocksItems && unlocking != .notAsked:
             // It was open before, too: that says nothing about the items.
-            states.tell(unlocking == .dismissed ? .denied : .waiting)
-        case .open where isUserSlow: states.tell(.waiting)
+            states.set(unlocking == .dismissed ? .denied : .waiting)
+        case .open where isUserSlow: states.set(.waiting)
         case .open:
             unlocking = .notAsked
-            states.tell(.ready)
+            states.set(.ready)
         case .locked:
-            states.tell(unlocking == .dismissed ? .denied : .locked)
+            states.set(unlocking == .dismissed ? .denied : .locked)
         case .none, .gone:
-            states.tell(.missing)
+            states.set(.missing)
         }
     }
 
@@ -243,13 +243,13 @@ final class KeyringLink {
 
     /// The service exceeded a limit. Until it replies to the query without a limit that begins here, calls fail at once.
     func didNotAnswer() {
-        states.tell(.notAnswering)
+        states.set(.notAnswering)
         look()
     }
 
     /// A call failed twice, for a reason that the service does not signal.
     func recordFailure() {
-        if states.current == .ready { states.tell(.failed) }
+        if states.current == .ready { states.set(.failed) }
     }
 
     /// A call succeeded: if earlier ones had failed, the state is queried.
@@ -264,7 +264,7 @@ final class KeyringLink {
     /// - Parameter paths: the collection, or locked items of one.
     func foundLocked(_ paths: [String]) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
-        states.tell(.locked)
+        states.set(.locked)
         if unlocking == .notAsked { unlocksItems = false }
         ask(toUnlock: paths)
         return .locked
@@ -295,7 +295,7 @@ final class KeyringLink {
     /// (KeePassXC does).
     func foundItemsLocked(_ paths: [String]) -> StoreError {
         if unlocking == .dismissed { return .dismissed }
-        states.tell(.waiting)
+        states.set(.waiting)
         if unlocking == .notAsked { unlocksItems = true }
         ask(toUnlock: paths)
         return .waiting
@@ -304,7 +304,7 @@ final class KeyringLink {
     /// A caller has waited for the user for as long as it may.
     func userIsSlow() -> StoreError {
         isUserSlow = true
-        states.tell(.waiting)
+        states.set(.waiting)
         return .waiting
     }
 
@@ -360,11 +360,11 @@ final class KeyringLink {
         switch result {
         case .success(let unlocked) where unlocked.isEmpty || unlocksItems && unlocked.count < paths.count:
             unlocking = .dismissed
-            states.tell(.denied)
+            states.set(.denied)
         case .failure where unlocksItems:
             // The next query would ask again at once, with the same result.
             unlocking = .dismissed
-            states.tell(.denied)
+            states.set(.denied)
         case .success, .failure:
             unlocking = .notAsked
         }

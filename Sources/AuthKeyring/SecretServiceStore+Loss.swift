@@ -21,7 +21,7 @@ extension SecretServiceStore {
     }
 
     /// - Parameter isThere: whether an open collection had it just now.
-    func noteSight(of session: SessionName, isThere: Bool) {
+    func recordPresence(of session: SessionName, isThere: Bool) {
         guard writes[session]?.serviceRun == link.serviceRun else { return }
         writes[session]?.isRemoved = !isThere
     }

@@ -132,7 +132,7 @@ package actor SecretServiceStore: SessionStore {
         if newest == nil, let damage {
             throw .failed(reason: "the keyring's item of session '\(session)' cannot be read: \(damage)")
         }
-        noteSight(of: session, isThere: newest != nil)
+        recordPresence(of: session, isThere: newest != nil)
         return newest
     }
 

@@ -24,7 +24,7 @@ final class DesktopMonitor: @unchecked Sendable {
     }
 
     /// The latest state; ``NetworkState/online`` before the first report.
-    var word: NetworkState { state.withLock { $0 } }
+    var networkState: NetworkState { state.withLock { $0 } }
 
     private func start() {
         bus = Self.sharedBus()

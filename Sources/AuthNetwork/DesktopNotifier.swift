@@ -10,7 +10,7 @@ import Synchronization
 package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private struct Known {
         /// `nil`: show nothing.
-        var wanted: Notice?
+        var requested: Notice?
         /// The last one sent, even if the server refused it.
         var sent: Notice?
         /// The server's ID of the shown notice.
@@ -21,16 +21,16 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private static let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     /// A service on this machine; if it has to be started first, that takes a second or two.
-    private static let patience = Duration.seconds(10)
+    private static let timeout = Duration.seconds(10)
     /// The action of a click on the whole notice.
     private static let action = "default"
     /// A reason of NotificationClosed.
-    private static let dismissedByPerson: UInt32 = 2
+    private static let dismissedByUser: UInt32 = 2
 
     private let thread: GLibThread
     private let address: String?
     private let answers: AsyncStream<NoticeResponse>
-    private let heard: AsyncStream<NoticeResponse>.Continuation
+    private let receiver: AsyncStream<NoticeResponse>.Continuation
     private var bus: BusConnection?
     private var isConnecting = false
     private var subscriptions: [GLibSubscription] = []
@@ -40,22 +40,22 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     package init(on thread: GLibThread, address: String?) {
         self.thread = thread
         self.address = address
-        (answers, heard) = AsyncStream.makeStream()
+        (answers, receiver) = AsyncStream.makeStream()
     }
 
     package func responses() -> AsyncStream<NoticeResponse> { answers }
 
     package func show(_ notice: Notice) {
         thread.perform { [self] in
-            known[notice.subject, default: Known()].wanted = notice
-            bring(notice.subject)
+            known[notice.subject, default: Known()].requested = notice
+            update(notice.subject)
         }
     }
 
     package func withdraw(_ subject: Notice.Subject) {
         thread.perform { [self] in
-            known[subject]?.wanted = nil
-            bring(subject)
+            known[subject]?.requested = nil
+            update(subject)
         }
     }
 
@@ -64,7 +64,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
     private func connect() {
         guard let address, !isConnecting else { return }
         isConnecting = true
-        thread.begin(BusConnection.opening(address, on: thread), limit: Self.patience) { [weak self] result in
+        thread.begin(BusConnection.opening(address, on: thread), limit: Self.timeout) { [weak self] result in
             guard let self else { return }
             isConnecting = false
             // Without a bus there is no desktop; the next notice tries again.
@@ -82,7 +82,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
                     self?.closed(arguments.members.first?.uint32, why: arguments.members.last?.uint32)
                 },
             ]
-            for subject in known.keys { bring(subject) }
+            for subject in known.keys { update(subject) }
         }
     }
 
@@ -93,22 +93,22 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
 
     private func chosen(_ number: UInt32?) {
         guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
-        heard.yield(.chosen(subject))
+        receiver.yield(.chosen(subject))
     }
 
     private func closed(_ number: UInt32?, why: UInt32?) {
         guard let number, let subject = known.first(where: { $0.value.number == number })?.key else { return }
         known[subject]?.number = nil
-        guard why == Self.dismissedByPerson else { return }
+        guard why == Self.dismissedByUser else { return }
         // It is shown again only if it is requested again.
         known[subject] = nil
-        heard.yield(.dismissed(subject))
+        receiver.yield(.dismissed(subject))
     }
 
     /// Shows or withdraws a subject's notice as requested.
-    private func bring(_ subject: Notice.Subject) {
+    private func update(_ subject: Notice.Subject) {
         guard let known = known[subject], !known.isBusy else { return }
-        guard let notice = known.wanted else {
+        guard let notice = known.requested else {
             self.known[subject] = nil
             if let number = known.number { close(number) }
             return
@@ -121,11 +121,11 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
             method("Notify"), arguments: Self.arguments(notice, replacing: known.number ?? 0), reply: "(u)",
             startingService: true
         ) { $0.members.first?.uint32 }
-        thread.begin(call, limit: Self.patience) { [weak self] result in
+        thread.begin(call, limit: Self.timeout) { [weak self] result in
             guard let self else { return }
             self.known[subject]?.isBusy = false
             if case .success(let number) = result { self.known[subject]?.number = number }
-            bring(subject)
+            update(subject)
         }
     }
 
@@ -134,7 +134,7 @@ package final class DesktopNotifier: Notifier, @unchecked Sendable {
         let call = bus.calling(
             method("CloseNotification"), arguments: BusVariant(tuple: [BusVariant(uint32: number)]), reply: "()"
         ) { _ in true }
-        thread.begin(call, limit: Self.patience) { _ in }
+        thread.begin(call, limit: Self.timeout) { _ in }
     }
 
     private func method(_ member: String) -> BusMethod {

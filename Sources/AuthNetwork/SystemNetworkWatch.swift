@@ -42,7 +42,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
 
     private func start(_ monitors: GLibThread) {
         kernel = KernelNetwork(on: thread) { [weak self] in self?.changed() }
-        tell()
+        publish()
         monitor = DesktopMonitor(on: monitors) { [weak self, thread] in
             thread.perform { [weak self] in self?.changed() }
         }
@@ -54,27 +54,29 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
         let wait = broadcast.current?.reach == .offline ? min(settling, Self.settlingFromNothing) : settling
         thread.after(wait) { [weak self] in
             self?.isSettling = false
-            self?.tell()
+            self?.publish()
         }
     }
 
-    private func tell() {
-        let word = monitor?.word ?? .online
+    private func publish() {
+        let state = monitor?.state ?? .online
         guard let new = RouteSocket.picture() else {
             // Without the kernel's data, only the monitor counts.
-            return broadcast.tell(NetworkReading(reach: word == .offline ? .offline : .internet, monitor: word))
+            return broadcast.set(NetworkReading(reach: state == .offline ? .offline : .internet, monitor: state))
         }
         let old = picture
         picture = new
         var reading = broadcast.current ?? NetworkReading(reach: new.reach)
         reading.reach = new.reach
-        reading.monitor = word
-        if (new.waysOut, new.ownAddresses) != (old.waysOut, old.ownAddresses) { reading.generation += 1 }
+        reading.monitor = state
+        if (new.workingDefaultRoutes, new.ownAddresses) != (old.workingDefaultRoutes, old.ownAddresses) {
+            reading.generation += 1
+        }
         let own = new.ownAddresses
         if !own.isEmpty {
             if !addresses.isEmpty, own.isDisjoint(with: addresses) { reading.move += 1 }
             addresses = own
         }
-        broadcast.tell(reading)
+        broadcast.set(reading)
     }
 }

@@ -14,7 +14,7 @@ package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
     private var clocks: ClockWatch?
     private var isPreparing = false
     /// Sleep until then has been reported.
-    private var toldUpTo = ClockReading.now()
+    private var reportedUntil = ClockReading.now()
 
     /// - Parameter systemBus: its address; `nil` if there is none.
     package init(on thread: GLibThread, systemBus: String?) {
@@ -38,28 +38,28 @@ package final class SystemSleepWatch: SleepWatch, @unchecked Sendable {
 
     private func preparing(_ hold: SleepHold?) {
         isPreparing = true
-        tell(.preparing(hold ?? SleepHold {}))
+        send(.preparing(hold ?? SleepHold {}))
     }
 
     /// logind also reports a sleep that was cancelled.
     private func awake() {
         guard isPreparing else { return }
         isPreparing = false
-        toldUpTo = .now()
-        tell(.resumed)
+        reportedUntil = .now()
+        send(.resumed)
     }
 
     private func clocksMoved(_ slept: Duration, _ shift: Duration) {
         let now = ClockReading.now()
-        if now.sleep(since: toldUpTo) > .zero {
+        if now.sleep(since: reportedUntil) > .zero {
             isPreparing = false
-            toldUpTo = now
-            tell(.resumed)
+            reportedUntil = now
+            send(.resumed)
         }
-        if shift != .zero { tell(.clockSet) }
+        if shift != .zero { send(.clockSet) }
     }
 
-    private func tell(_ event: SleepEvent) {
+    private func send(_ event: SleepEvent) {
         for listener in listeners.withLock({ $0 }) { listener.yield(event) }
     }
 }

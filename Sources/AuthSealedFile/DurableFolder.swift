@@ -16,7 +16,7 @@ package struct DurableFolder: Sendable {
     }
 
     /// Far above any record; a larger file is not ours.
-    private static let mostBytes = 4 << 20
+    private static let maxBytes = 4 << 20
 
     let path: String
     private let note: @Sendable (Step) -> Void
@@ -68,7 +68,7 @@ package struct DurableFolder: Sendable {
         defer { close(descriptor) }
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count < Self.mostBytes {
+        while bytes.count < Self.maxBytes {
             let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw failure("read \(path)/\(name)") }

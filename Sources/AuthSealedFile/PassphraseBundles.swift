@@ -35,10 +35,10 @@ package struct PassphraseBundles: BundleSealing {
         }
     }
 
-    package func open(_ parcel: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret {
+    package func open(_ bundle: [UInt8], with passphrase: Secret) async throws(SealRefusal) -> Secret {
         try await work { () throws(SealRefusal) in
             do throws(SealedBytes.Refusal) {
-                let header = try SealedBytes.header(of: parcel)
+                let header = try SealedBytes.header(of: bundle)
                 guard let wrapping = KeyWrapping(label: header.label), case .passphrase(let cost, _) = wrapping else {
                     throw .damaged("it is not sealed with a passphrase")
                 }
@@ -49,7 +49,7 @@ package struct PassphraseBundles: BundleSealing {
                 }
                 let key = try Self.key(wrapping, passphrase)
                 guard key.id == header.keyID else { throw .otherKey("") }
-                return try SealedBytes.open(parcel, name: Self.name, keys: [key]).content
+                return try SealedBytes.open(bundle, name: Self.name, keys: [key]).content
             } catch {
                 switch error {
                 case .otherKey: throw .wrongPassphrase
@@ -71,8 +71,8 @@ package struct PassphraseBundles: BundleSealing {
     private func work<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SealRefusal) -> Value
     ) async throws(SealRefusal) -> Value {
-        guard turn.take() else { throw .busy }
-        defer { turn.giveBack() }
+        guard turn.tryAcquire() else { throw .busy }
+        defer { turn.release() }
         let result: Result<Value, SealRefusal>
         do {
             result = try await NIOThreadPool.singleton.runIfActive { Result { () throws(SealRefusal) in try body() } }
@@ -91,12 +91,12 @@ package final class DerivationPermit: Sendable {
     package init() {}
 
     /// - Returns: whether the caller has it, and must release it.
-    package func take() -> Bool {
+    package func tryAcquire() -> Bool {
         isTaken.withLock { isTaken in
             defer { isTaken = true }
             return !isTaken
         }
     }
 
-    package func giveBack() { isTaken.withLock { $0 = false } }
+    package func release() { isTaken.withLock { $0 = false } }
 }

@@ -13,7 +13,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     /// Far above what scrypt takes on a slow machine, and what resealing a thousand sessions takes.
     private static let keyLimit = Duration.seconds(50)
 
-    private let shelf: Mutex<SealedDirectory>
+    private let directory: Mutex<SealedDirectory>
     private let disk: DiskThread
     private let broadcast: StateBroadcast<StoreState>
 
@@ -26,11 +26,11 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     ) {
         let broadcast = StateBroadcast<StoreState>(nil)
         self.broadcast = broadcast
-        shelf = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
-        disk = DiskThread(loop: loop, limit: limit, reportSilence: { broadcast.tell(.notAnswering) })
+        directory = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
+        disk = DiskThread(loop: loop, limit: limit, reportSilence: { broadcast.set(.notAnswering) })
         disk.begin { [weak self] in
             // Only for the state that results.
-            _ = try? self?.touch { (shelf) throws(StoreError) in try shelf.open() }
+            _ = try? self?.touch { (directory) throws(StoreError) in try directory.open() }
         }
     }
 
@@ -43,60 +43,60 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     /// Releases the folder and the keys; the next call opens it again.
     package func close() async {
         // A silent disk releases nothing.
-        try? await onDisk { (shelf) throws(StoreError) in shelf.opened = nil }
+        try? await onDisk { (directory) throws(StoreError) in directory.opened = nil }
     }
 
     // MARK: Sessions
 
     package func loadAll() async throws(StoreError) -> [StoredSession] {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.loadAll() }
+        try await onDisk { (directory) throws(StoreError) in try directory.loadAll() }
     }
 
     package func names() async throws(StoreError) -> [StoredName] {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.names() }
+        try await onDisk { (directory) throws(StoreError) in try directory.names() }
     }
 
     /// Only a client can prompt, and then calls ``unlock(with:)``.
     package func retryPrompts() async {}
 
     package func load(_ session: SessionName) async throws(StoreError) -> SessionRecord? {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.load(session) }
+        try await onDisk { (directory) throws(StoreError) in try directory.load(session) }
     }
 
     package func save(_ record: SessionRecord) async throws(StoreError) {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.save(record) }
+        try await onDisk { (directory) throws(StoreError) in try directory.save(record) }
     }
 
     package func update(
         _ record: SessionRecord, replacesOther: Bool
     ) async throws(StoreError) -> SessionRecord? {
-        try await onDisk { (shelf) throws(StoreError) in
+        try await onDisk { (directory) throws(StoreError) in
             var stored: SessionRecord?
             do throws(StoreError) {
-                stored = try shelf.load(record.session)
+                stored = try directory.load(record.session)
             } catch {
                 // One file may be unreadable: a write replaces it, and shows whether it is more.
                 guard case .failed = error else { throw error }
             }
             if let stored, !record.mayReplace(stored, replacesOther: replacesOther) { return stored }
-            try shelf.save(record)
+            try directory.save(record)
             return nil
         }
     }
 
     package func delete(_ session: SessionName) async throws(StoreError) {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.delete(session) }
+        try await onDisk { (directory) throws(StoreError) in try directory.delete(session) }
     }
 
     // MARK: The agent's own keys
 
     package func key(for purpose: KeyPurpose) async throws(StoreError) -> Secret? {
-        try await onDisk { (shelf) throws(StoreError) in try shelf.read(Self.file(of: purpose)) }
+        try await onDisk { (directory) throws(StoreError) in try directory.read(Self.file(of: purpose)) }
     }
 
     package func save(_ key: Secret, for purpose: KeyPurpose) async throws(StoreError) {
-        try await onDisk { (shelf) throws(StoreError) in
-            try shelf.write(key, to: Self.file(of: purpose), label: purpose.name)
+        try await onDisk { (directory) throws(StoreError) in
+            try directory.write(key, to: Self.file(of: purpose), label: purpose.name)
         }
     }
 
@@ -105,25 +105,25 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     // MARK: Sealing
 
     package func unlock(with passphrase: Secret?) async throws(SealRefusal) {
-        let result = try await keyWork { (shelf) -> Result<Void, SealRefusal> in
-            Result { () throws(SealRefusal) in try Self.unlock(&shelf, with: passphrase) }
+        let result = try await keyWork { (directory) -> Result<Void, SealRefusal> in
+            Result { () throws(SealRefusal) in try Self.unlock(&directory, with: passphrase) }
         }
         try result.get()
     }
 
-    private static func unlock(_ shelf: inout SealedDirectory, with passphrase: Secret?) throws(SealRefusal) {
+    private static func unlock(_ directory: inout SealedDirectory, with passphrase: Secret?) throws(SealRefusal) {
         do throws(StoreError) {
-            _ = try shelf.open()
+            _ = try directory.open()
             return
         } catch {
             guard error == .sealed else { throw .store(error) }
         }
-        let isNew = shelf.isNew
+        let isNew = directory.isNew
         guard let passphrase else { throw .needsPassphrase(isNew: isNew) }
         if isNew, passphrase.count < SealRefusal.shortestPassphrase { throw .tooShort }
         let isRight: Bool
         do throws(StoreError) {
-            isRight = try shelf.unlock(with: passphrase)
+            isRight = try directory.unlock(with: passphrase)
         } catch {
             throw .store(error)
         }
@@ -132,8 +132,8 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
 
     package func rekey(_ change: KeyChange) async throws(SealRefusal) {
         if case .passphrase(let new) = change, new.count < SealRefusal.shortestPassphrase { throw .tooShort }
-        let result = try await keyWork { (shelf) -> Result<Void, StoreError> in
-            Result { () throws(StoreError) in try shelf.rekey(change) }
+        let result = try await keyWork { (directory) -> Result<Void, StoreError> in
+            Result { () throws(StoreError) in try directory.rekey(change) }
         }
         if case .failure(let error) = result { throw .store(error) }
     }
@@ -142,7 +142,7 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
         _ work: @escaping @Sendable (inout SealedDirectory) -> Value
     ) async throws(SealRefusal) -> Value {
         do throws(StoreError) {
-            return try await onDisk(within: Self.keyLimit) { (shelf) throws(StoreError) in work(&shelf) }
+            return try await onDisk(within: Self.keyLimit) { (directory) throws(StoreError) in work(&directory) }
         } catch {
             throw .store(error)
         }
@@ -160,14 +160,14 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     private func touch<Value: Sendable>(
         _ work: (inout SealedDirectory) throws(StoreError) -> Value
     ) throws(StoreError) -> Value {
-        let (result, isOpen) = shelf.withLock { shelf in
-            (Result { () throws(StoreError) in try work(&shelf) }, shelf.isOpen)
+        let (result, isOpen) = directory.withLock { directory in
+            (Result { () throws(StoreError) in try work(&directory) }, directory.isOpen)
         }
         disk.answered()
         switch result {
-        case _ where isOpen: broadcast.tell(.ready)
-        case .failure(.sealed): broadcast.tell(.locked)
-        case .failure: broadcast.tell(.failed)
+        case _ where isOpen: broadcast.set(.ready)
+        case .failure(.sealed): broadcast.set(.locked)
+        case .failure: broadcast.set(.failed)
         case .success: break
         }
         return try result.get()

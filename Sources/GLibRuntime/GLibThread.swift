@@ -103,7 +103,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
         g_main_loop_run(loop)
         // Cancelled calls still deliver their results, and those free their memory.
         var iterations = 0
-        while iterations < Self.farewellIterations, g_main_context_iteration(context, 0) != 0 { iterations += 1 }
+        while iterations < Self.maxFinalIterations, g_main_context_iteration(context, 0) != 0 { iterations += 1 }
         g_main_context_pop_thread_default(context)
         let isLeft = state.withLock { state in
             state.phase = .ended
@@ -113,7 +113,7 @@ package final class GLibThread: SerialExecutor, @unchecked Sendable {
     }
 
     /// Enough for every cancelled call to return, and a limit if some source is always ready.
-    private static let farewellIterations = 1000
+    private static let maxFinalIterations = 1000
 
     private func add(_ work: Work) {
         let phase: Phase? = state.withLock { state in

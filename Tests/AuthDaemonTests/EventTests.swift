@@ -63,11 +63,11 @@ struct EventTests {
     @Test("topics are taken away one by one, sessions too")
     func subscriptions() throws {
         var all = Subscriptions(limit: 2)
-        #expect(!all.wants(Self.event(.session, "x")))
+        #expect(!all.matches(Self.event(.session, "x")))
         try all.add(SubscribeParams(topics: [.session, .network]))
         all.remove(SubscribeParams(topics: [.network]))
-        #expect(all.wants(Self.event(.session, "x", session: "any")))
-        #expect(!all.wants(Self.event(.network, "x")))
+        #expect(all.matches(Self.event(.session, "x", session: "any")))
+        #expect(!all.matches(Self.event(.network, "x")))
         try all.add(SubscribeParams(session: try SessionName("a")))
         #expect(throws: AgentError.self) { try all.add(SubscribeParams(session: try SessionName("b"))) }
         all.remove(SubscribeParams())

@@ -12,7 +12,7 @@ struct LineFramerTests {
         for start in stride(from: 0, to: text.count, by: size) {
             framer.append(ByteBuffer(bytes: text[start..<min(start + size, text.count)]))
             while case .line(let line) = framer.next() { lines.append(String(buffer: line)) }
-            framer.keepRest()
+            framer.copyRest()
         }
         #expect(lines == ["one", "", "two and a half\r", "three"])
         #expect(framer.rest == 4)
@@ -43,7 +43,7 @@ struct LineFramerTests {
         #expect(!framer.isInMidLine)
         let (first, none) = (framer.next(), framer.next())
         #expect(first != nil && none == nil && framer.isInMidLine)
-        framer.keepRest()
+        framer.copyRest()
         #expect(framer.storedBytes >= 2 && framer.storedBytes < 100)
         framer.append(ByteBuffer(repeating: UInt8(ascii: "o"), count: 50_000))
         let still = framer.next()

@@ -31,7 +31,7 @@ struct PendingRequestsTests {
             let line = pending.deliver(.success(.text(text)), at: .batch(batch, .integer(Int64(id))))
             #expect(line == nil)
         }
-        #expect(pending.heldBytes > 30 << 10)
+        #expect(pending.bufferedBytes > 30 << 10)
         // The limit is that of the connection's batches together.
         let put = pending.deliver(.success(.text(text)), at: .batch(other, .integer(9)))
         let small = try JSON(parsing: try #require(put))
@@ -40,7 +40,7 @@ struct PendingRequestsTests {
         let line = String(decoding: try #require(whole), as: UTF8.self)
         #expect(line.utf8.count < limit)
         #expect(line.hasPrefix("[{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":xxx") && line.hasSuffix("\"result\":true}]"))
-        #expect(pending.heldBytes == 0 && pending.isIdle)
+        #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
     @Test("a ticket is out until it is given back, answered or not")

@@ -9,9 +9,8 @@ import Testing
 struct ProfileCheckTests {
     private let params = ProviderCheckRun(text: "name = 7", file: "shop.toml")
 
-    private func answer(_ script: String, patience: Duration = .seconds(60)) async -> Result<ProviderCheck, AgentError>
-    {
-        let process = ProfileCheckProcess(program: "/bin/sh", arguments: ["-c", script], patience: patience)
+    private func answer(_ script: String, timeout: Duration = .seconds(60)) async -> Result<ProviderCheck, AgentError> {
+        let process = ProfileCheckProcess(program: "/bin/sh", arguments: ["-c", script], timeout: timeout)
         do throws(AgentError) {
             return .success(try await process.check(params))
         } catch {
@@ -58,8 +57,8 @@ struct ProfileCheckTests {
     }
 
     @Test("which is killed if it does not end in time")
-    func patience() async {
-        guard case .failure(let error) = await answer("exec sleep 1000", patience: .zero) else {
+    func timeout() async {
+        guard case .failure(let error) = await answer("exec sleep 1000", timeout: .zero) else {
             Issue.record("there is a result")
             return
         }

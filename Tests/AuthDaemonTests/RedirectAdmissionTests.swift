@@ -44,7 +44,7 @@ struct RedirectAdmissionTests {
         try await listening { _, port in
             let request = "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
             var held: [LoopbackClient] = []
-            for _ in 0..<RedirectAdmission.mostConnections { held.append(try await exchange(port, nil).socket) }
+            for _ in 0..<RedirectAdmission.maxConnections { held.append(try await exchange(port, nil).socket) }
             #expect(try await exchange(port, request).answer == "")
             held.removeLast().close()
             // The listener learns of it when its loop comes round.
@@ -149,7 +149,7 @@ struct RedirectAdmissionRootTests {
         let listener = try await LoopbackRedirects(loop: group.next())
             .listen(at: try #require(LoopbackRedirect("http://\(host)/callback")), as: nil)
         let url = listener.redirectURI + "?code=a&state=b"
-        for _ in 0...RedirectAdmission.mostConnections {
+        for _ in 0...RedirectAdmission.maxConnections {
             let refused = try await curl(url, as: Self.otherUserID)
             #expect(refused.status != 0 && refused.out.isEmpty, "\(refused.out)\(refused.err)")
         }
@@ -178,8 +178,8 @@ private final class LoopbackClient: Sendable {
         let descriptor = descriptor
         let connected = address.withSockAddr { connect(descriptor, $0, socklen_t($1)) }
         guard connected == 0 else { throw Failure("connect: \(String(cString: strerror(errno)))") }
-        var patience = timeval(tv_sec: 20, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var timeout = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var own = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         withUnsafeMutablePointer(to: &own) {

@@ -18,9 +18,9 @@ struct RefusalLogTests {
         for second in 2...50 { #expect(log.refused(at: Self.instant(Int64(second))) == .count(until: nil)) }
         // The line of the count is a little late.
         #expect(log.refused(at: Self.instant(61)) == .count(until: nil))
-        #expect(log.taken(at: Self.instant(62)) == 51)
+        #expect(log.takeCount(at: Self.instant(62)) == 51)
         #expect(log.refused(at: Self.instant(63)) == .count(until: Self.instant(122)))
-        #expect(log.taken(at: Self.instant(122)) == 1)
+        #expect(log.takeCount(at: Self.instant(122)) == 1)
     }
 
     @Test("after a minute without any, the next one has a line again")
@@ -29,7 +29,7 @@ struct RefusalLogTests {
         #expect(log.refused(at: Self.instant(0)) == .log)
         #expect(log.refused(at: Self.instant(60)) == .log)
         #expect(log.refused(at: Self.instant(119)) == .count(until: Self.instant(120)))
-        #expect(log.taken(at: Self.instant(120)) == 1)
+        #expect(log.takeCount(at: Self.instant(120)) == 1)
         #expect(log.refused(at: Self.instant(180)) == .log)
     }
 

@@ -65,15 +65,15 @@ struct PassphraseBundleTests {
         let turn = DerivationPermit()
         let parcels = PassphraseBundles(cost: SealedPlace.cheap, turn: turn)
         let bundle = try await parcels.close(content, with: right)
-        #expect(turn.take())
+        #expect(turn.tryAcquire())
         await #expect(throws: SealRefusal.busy) { _ = try await parcels.open(bundle, with: right) }
         await #expect(throws: SealRefusal.busy) { _ = try await parcels.close(content, with: right) }
-        turn.giveBack()
+        turn.release()
         #expect(try await parcels.open(bundle, with: right) == content)
         // A refusal gives the turn back, too.
         await #expect(throws: SealRefusal.wrongPassphrase) {
             _ = try await parcels.open(bundle, with: Secret("correct horse batterz"))
         }
-        #expect(turn.take())
+        #expect(turn.tryAcquire())
     }
 }

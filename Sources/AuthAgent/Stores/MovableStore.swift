@@ -47,7 +47,7 @@ package final class MovableStore: SessionStore, KeyStore {
         while !Task.isCancelled {
             let store = present
             await withDiscardingTaskGroup { group in
-                group.addTask { for await state in store.states() { self.broadcast.tell(state) } }
+                group.addTask { for await state in store.states() { self.broadcast.set(state) } }
                 group.addTask { for await session in store.changes() { self.tellChange.yield(session) } }
                 _ = await moved.next()
                 group.cancelAll()

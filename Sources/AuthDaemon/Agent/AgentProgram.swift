@@ -42,7 +42,7 @@ package struct AgentProgram: Sendable {
         ProcessGuard.harden()
         // Before any thread is started: it changes the environment.
         let (inherited, kept) = try Self.translated { () throws(ListenDescriptors.Refusal) in
-            try ListenDescriptors.take()
+            try ListenDescriptors.receive()
         }
         let configuration = try configuration()
         let state = StateFolder.path(environment: Environment.value)
@@ -68,7 +68,7 @@ package struct AgentProgram: Sendable {
             wanted: { arguments.store ?? read().configuration?.settings.store },
             claimKeyring: { () throws(StartRefusal) in
                 guard kind != .secretService else { return }
-                try moved.keep { () throws(StartRefusal) in try claimKeyring() }
+                try moved.acquire { () throws(StartRefusal) in try claimKeyring() }
             })
         // Sessions that end with the agent leave nothing behind for the next one.
         let place = kind == .memory ? nil : state

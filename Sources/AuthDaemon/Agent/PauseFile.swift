@@ -5,7 +5,7 @@ package import AuthWire
 /// How long which session is not renewed, beside the socket: it outlives the agent, and not the login.
 package struct PauseFile: RenewalPauseStore {
     /// Far above what a thousand sessions need.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
 
     private let file: RuntimeFile
 
@@ -14,7 +14,7 @@ package struct PauseFile: RenewalPauseStore {
     }
 
     package func load() -> [SessionName: RenewalPause] {
-        file.read(atMost: Self.mostBytes).map(RenewalPause.decode) ?? [:]
+        file.read(atMost: Self.maxBytes).map(RenewalPause.decode) ?? [:]
     }
 
     package func keep(_ pauses: [SessionName: RenewalPause]) {

@@ -97,7 +97,7 @@ package actor Reloader {
         current = new
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
-        showsNotices.tell(new.settings.notifications)
+        showsNotices.set(new.settings.notifications)
         if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
         await chosen.take(new.settings)
         await table.reload(new.catalog)

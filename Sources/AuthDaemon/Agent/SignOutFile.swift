@@ -8,7 +8,7 @@ import Glibc
 /// user ended while the keyring was away. It holds no secret.
 package struct SignOutFile: SignOutStore {
     /// Far above what a thousand sessions need.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
 
     private let folder: String
     private let file: RuntimeFile
@@ -22,7 +22,7 @@ package struct SignOutFile: SignOutStore {
 
     package func load() -> [SessionName: SignInID] {
         var signOuts: [SessionName: SignInID] = [:]
-        for line in String(decoding: file.read(atMost: Self.mostBytes) ?? [], as: UTF8.self).split(separator: "\n") {
+        for line in String(decoding: file.read(atMost: Self.maxBytes) ?? [], as: UTF8.self).split(separator: "\n") {
             let words = line.split(separator: " ")
             guard words.count == 2, let name = try? SessionName(String(words[0])),
                 let signIn = SignInID(written: words[1])

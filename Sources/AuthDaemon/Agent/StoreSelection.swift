@@ -5,7 +5,7 @@ import AuthWire
 /// settings say otherwise.
 struct StoreSelection: Sendable {
     /// Above the longest name.
-    private static let mostBytes = 64
+    private static let maxBytes = 64
 
     private let folder: String
     private var file: RuntimeFile { RuntimeFile(path: folder + "/store") }
@@ -16,7 +16,7 @@ struct StoreSelection: Sendable {
 
     /// `nil`: sessions were never moved.
     var kind: StoreKind? {
-        file.read(atMost: Self.mostBytes).flatMap { bytes in
+        file.read(atMost: Self.maxBytes).flatMap { bytes in
             StoreKind(rawValue: String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self))
         }
     }

@@ -6,7 +6,7 @@ import AuthWire
 /// and number of one a line. It holds no secret.
 struct UnfinishedMoveFile: UnfinishedMoveStore {
     /// Far above what a thousand sessions need.
-    private static let mostBytes = 1 << 20
+    private static let maxBytes = 1 << 20
 
     private let folder: String
     private let disk = BlockingThread()
@@ -23,7 +23,7 @@ struct UnfinishedMoveFile: UnfinishedMoveStore {
     }
 
     private func read() -> UnfinishedMove? {
-        let lines = String(decoding: file.read(atMost: Self.mostBytes) ?? [], as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: file.read(atMost: Self.maxBytes) ?? [], as: UTF8.self).split(separator: "\n")
         guard let kinds = lines.first?.split(separator: " ").map({ StoreKind(rawValue: String($0)) }), kinds.count == 2,
             let from = kinds[0], let to = kinds[1]
         else { return nil }

@@ -8,13 +8,13 @@ package struct Dispatcher: Sendable {
     private var methods: MethodTable
 
     package init(
-        table: SessionRegistry, desk: SignInService, api: APIClient, outbox: Outbox, store: StoreAdmin,
+        table: SessionRegistry, signIns: SignInService, api: APIClient, outbox: Outbox, store: StoreAdmin,
         services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
     ) {
         methods = MethodTable(wait: RequestWait(board: table.board, limits: limits))
         addAgent(table, services)
-        addProviders(table, desk, services)
-        addSignIns(desk)
+        addProviders(table, signIns, services)
+        addSignIns(signIns)
         addSessions(table)
         addTokens(table)
         addCalls(api, outbox, longest: limits.longestAnswer)
@@ -40,7 +40,7 @@ package struct Dispatcher: Sendable {
         methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
     }
 
-    private mutating func addProviders(_ table: SessionRegistry, _ desk: SignInService, _ services: AgentServices) {
+    private mutating func addProviders(_ table: SessionRegistry, _ signIns: SignInService, _ services: AgentServices) {
         methods.now(ProviderListGet.self) { _ in ProviderList(providers: table.catalog.profiles.list.map(\.summary)) }
         methods.now(ProviderShow.self) { call throws(AgentError) in
             let name = call.params.provider
@@ -49,28 +49,30 @@ package struct Dispatcher: Sendable {
         }
         methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
         methods.later(ProviderForget.self) { call async throws(AgentError) in
-            try await desk.forgetProvider(call.params)
+            try await signIns.forgetProvider(call.params)
         }
     }
 
-    private mutating func addSignIns(_ desk: SignInService) {
-        methods.later(LoginStart.self) { call async throws(AgentError) in try await desk.start(call) }
-        methods.later(LoginAnswer.self) { call async throws(AgentError) in try await desk.answer(call) }
-        methods.later(LoginWait.self) { call async throws(AgentError) in try await desk.wait(call.params) }
-        methods.later(LoginCancel.self) { call async throws(AgentError) in try await desk.cancel(call.params) }
-        methods.later(LoginResend.self) { call async throws(AgentError) in try await desk.resend(call.params) }
+    private mutating func addSignIns(_ signIns: SignInService) {
+        methods.later(LoginStart.self) { call async throws(AgentError) in try await signIns.start(call) }
+        methods.later(LoginAnswer.self) { call async throws(AgentError) in try await signIns.answer(call) }
+        methods.later(LoginWait.self) { call async throws(AgentError) in try await signIns.wait(call.params) }
+        methods.later(LoginCancel.self) { call async throws(AgentError) in try await signIns.cancel(call.params) }
+        methods.later(LoginResend.self) { call async throws(AgentError) in try await signIns.resend(call.params) }
         methods.later(LoginRedirect.self) { call async throws(AgentError) in
-            try await desk.redirect(call)
+            try await signIns.redirect(call)
             return Nothing()
         }
-        methods.later(PasswordSet.self) { call async throws(AgentError) in try await desk.start(.set, call.params) }
+        methods.later(PasswordSet.self) { call async throws(AgentError) in try await signIns.start(.set, call.params) }
         methods.later(PasswordChange.self) { call async throws(AgentError) in
-            try await desk.start(.change, call.params)
+            try await signIns.start(.change, call.params)
         }
         methods.later(PasswordRequestReset.self) { call async throws(AgentError) in
-            try await desk.start(.requestReset, call.params)
+            try await signIns.start(.requestReset, call.params)
         }
-        methods.later(PasswordReset.self) { call async throws(AgentError) in try await desk.start(.reset, call.params) }
+        methods.later(PasswordReset.self) { call async throws(AgentError) in
+            try await signIns.start(.reset, call.params)
+        }
     }
 
     private mutating func addSessions(_ table: SessionRegistry) {
@@ -103,7 +105,7 @@ package struct Dispatcher: Sendable {
                 let name = call.stream ?? ""
                 return .open(
                     StreamOpening(
-                        name: name, make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) }
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, send: send) }
                     ) {
                         await api.carry(call, by: $0)
                     })
@@ -117,7 +119,7 @@ package struct Dispatcher: Sendable {
                 let name = call.stream ?? ""
                 return .open(
                     StreamOpening(
-                        name: name, make: { tell throws(AgentError) in try api.stream(for: call, tell: tell) }
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, send: send) }
                     ) {
                         await api.carry(call, by: $0)
                     })

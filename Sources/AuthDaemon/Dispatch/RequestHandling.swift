@@ -20,8 +20,8 @@ enum RequestHandling {
 struct StreamOpening: Sendable {
     /// The client's name for the stream.
     let name: String
-    /// Called once; `tell` receives the response of the call.
-    let make: @Sendable (_ tell: @escaping APIStream.Tell) throws(AgentError) -> APIStream
+    /// Called once; `send` receives the response of the call.
+    let make: @Sendable (_ send: @escaping APIStream.Tell) throws(AgentError) -> APIStream
     /// Returns when the stream has ended.
     let run: @Sendable (APIStream) async -> Void
 }

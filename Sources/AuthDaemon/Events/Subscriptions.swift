@@ -33,7 +33,7 @@ package struct Subscriptions {
     }
 
     /// An event without a session matches every subscription to its topic.
-    package func wants(_ event: AgentEvent) -> Bool {
+    package func matches(_ event: AgentEvent) -> Bool {
         guard let session = event.session else { return topics.values.contains { $0.contains(event.topic) } }
         return topics[nil]?.contains(event.topic) ?? false || topics[session]?.contains(event.topic) ?? false
     }

@@ -87,11 +87,11 @@ final class Connection: ClientSocketDelegate {
         guard phase == .open else { return }
         framer.append(bytes)
         processLines()
-        framer.keepRest()
+        framer.copyRest()
         flush()
     }
 
-    func tookSome() { count() }
+    func sentSome() { count() }
 
     func roomReturned() {
         processLines()
@@ -267,7 +267,7 @@ final class Connection: ClientSocketDelegate {
     /// Reports the number of buffered bytes to the registry. That may close this connection, or others.
     private func count() {
         guard socket.isOpen else { return }
-        let unsentBytes = socket.waiting + pending.heldBytes
+        let unsentBytes = socket.waiting + pending.bufferedBytes
         if unsentBytes != unsent.bytes {
             let former = unsent.change(to: unsentBytes, at: socket.executor.now)
             registry.unsentChanged(of: self, by: unsentBytes - former)

@@ -245,7 +245,7 @@ final class ConnectionRegistry {
     /// Serialized once for all subscribers.
     func send(_ event: AgentEvent) {
         var line: [UInt8]?
-        for connection in followers.values where connection.subscriptions.wants(event) {
+        for connection in followers.values where connection.subscriptions.matches(event) {
             let bytes = line ?? RPCReply.notification(event).serialized()
             line = bytes
             connection.send(event: bytes)

@@ -3,7 +3,7 @@ package import NIOCore
 
 /// Splits a stream into lines (LF), and buffers an incomplete line.
 ///
-/// Invariant: `kept` begins with a line, and its first `searched` bytes contain no line feed.
+/// Invariant: `buffer` begins with a line, and its first `searched` bytes contain no line feed.
 package struct LineFramer {
     package enum Piece: Equatable {
         /// Without its line feed.
@@ -13,8 +13,8 @@ package struct LineFramer {
     }
 
     private let limit: Int
-    private var kept = ByteBuffer()
-    /// `kept` is a buffer that its owner will overwrite.
+    private var buffer = ByteBuffer()
+    /// `buffer` is a buffer that its owner will overwrite.
     private var isBorrowed = false
     private var searched = 0
 
@@ -23,40 +23,40 @@ package struct LineFramer {
         self.limit = limit
     }
 
-    /// - Parameter bytes: valid until ``keepRest()``.
+    /// - Parameter bytes: valid until ``copyRest()``.
     package mutating func append(_ bytes: ByteBuffer) {
-        if kept.readableBytes == 0 {
-            kept = bytes
+        if buffer.readableBytes == 0 {
+            buffer = bytes
             isBorrowed = true
         } else {
-            kept.discardReadBytes()
-            kept.writeImmutableBuffer(bytes)
+            buffer.discardReadBytes()
+            buffer.writeImmutableBuffer(bytes)
         }
     }
 
     /// Copies the part that was not processed.
-    package mutating func keepRest() {
+    package mutating func copyRest() {
         guard isBorrowed else { return }
         isBorrowed = false
-        kept = kept.readableBytes > 0 ? ByteBuffer(bytes: kept.readableBytesView) : ByteBuffer()
+        buffer = buffer.readableBytes > 0 ? ByteBuffer(bytes: buffer.readableBytesView) : ByteBuffer()
     }
 
     /// `nil` until more bytes arrive.
     package mutating func next() -> Piece? {
         guard let length = lengthOfLine() else {
-            searched = kept.readableBytes
+            searched = buffer.readableBytes
             if searched > limit { return .tooLong }
-            if searched == 0 { kept = ByteBuffer() }
+            if searched == 0 { buffer = ByteBuffer() }
             return nil
         }
         searched = 0
-        guard length <= limit, let line = kept.readSlice(length: length) else { return .tooLong }
-        kept.moveReaderIndex(forwardBy: 1)
+        guard length <= limit, let line = buffer.readSlice(length: length) else { return .tooLong }
+        buffer.moveReaderIndex(forwardBy: 1)
         return .line(line)
     }
 
     private func lengthOfLine() -> Int? {
-        unsafe kept.withUnsafeReadableBytes { bytes in
+        unsafe buffer.withUnsafeReadableBytes { bytes in
             let rest = unsafe UnsafeRawBufferPointer(rebasing: bytes[searched...])
             guard let start = rest.baseAddress,
                 let end = unsafe memchr(start, CInt(UInt8(ascii: "\n")), rest.count)
@@ -66,11 +66,11 @@ package struct LineFramer {
     }
 
     /// Bytes after the last complete line.
-    package var rest: Int { kept.readableBytes }
+    package var rest: Int { buffer.readableBytes }
 
     /// An incomplete line is buffered.
-    package var isInMidLine: Bool { searched > 0 && searched == kept.readableBytes }
+    package var isInMidLine: Bool { searched > 0 && searched == buffer.readableBytes }
 
     /// Bytes in memory of its own.
-    package var storedBytes: Int { isBorrowed || kept.readableBytes == 0 ? 0 : kept.storageCapacity }
+    package var storedBytes: Int { isBorrowed || buffer.readableBytes == 0 ? 0 : buffer.storageCapacity }
 }

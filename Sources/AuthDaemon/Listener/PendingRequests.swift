@@ -26,7 +26,7 @@ struct PendingRequests {
     private var running: Set<Int> = []
     private var batches: [Int: Batch] = [:]
     /// Of unfinished batches.
-    private(set) var heldBytes = 0
+    private(set) var bufferedBytes = 0
 
     /// - Parameters:
     ///   - limit: tickets that may be reserved at once.
@@ -65,7 +65,7 @@ struct PendingRequests {
         case .notification: return nil
         case .batch(let number, let id):
             var answer = RPCReply.line(id, result)
-            if heldBytes + answer.count > batchBytes - Self.errorRoom {
+            if bufferedBytes + answer.count > batchBytes - Self.errorRoom {
                 answer = RPCReply.line(id, .failure(.batchTooLarge(batchBytes)))
             }
             return add(answer, to: number)
@@ -80,13 +80,13 @@ struct PendingRequests {
         // Removed, so that its text is not copied when it grows.
         guard var batch = batches.removeValue(forKey: number) else { return nil }
         batch.missing -= 1
-        heldBytes -= batch.text.count
+        bufferedBytes -= batch.text.count
         if let answer {
             batch.text.append(batch.text.isEmpty ? UInt8(ascii: "[") : UInt8(ascii: ","))
             batch.text.append(contentsOf: answer)
         }
         guard batch.missing == 0 else {
-            heldBytes += batch.text.count
+            bufferedBytes += batch.text.count
             batches[number] = batch
             return nil
         }

@@ -29,7 +29,7 @@ struct RefusalLog {
     }
 
     /// The count to be logged now.
-    mutating func taken(at now: SuspendingClock.Instant) -> Int {
+    mutating func takeCount(at now: SuspendingClock.Instant) -> Int {
         defer { counted = 0 }
         quietUntil = now + Self.interval
         return counted

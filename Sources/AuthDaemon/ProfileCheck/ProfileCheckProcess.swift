@@ -10,13 +10,13 @@ import Synchronization
 /// Invariant: each child has ended before the next one starts, and before its caller gets a response.
 package actor ProfileCheckProcess {
     /// For the life of a child: far above its limit of processor time.
-    private static let usualPatience = Duration.seconds(5)
+    private static let defaultTimeout = Duration.seconds(5)
     /// Callers that may wait for their turn. A check takes some hundredths of a second.
-    private static let mostWaiting = 16
+    private static let maxWaiting = 16
 
     private let program: String
     private let arguments: [String]
-    private let patience: Duration
+    private let timeout: Duration
     private var isBusy = false
     private var waiting: [CheckedContinuation<Void, Never>] = []
 
@@ -26,17 +26,17 @@ package actor ProfileCheckProcess {
     }
 
     /// - Parameter arguments: without the program's name.
-    init(program: String, arguments: [String], patience: Duration = usualPatience) {
+    init(program: String, arguments: [String], timeout: Duration = defaultTimeout) {
         self.program = program
         self.arguments = arguments
-        self.patience = patience
+        self.timeout = timeout
     }
 
     /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
     package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
-        guard waiting.count < Self.mostWaiting else {
+        guard waiting.count < Self.maxWaiting else {
             throw AgentError(
-                .busy, "\(Self.mostWaiting) profile checks are already waiting; try again later.",
+                .busy, "\(Self.maxWaiting) profile checks are already waiting; try again later.",
                 cause: "provider_check")
         }
         if isBusy { await withCheckedContinuation { waiting.append($0) } }
@@ -60,9 +60,9 @@ package actor ProfileCheckProcess {
         return await withTaskCancellationHandler {
             do {
                 // A thread that may block: it waits for the child.
-                return try await NIOThreadPool.singleton.runIfActive { [program, arguments, patience] in
+                return try await NIOThreadPool.singleton.runIfActive { [program, arguments, timeout] in
                     Result { () throws(ChildFailure) in
-                        try ChildProcess(program, arguments).answer(to: request, within: patience, unless: isGivenUp)
+                        try ChildProcess(program, arguments).answer(to: request, within: timeout, unless: isGivenUp)
                     }
                 }
             } catch {
@@ -129,15 +129,15 @@ private struct ChildProcess {
 
     /// Returns after its end. It is killed if it takes too long, writes too much, or the caller has gone.
     func answer(
-        to request: [UInt8], within patience: Duration, unless isGivenUp: GivenUp
+        to request: [UInt8], within timeout: Duration, unless isGivenUp: GivenUp
     ) throws(ChildFailure) -> [UInt8] {
-        let answer = exchange(request, until: ContinuousClock.now + patience, unless: isGivenUp)
+        let answer = exchange(request, until: ContinuousClock.now + timeout, unless: isGivenUp)
         if answer == nil { kill(pid, SIGKILL) }
         close(socket)
         var status: CInt = 0
         while unsafe waitpid(pid, &status, 0) < 0, errno == EINTR {}
         guard let answer else {
-            throw ChildFailure(reason: "its process took longer than \(patience) or wrote too much, and was killed")
+            throw ChildFailure(reason: "its process took longer than \(timeout) or wrote too much, and was killed")
         }
         let signal = status & 0x7f
         guard signal == 0 else { throw ChildFailure(reason: "signal \(signal) ended its process") }
@@ -152,7 +152,7 @@ private struct ChildProcess {
         var rest = request[...]
         var answer: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while answer.count <= ProfileCheckProgram.mostBytes, !isGivenUp.flag.load(ordering: .relaxed) {
+        while answer.count <= ProfileCheckProgram.maxBytes, !isGivenUp.flag.load(ordering: .relaxed) {
             let left = (deadline - ContinuousClock.now).wholeMilliseconds
             guard left > 0 else { return nil }
             let events = rest.isEmpty ? POLLIN : POLLIN | POLLOUT

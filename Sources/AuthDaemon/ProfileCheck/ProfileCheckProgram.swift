@@ -10,7 +10,7 @@ package enum ProfileCheckProgram {
     /// The only argument; not for users.
     static let argument = "--check-profile-from-stdin"
     /// A line of the protocol, and any result of a check.
-    static let mostBytes = Limits.lineBytes * 2
+    static let maxBytes = Limits.lineBytes * 2
     /// Processor time: the largest profile takes some hundredths of a second.
     private static let seconds: rlim_t = 3
     /// Memory: a check takes some tens of megabytes, most of them for the program itself.
@@ -42,7 +42,7 @@ package enum ProfileCheckProgram {
     private static func input() -> [UInt8]? {
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while bytes.count <= mostBytes {
+        while bytes.count <= maxBytes {
             let count = unsafe read(STDIN_FILENO, &buffer, buffer.count)
             if count == 0 { return bytes }
             if count > 0 { bytes += buffer[..<count] } else if errno != EINTR { return nil }

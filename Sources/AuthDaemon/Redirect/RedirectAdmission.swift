@@ -8,7 +8,7 @@ import Synchronization
 /// Therefore the kernel is asked whose socket is at the other end; TCP does not say.
 final class RedirectAdmission: Sendable {
     /// At once, over all addresses. Browsers open two or three, some of them speculatively.
-    static let mostConnections = 16
+    static let maxConnections = 16
 
     private let connections = Atomic(0)
 
@@ -18,7 +18,7 @@ final class RedirectAdmission: Sendable {
         guard let peer = channel.remoteAddress, let own = channel.localAddress,
             LoopbackPeer.userID(peer: peer, own: own) == geteuid()
         else { return false }
-        guard connections.add(1, ordering: .relaxed).newValue <= Self.mostConnections else {
+        guard connections.add(1, ordering: .relaxed).newValue <= Self.maxConnections else {
             connections.subtract(1, ordering: .relaxed)
             return false
         }

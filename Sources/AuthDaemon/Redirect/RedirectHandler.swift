@@ -9,9 +9,9 @@ final class RedirectHandler: ChannelInboundHandler {
 
     /// From the connection to the end of the request's head: a browser sends it at once. A slow or silent client would occupy
     /// one of few connections.
-    private static let headPatience = TimeAmount.seconds(10)
+    private static let headTimeout = TimeAmount.seconds(10)
     /// From the connection to the page, which waits for the sign-in.
-    private static let patience = TimeAmount.seconds(330)
+    private static let timeout = TimeAmount.seconds(330)
     /// Host names that a local browser sends; any other name was made to lead here (DNS rebinding).
     private static let hosts = ["127.0.0.1", "localhost", "[::1]"]
 
@@ -27,8 +27,8 @@ final class RedirectHandler: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         let channel = context.channel
-        _ = context.eventLoop.scheduleTask(in: Self.patience) { channel.close(promise: nil) }
-        headDeadline = context.eventLoop.scheduleTask(in: Self.headPatience) { channel.close(promise: nil) }
+        _ = context.eventLoop.scheduleTask(in: Self.timeout) { channel.close(promise: nil) }
+        headDeadline = context.eventLoop.scheduleTask(in: Self.headTimeout) { channel.close(promise: nil) }
         context.fireChannelActive()
     }
 

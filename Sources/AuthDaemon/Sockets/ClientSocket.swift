@@ -9,7 +9,7 @@ protocol ClientSocketDelegate: AnyObject {
     /// No more input; output may continue.
     func inputEnded()
     /// The client received some of the waiting bytes.
-    func tookSome()
+    func sentSome()
     /// There is room again for more output.
     func roomReturned()
     /// The socket is closed; the last call.
@@ -122,7 +122,7 @@ final class ClientSocket: ReadinessHandler {
         } else {
             unsent.discardReadBytes()
         }
-        if sent > 0 { delegate?.tookSome() }
+        if sent > 0 { delegate?.sentSome() }
         guard isOpen, !hasRoom, unsent.readableBytes < marks.lowerBound else { return }
         hasRoom = true
         delegate?.roomReturned()

@@ -6,7 +6,7 @@ package enum KeyFile {
     /// systemd's credential (systemd.exec(5), LoadCredentialEncrypted=).
     package static let credential = "authd-key"
     /// Far above any key.
-    private static let mostBytes = 1 << 16
+    private static let maxBytes = 1 << 16
 
     /// Without a setting, a credential takes precedence over a passphrase.
     package static func source(_ setting: SealedKey?, environment: (String) -> String?) -> SealingSource {
@@ -58,7 +58,7 @@ package enum KeyFile {
                 throw .failed(reason: "the key \(path) is accessible to others: run `chmod 600 \(path)`")
             }
         }
-        var bytes = [UInt8](repeating: 0, count: mostBytes)
+        var bytes = [UInt8](repeating: 0, count: maxBytes)
         let count = unsafe Glibc.read(descriptor, &bytes, bytes.count)
         guard count >= 0 else { throw failure("read \(kind) \(path)") }
         return Secret(bytes: bytes[..<count])

@@ -58,7 +58,7 @@ final class HeldLocks: Sendable {
     private let locks = Mutex<[LockFile]>([])
 
     /// Only the first one: a process may have a lock once.
-    func keep(_ claim: () throws(StartRefusal) -> LockFile?) throws(StartRefusal) {
+    func acquire(_ claim: () throws(StartRefusal) -> LockFile?) throws(StartRefusal) {
         guard locks.withLock(\.isEmpty), let lock = try claim() else { return }
         locks.withLock { $0.append(lock) }
     }

@@ -74,7 +74,7 @@ struct SocketPair: Equatable {
 /// `/proc/net/tcp` and `/proc/net/tcp6` (proc_pid_net(5)).
 enum SocketTable {
     /// A table of some hundred thousand sockets. The rest is not read.
-    private static let mostBytes = 64 << 20
+    private static let maxBytes = 64 << 20
 
     static func userID(of pair: SocketPair) -> uid_t? {
         if pair.isIPv6 { return userID(of: pair, in: "/proc/net/tcp6") }
@@ -87,7 +87,7 @@ enum SocketTable {
         defer { close(descriptor) }
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256 << 10)
-        while text.count < mostBytes {
+        while text.count < maxBytes {
             let count = unsafe read(descriptor, &buffer, buffer.count)
             guard count > 0 else { break }
             text += buffer[..<count]

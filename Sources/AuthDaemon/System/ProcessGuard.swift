@@ -5,9 +5,9 @@ import Glibc
 package enum ProcessGuard {
     /// The number of descriptors, if the hard limit allows it: one for each client (12,000 of one user), and some for the agent
     /// itself. LimitNOFILE= in systemd/authd.service is the same.
-    static let wantedDescriptors: rlim_t = 16_384
+    static let requestedDescriptors: rlim_t = 16_384
     /// For the secrets of a thousand sessions.
-    static let wantedLockedBytes: rlim_t = 8 << 20
+    static let requestedLockedBytes: rlim_t = 8 << 20
 
     /// No core file, no ptrace by other programs of the user, private files, descriptors for many clients.
     ///
@@ -21,8 +21,8 @@ package enum ProcessGuard {
         signal(SIGPIPE, SIG_IGN)
         // A file that may not grow (RLIMIT_FSIZE) causes an error, like a full disk.
         signal(SIGXFSZ, SIG_IGN)
-        raise(RLIMIT_NOFILE, to: wantedDescriptors)
-        raise(__RLIMIT_MEMLOCK, to: wantedLockedBytes)
+        raise(RLIMIT_NOFILE, to: requestedDescriptors)
+        raise(__RLIMIT_MEMLOCK, to: requestedLockedBytes)
     }
 
     /// A socket or lock with the number of a closed stdout or stderr would be written to. This must run first: the first task
@@ -51,13 +51,13 @@ package enum ProcessGuard {
     }
 
     /// As far as the hard limit allows.
-    private static func raise(_ resource: __rlimit_resource, to wanted: rlim_t) {
+    private static func raise(_ resource: __rlimit_resource, to requested: rlim_t) {
         var limit = rlimit()
         let resource = __rlimit_resource_t(resource.rawValue)
         guard unsafe getrlimit(resource, &limit) == 0 else { return }
-        let wanted = min(wanted, limit.rlim_max)
-        guard limit.rlim_cur < wanted else { return }
-        limit.rlim_cur = wanted
+        let requested = min(requested, limit.rlim_max)
+        guard limit.rlim_cur < requested else { return }
+        limit.rlim_cur = requested
         unsafe setrlimit(resource, &limit)
     }
 }

@@ -15,7 +15,7 @@ package final class DescriptorStore: HandoverStore {
     package typealias Send = @Sendable (_ message: String, _ descriptors: [CInt]) -> Bool
 
     /// Far above the few MB of a thousand sessions.
-    static let mostBytes = 16 << 20
+    static let maxBytes = 16 << 20
     private static let prefix = "sessions."
 
     private struct State {
@@ -104,7 +104,7 @@ package final class DescriptorStore: HandoverStore {
         guard seals >= 0 else { throw Refusal(reason: "it is not sealable memory") }
         guard seals & SealedMemory.seals == SealedMemory.seals else { throw Refusal(reason: "it is not sealed") }
         let size = Int(lseek(descriptor, 0, SEEK_END))
-        guard size <= mostBytes else { throw Refusal(reason: "it has \(size) bytes, and \(mostBytes) is the most") }
+        guard size <= maxBytes else { throw Refusal(reason: "it has \(size) bytes, and \(maxBytes) is the most") }
         var bytes = [UInt8](repeating: 0, count: max(0, size))
         var count = 0
         while count < bytes.count {
@@ -141,7 +141,7 @@ package final class DescriptorStore: HandoverStore {
     }
 
     private func put(_ text: Secret, as name: String) -> SealedMemory? {
-        guard text.count <= Self.mostBytes else {
+        guard text.count <= Self.maxBytes else {
             logger.warning("There are too many sessions to hand over: a restart will wait for the store.")
             return nil
         }

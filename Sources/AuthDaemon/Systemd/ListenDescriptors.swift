@@ -33,7 +33,7 @@ package enum ListenDescriptors {
 
     /// Returns the agent's socket and other descriptors, which the caller closes. Removes the variables, so that no child
     /// uses them. Call it before any thread is started: it changes the environment.
-    package static func take() throws(Refusal) -> (socket: SocketFile?, others: [Given]) {
+    package static func receive() throws(Refusal) -> (socket: SocketFile?, others: [Given]) {
         var list: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>? = nil
         let count = unsafe sd_listen_fds_with_names(1, &list)
         guard count >= 0 else {

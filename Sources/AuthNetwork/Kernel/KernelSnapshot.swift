@@ -106,19 +106,19 @@ package struct KernelSnapshot: Equatable {
     // MARK: Results
 
     package var reach: NetworkReading.Reach {
-        if !waysOut.isEmpty { return .internet }
+        if !workingDefaultRoutes.isEmpty { return .internet }
         return ownAddresses.isEmpty ? .offline : .linkLocal
     }
 
     /// Default routes over working links: a link that is down or without carrier keeps its route.
-    var waysOut: Set<Route> {
+    var workingDefaultRoutes: Set<Route> {
         defaultRoutes.filter { links[$0.link]?.works == true }
     }
 
     /// The source addresses of connections. If there is a default route, only those of its links: containers that start and
     /// stop are not a change of network.
     var ownAddresses: Set<Address> {
-        let ways = Set(waysOut.map(\.link))
+        let ways = Set(workingDefaultRoutes.map(\.link))
         return addresses.filter { address in
             guard let link = links[address.link], link.works else { return false }
             return ways.isEmpty ? !link.isLoopback : ways.contains(address.link)

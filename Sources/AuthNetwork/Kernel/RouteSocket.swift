@@ -9,7 +9,7 @@ final class RouteSocket {
     /// The kernel fills at most this much at once (rtnetlink.c).
     private static let bufferBytes = 32 << 10
     /// The kernel replies at once; this is for a kernel that never does.
-    private static let patience = timeval(tv_sec: 1, tv_usec: 0)
+    private static let timeout = timeval(tv_sec: 1, tv_usec: 0)
 
     /// `nil` if the system does not allow it, as in a sandbox.
     static func listening() -> RouteSocket? { RouteSocket(groups: announcements, flags: SOCK_NONBLOCK) }
@@ -44,9 +44,9 @@ final class RouteSocket {
     /// All current links, addresses and routes; `nil` if the kernel does not reply.
     static func picture() -> KernelSnapshot? {
         guard let socket = RouteSocket(groups: 0) else { return nil }
-        var patience = Self.patience
+        var timeout = Self.timeout
         setsockopt(
-            socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+            socket.descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         var picture = KernelSnapshot()
         let kinds = [NetlinkMessage.Kind.getLink, NetlinkMessage.Kind.getAddress, NetlinkMessage.Kind.getRoute]
         for (number, kind) in kinds.enumerated() {

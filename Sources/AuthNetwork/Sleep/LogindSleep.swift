@@ -8,7 +8,7 @@ import Synchronization
 final class LogindSleep {
     private let thread: GLibThread
     private let address: String
-    private let told: (_ isGoing: Bool, SleepHold?) -> Void
+    private let handler: (_ isGoing: Bool, SleepHold?) -> Void
     private var bus: BusConnection?
     private var closing: GLibSubscription?
     private var ownership: GLibSubscription?
@@ -19,23 +19,23 @@ final class LogindSleep {
     private static let path = "/org/freedesktop/login1"
     private static let interface = "org.freedesktop.login1.Manager"
     /// A bus on this machine replies in milliseconds or not at all.
-    private static let patience = Duration.seconds(5)
+    private static let timeout = Duration.seconds(5)
     /// The system bus is rarely restarted, and only by hand.
     private static let pauseBeforeReconnecting = Duration.seconds(10)
 
     /// - Parameter told: the machine is about to sleep, with the lock if logind granted one; or it is awake again.
     init(
-        on thread: GLibThread, address: String, told: @escaping (_ isGoing: Bool, SleepHold?) -> Void
+        on thread: GLibThread, address: String, handler: @escaping (_ isGoing: Bool, SleepHold?) -> Void
     ) {
         self.thread = thread
         self.address = address
-        self.told = told
+        self.handler = handler
         connect()
     }
 
     /// Without a system bus, only the clocks show sleep.
     private func connect() {
-        thread.begin(BusConnection.opening(address, on: thread), limit: Self.patience) { [weak self] result in
+        thread.begin(BusConnection.opening(address, on: thread), limit: Self.timeout) { [weak self] result in
             guard let self, case .success(let bus) = result else { return }
             self.bus = bus
             closing = bus.whenClosed { [weak self] in self?.lost() }
@@ -57,7 +57,7 @@ final class LogindSleep {
             guard let self, let isGoing = arguments.members.first?.bool else { return }
             let hold = inhibitor
             inhibitor = nil
-            told(isGoing, isGoing ? hold : nil)
+            handler(isGoing, isGoing ? hold : nil)
             if !isGoing { inhibit() }
         }
         inhibit()
@@ -69,7 +69,7 @@ final class LogindSleep {
         let method = BusMethod(
             destination: Self.name, path: Self.path, interface: Self.interface, member: "Inhibit")
         let call = bus.callingForDescriptor(method, arguments: BusVariant(tuple: words.map(BusVariant.init(string:))))
-        thread.begin(call, limit: Self.patience) { [weak self] result in
+        thread.begin(call, limit: Self.timeout) { [weak self] result in
             // Without the lock, sleep is still reported, but not delayed.
             guard case .success(let descriptor) = result else { return }
             let lock = DescriptorLock(descriptor)

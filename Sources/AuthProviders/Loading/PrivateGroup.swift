@@ -3,7 +3,7 @@ internal import Glibc
 /// Groups with one member: Debian, Fedora and others create one for each user, with the user's name.
 enum PrivateGroup {
     /// Bytes of a user or group entry: a group of thousands is not private.
-    private static let mostBytes = 16 << 10
+    private static let maxBytes = 16 << 10
 
     /// Whether only that user is in the group: it is the user's own group, has the user's name, and lists no other member. An
     /// unknown group is not private.
@@ -17,7 +17,7 @@ enum PrivateGroup {
     /// getpwuid_r(3)
     private static func entry(ofUser user: uid_t) -> (name: String, group: gid_t)? {
         var found = unsafe passwd()
-        var buffer = [CChar](repeating: 0, count: mostBytes)
+        var buffer = [CChar](repeating: 0, count: maxBytes)
         var result: UnsafeMutablePointer<passwd>? = nil
         guard unsafe getpwuid_r(user, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
             let name = unsafe found.pw_name
@@ -28,7 +28,7 @@ enum PrivateGroup {
     /// getgrgid_r(3)
     private static func entry(ofGroup group: gid_t) -> (name: String, members: [String])? {
         var found = unsafe Glibc.group()
-        var buffer = [CChar](repeating: 0, count: mostBytes)
+        var buffer = [CChar](repeating: 0, count: maxBytes)
         var result: UnsafeMutablePointer<Glibc.group>? = nil
         guard unsafe getgrgid_r(group, &found, &buffer, buffer.count, &result) == 0, unsafe result != nil,
             let name = unsafe found.gr_name

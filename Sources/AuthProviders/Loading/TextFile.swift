@@ -26,12 +26,12 @@ enum TextFile {
             return failure(
                 path, "a file that others cannot change (`chmod g-w`)", "one that group \(status.st_gid) can")
         }
-        guard status.st_size <= TOMLDocument.mostBytes else {
-            return failure(path, "at most \(TOMLDocument.mostBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
+        guard status.st_size <= TOMLDocument.maxBytes else {
+            return failure(path, "at most \(TOMLDocument.maxBytes >> 10) KiB", "\(status.st_size >> 10) KiB")
         }
         var bytes: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65536)
-        while bytes.count <= TOMLDocument.mostBytes {
+        while bytes.count <= TOMLDocument.maxBytes {
             let count = unsafe Glibc.read(descriptor, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { return failure(path, "a readable file", SystemError.text(errno)) }

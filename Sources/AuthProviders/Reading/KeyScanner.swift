@@ -54,11 +54,11 @@ struct KeyScanner {
         let parts = try scanKey()
         for (number, part) in parts.enumerated() {
             path = try joined(path, part)
-            try note(path)
+            try record(path)
             if isArray, number == parts.count - 1 { elements[path, default: 0] += 1 }
             if let count = elements[path] { path = TOMLPath.element(path, count - 1) }
         }
-        try note(path)
+        try record(path)
         table = path
         for _ in 0..<(isArray ? 2 : 1) { try skip("]") }
     }
@@ -68,7 +68,7 @@ struct KeyScanner {
         let start = KeyLines.Place(line: line, order: index)
         for part in try scanKey() {
             path = try joined(path, part)
-            try note(path, at: start)
+            try record(path, at: start)
         }
         try skip("=")
         skipSpaces()
@@ -149,7 +149,7 @@ struct KeyScanner {
         try skipBlank()
         while current != UInt8(ascii: "]") {
             let element = TOMLPath.element(path, count)
-            try note(element)
+            try record(element)
             try scanValue(element)
             count += 1
             try skipBlank()
@@ -313,7 +313,7 @@ struct KeyScanner {
         return Refusal(line: line, expected: expected, found: found)
     }
 
-    private mutating func note(_ path: String, at place: KeyLines.Place? = nil) throws(Refusal) {
+    private mutating func record(_ path: String, at place: KeyLines.Place? = nil) throws(Refusal) {
         guard places[path] == nil else { return }
         guard places.count < Self.maxPlaces else {
             throw Refusal(

@@ -3,7 +3,7 @@ package import AuthWire
 /// Collects the problems of one file, so that the user can fix all of them at once.
 final class ProblemList {
     /// More than this is one problem: the file is something else.
-    static let most = 50
+    static let maxProblems = 50
     let file: String
     private let lines: KeyLines
     private(set) var problems: [ProfileProblem] = []
@@ -14,7 +14,7 @@ final class ProblemList {
     }
 
     func add(_ path: String, expected: String, found: String? = nil) {
-        guard problems.count < Self.most else { return }
+        guard problems.count < Self.maxProblems else { return }
         problems.append(
             ProfileProblem(
                 file: file, line: lines.line(of: path), key: VisibleText.line(path),

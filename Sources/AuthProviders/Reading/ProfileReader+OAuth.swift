@@ -4,7 +4,7 @@ internal import AuthWire
 /// Profiles of OAuth 2.0 providers: the client and the endpoints; the rest follows from the RFCs.
 extension ProfileReader {
     /// Keys about sign-in and renewal that have no meaning with OAuth.
-    private static let strangers = ["sign_in", "password", "reply", "renewal", "validation", "sign_out"]
+    private static let unsupportedKeys = ["sign_in", "password", "reply", "renewal", "validation", "sign_out"]
 
     /// - Returns: `nil` for other profiles.
     static func isOAuth(_ root: TOMLSection) -> Bool { root.has("client_id") || root.has("issuer") }
@@ -19,8 +19,8 @@ extension ProfileReader {
                     "default_environment", "headers", "errors", "user", "user_request", "user_update", "api",
                     "endpoints",
                 ]
-                + strangers)
-        for key in strangers where root.has(key) {
+                + unsupportedKeys)
+        for key in unsupportedKeys where root.has(key) {
             root.problems.add(key, expected: "nothing: a client_id makes this an OAuth profile", found: "one")
         }
         let name = self.name(root)

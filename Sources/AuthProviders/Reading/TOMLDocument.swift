@@ -4,15 +4,15 @@ internal import TOMLKit
 /// Parses a TOML text of limited size into its root section.
 enum TOMLDocument {
     /// A profile has some hundred lines.
-    static let mostBytes = 256 << 10
+    static let maxBytes = 256 << 10
 
     static func read(_ text: String, file: String) -> Result<TOMLSection, ProfileProblems> {
         func failure(_ line: Int, _ expected: String, _ found: String) -> Result<TOMLSection, ProfileProblems> {
             .failure(
                 ProfileProblems([ProfileProblem(file: file, line: line, key: "", expected: expected, found: found)]))
         }
-        guard text.utf8.count <= mostBytes else {
-            return failure(0, "at most \(mostBytes >> 10) KiB", "\(text.utf8.count >> 10) KiB")
+        guard text.utf8.count <= maxBytes else {
+            return failure(0, "at most \(maxBytes >> 10) KiB", "\(text.utf8.count >> 10) KiB")
         }
         guard !text.utf8.contains(0) else { return failure(0, "TOML text", "a NUL byte") }
         let lines: KeyLines
