@@ -5,10 +5,10 @@ import TestSupport
 import Testing
 
 /// "When things are bad": each gets its error, nobody else waits.
-@Suite("What clients do wrong costs nobody else anything", .timeLimit(.minutes(1)))
+@Suite("A misbehaving client does not affect others", .timeLimit(.minutes(1)))
 struct BadClientTests {
     @Test(
-        "a broken line gets a parse error without an id, and the connection goes on",
+        "a broken line gets a parse error without an id, and the connection stays open",
         arguments: [
             "nonsense", "{\"jsonrpc\":\"2.0\",", "", "\u{FEFF}{}", "{} {}",
         ])
@@ -25,7 +25,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("bytes that are no UTF-8 are a broken line")
+    @Test("bytes that are not UTF-8 are a broken line")
     func brokenUTF8() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -37,7 +37,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("an unknown method and wrong params are told by JSON-RPC's own codes, with the key")
+    @Test("an unknown method and wrong params get JSON-RPC's codes, with the key")
     func wrongRequests() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -54,7 +54,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a too long line gets too_large and ends its connection, while others are served")
+    @Test("a line that is too long gets too_large and closes its connection, while others are served")
     func tooLongLine() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -72,7 +72,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a line of exactly the limit is served")
+    @Test("a line of exactly the limit is accepted")
     func longestLine() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -87,7 +87,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a half line and silence end with an error 10 s after the connection", arguments: ["", "{\"jsonrpc\":"])
+    @Test("half a line and silence get an error 10 s after the connection", arguments: ["", "{\"jsonrpc\":"])
     func silence(half: String) async throws {
         try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
@@ -108,7 +108,7 @@ struct BadClientTests {
     }
 
     @Test(
-        "each line has 10 s from its first byte, and between lines a connection may be silent for as long as it likes")
+        "each line has 10 s from its first byte, and between lines a connection may be idle forever")
     func lateLine() async throws {
         try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
@@ -138,7 +138,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a half line before the end of a connection is nothing")
+    @Test("half a line at the end of a connection is ignored")
     func halfLineThenEnd() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -172,7 +172,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a subscriber that never reads loses its connection, not our memory")
+    @Test("a subscriber that never reads loses its connection")
     func subscriberThatNeverReads() async throws {
         var limits = ConnectionLimits()
         limits.pauseAbove = 8 << 10
@@ -197,7 +197,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("subscribers that never read lose their connections before all of them together fill our memory")
+    @Test("subscribers that never read lose their connections before they fill the memory together")
     func manySubscribersThatNeverRead() async throws {
         var limits = ConnectionLimits()
         limits.unsent.inAll = 2 << 20
@@ -222,7 +222,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client that vanishes takes its waiting requests with it")
+    @Test("a client that disconnects cancels its waiting requests")
     func clientThatVanishes() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -236,7 +236,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a client that vanishes before it has read anything is forgotten")
+    @Test("a client that disconnects before it reads is forgotten")
     func clientThatVanishesUnread() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -249,7 +249,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("of 300 connections at once 256 are served and 44 are told why not")
+    @Test("of 300 connections at once, 256 are served and 44 get the reason")
     func manyConnections() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -263,7 +263,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a process that closes connections may open others")
+    @Test("a process that closes connections may open new ones")
     func connectionsAreGivenBack() async throws {
         var limits = ConnectionLimits()
         limits.connectionsPerProcess = 2
@@ -281,7 +281,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("the 129th request under way is told that it is one too many")
+    @Test("the 129th request in progress is refused")
     func manyRequests() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -295,7 +295,7 @@ struct BadClientTests {
         }
     }
 
-    @Test("a user who is not welcome is told so and served nothing")
+    @Test("a user who is not allowed gets an error and nothing else")
     func foreignUser() async throws {
         let nobodys = PeerPolicy(ownUserID: UInt32.max - 1)
         try await TestServer.run(policy: nobodys) { rig in

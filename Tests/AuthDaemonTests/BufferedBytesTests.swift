@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who has to release memory")
+@Suite("Who must free memory")
 struct BufferedBytesTests {
     private static let megabyte = 1 << 20
 
@@ -10,7 +10,7 @@ struct BufferedBytesTests {
         BufferedBytes.Holder(process: process, bytes: Int(megabytes * Double(megabyte)), age: age)
     }
 
-    @Test("what is over a limit, of one user or of all, is to be released down to seven eighths")
+    @Test("an excess of one user, or of all, is freed down to seven eighths")
     func excess() {
         var held = BufferedBytes(BufferedBytes.Limits(perUser: 80, inAll: 160))
         held.change(by: 80, of: 1)
@@ -24,14 +24,14 @@ struct BufferedBytesTests {
         #expect(held.excess(of: 3) == BufferedBytes.Excess(user: nil, bytes: 21))
     }
 
-    @Test("a process with many connections is worse than one with a single larger one")
+    @Test("a process with many connections is worse than one with a single larger buffer")
     func manyConnections() {
         let holders =
             [Self.holder(7, 1, .seconds(1))] + (1...40).map { _ in Self.holder(66, 0.5, .seconds(1)) }
         #expect(BufferedBytes.worst(of: holders, toFree: Self.megabyte) == [1, 2])
     }
 
-    @Test("a client that takes a large answer now is not ended for those who take nothing, in however many processes")
+    @Test("a client that reads a large response is not closed for others that do not read, in any number of processes")
     func movingClient() {
         let holders =
             [Self.holder(7, 4, .zero)]
@@ -47,7 +47,7 @@ struct BufferedBytesTests {
         #expect(BufferedBytes.worst(of: holders, toFree: Self.megabyte) == [1])
     }
 
-    @Test("no more is ended than frees the bytes; all of it where even that does not")
+    @Test("no more connections are closed than necessary; all of them if even that is not enough")
     func enough() {
         let holders = (1...10).map { Self.holder(Int32($0), 1, .seconds(1)) }
         #expect(BufferedBytes.worst(of: holders, toFree: 3 * Self.megabyte).count == 3)
@@ -56,7 +56,7 @@ struct BufferedBytesTests {
         #expect(BufferedBytes.worst(of: [], toFree: 1).isEmpty)
     }
 
-    @Test("the age is that since something moved: more bytes do not renew it, fewer do")
+    @Test("the age begins when something moved: more bytes do not reset it, fewer do")
     func age() {
         var held = BufferedSince()
         let start = SuspendingClock.now
@@ -70,7 +70,7 @@ struct BufferedBytesTests {
         #expect(held.age(at: start + .seconds(9)) == .zero)
     }
 
-    @Test("processes take turns, and one's own are in their order")
+    @Test("processes take turns, and requests of one process stay in order")
     func turns() {
         var queue = FairQueue<String>()
         for text in ["a1", "a2", "a3", "b1", "a4", "c1", "b2"] { queue.add(text, of: Int32(text.utf8.first ?? 0)) }
@@ -83,7 +83,7 @@ struct BufferedBytesTests {
         #expect(queue.next() == nil)
     }
 
-    @Test("descriptors are kept back for the agent: one in a hundred, and 64 at least")
+    @Test("the agent keeps one descriptor in a hundred, and at least 64")
     func descriptors() {
         let limits = ConnectionLimits()
         let own = limits.lingering + 16

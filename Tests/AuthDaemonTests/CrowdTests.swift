@@ -4,9 +4,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What clients together may cost", .timeLimit(.minutes(1)))
+@Suite("Limits for all clients together", .timeLimit(.minutes(1)))
 struct CrowdTests {
-    @Test("answers that nobody reads are kept up to a limit, and a client that reads gets all of its own")
+    @Test("unread responses are limited, and a client that reads gets all of its own")
     func unreadAnswers() async throws {
         let limits = Self.limits { limits in
             limits.unsent = BufferedBytes.Limits(perUser: 2 << 20, inAll: 4 << 20)
@@ -36,7 +36,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("incomplete lines are kept up to a limit; the worst get an error, and a client with whole lines is served")
+    @Test("incomplete lines are limited; the worst get an error, and a client with complete lines is served")
     func incompleteLines() async throws {
         let limits = Self.limits { limits in
             limits.lines = BufferedBytes.Limits(perUser: 4 << 20, inAll: 8 << 20)
@@ -74,7 +74,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("a batch is answered with 4 MiB at most: what does not fit becomes an error of its own")
+    @Test("a batch response has at most 4 MiB: a response that does not fit becomes an error")
     func largeBatch() async throws {
         let limits = Self.limits { limits in
             limits.batchAnswerBytes = 200 << 10
@@ -96,7 +96,7 @@ struct CrowdTests {
     }
 
     @Test(
-        "one user may have so many connections, whatever the number of processes, and all of them what descriptors allow"
+        "the connections of one user are limited across processes, and the total by descriptors"
     )
     func connections() async throws {
         for (limits, words) in [
@@ -132,7 +132,7 @@ struct CrowdTests {
 
     // MARK: Lines with much in them
 
-    @Test("a line of 65,536 values is read, one more is too large, and the connection goes on")
+    @Test("a line of 65,536 values is accepted, one more is too large, and the connection stays open")
     func manyValues() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -150,7 +150,7 @@ struct CrowdTests {
     }
 
     @Test(
-        "a line over 64 KiB or of many values is parsed off the loop: others are served, and its own client waits",
+        "a line over 64 KiB or with many values is parsed off the loop: others are served, and its client waits",
         arguments: [
             RawClient.request("agent.ping", ["x": .string(String(repeating: "x", count: 70_000))], id: "long"),
             RawClient.request("agent.ping", ["x": .array(Array(repeating: [:], count: 2000))], id: "long"),
@@ -182,7 +182,7 @@ struct CrowdTests {
         }
     }
 
-    @Test("requests of long lines that are in progress have a limit, and give back what they had")
+    @Test("requests of long lines in progress are limited, and release their bytes")
     func longRequests() async throws {
         let limits = Self.limits { limits in
             limits.longRequestsPerProcess = 200_000
@@ -218,7 +218,7 @@ struct CrowdTests {
         #expect(condition())
     }
 
-    @Test("a client that goes away leaves nothing of a long line that was not parsed yet")
+    @Test("a client that disconnects leaves nothing of a long line that was not parsed yet")
     func longLineOfNobody() async throws {
         let gate = Gate()
         try await TestServer.run(parse: { line, values in
@@ -246,7 +246,7 @@ struct CrowdTests {
     }
 
     @Test(
-        "a client that sends much at once has its turn again after others have had theirs, and all of it is answered in order"
+        "a client that sends much at once takes turns with others, and is answered completely and in order"
     )
     func turns() async throws {
         let limits = Self.limits { limits in

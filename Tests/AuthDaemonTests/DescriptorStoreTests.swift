@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What the service manager keeps for the next run")
+@Suite("What the service manager stores for the next run")
 struct DescriptorStoreTests {
     private let manager = Manager()
 
@@ -19,7 +19,7 @@ struct DescriptorStoreTests {
         return HandedOverSession(record: record, isStored: true, isUnsaved: false)
     }
 
-    @Test("is the newest, and it is in before the former is out; the former is wiped for all who have it")
+    @Test("is the newest, stored before the former is removed; the former is wiped for all holders")
     func replaced() throws {
         let store = manager.store()
         store.save([try session("first")], of: .secretService)
@@ -40,7 +40,7 @@ struct DescriptorStoreTests {
         #expect(manager.shelf.entries.isEmpty)
     }
 
-    @Test("can be changed by nobody: not written to, not mapped to be written to, not cut off, not unsealed")
+    @Test("cannot be written, mapped writable, truncated or unsealed by anybody")
     func sealed() throws {
         let store = manager.store()
         store.save([try session("token")], of: .secretService)
@@ -51,7 +51,7 @@ struct DescriptorStoreTests {
         #expect(fcntl(memory, 1033, 0x8) == -1)
     }
 
-    @Test("is refused, and told in the log, when it is no such memory, not sealed, too large, cut off or foreign")
+    @Test("is refused and logged if it is not sealed memory, too large, truncated or foreign")
     func refused() throws {
         let whole = Data(HandedOverSession.encode([try session("token")], of: .secretService).revealBytes())
         let plain = FakeDescriptorStore.sealedMemory(holding: whole, seals: 0x2)
@@ -75,7 +75,7 @@ struct DescriptorStoreTests {
         #expect(manager.shelf.entries.map(\.name) == ["sessions.5"])
     }
 
-    @Test("of a run that was killed in between is the newest there is; what was wiped is passed over without a word")
+    @Test("of a killed run is the newest; wiped sessions are ignored silently")
     func killedInBetween() throws {
         manager.store().save([try session("first")], of: .secretService)
         let old = try #require(manager.shelf.entries.first)
@@ -90,7 +90,7 @@ struct DescriptorStoreTests {
         #expect(!manager.log.contains("not used"))
     }
 
-    @Test("is wiped also where the manager cannot be told: what is too old is worse than nothing")
+    @Test("is wiped even if the manager cannot be notified: outdated sessions are worse than none")
     func untold() throws {
         let store = manager.store()
         store.save([try session("first")], of: .secretService)

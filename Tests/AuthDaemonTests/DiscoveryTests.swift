@@ -35,7 +35,7 @@ struct DiscoveryTests {
     /// Of its kind are instants alone, and they keep it.
     private static let probe: JSON = 7.5
 
-    @Test("every method is described, by its name and access class")
+    @Test("every method has its name and access class")
     func methods() throws {
         let methods = Discovery.document.methods
         #expect(methods.compactMap { $0["name"]?.stringValue } == AgentMethods.all.map { $0.name })
@@ -45,7 +45,7 @@ struct DiscoveryTests {
 
     private static let names = AgentMethods.all.map { $0.name }
 
-    @Test("the params are those that the method reads, with their kinds, and no others", arguments: names)
+    @Test("the params are those that the method reads, with their types", arguments: names)
     func params(name: String) throws {
         let list = try #require(try Self.method(name)["params"]?.arrayValue)
         var described: [String: Described] = [:]
@@ -59,7 +59,7 @@ struct DiscoveryTests {
         }
     }
 
-    @Test("the members of each result are those that its reader reads", arguments: names)
+    @Test("the members of each result are those that its decoder reads", arguments: names)
     func result(name: String) throws {
         let schema = try #require(try Self.method(name)["result"]?["schema"])
         #expect(schema["type"] == "object")

@@ -9,7 +9,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("What the agent keeps in files of its own", .timeLimit(.minutes(1)))
+@Suite("The agent's own files", .timeLimit(.minutes(1)))
 struct DurableFileTests {
     /// What was done to a file, in its order.
     private final class Steps: Sendable {
@@ -19,7 +19,7 @@ struct DurableFileTests {
     }
 
     @Test(
-        "a mark of a sign-out survives a loss of power: the file and its folder are synced before it is said to be kept"
+        "a recorded sign-out survives a loss of power: file and folder are synced first"
     )
     func signOut() async throws {
         let (folder, steps) = (try TemporaryFolder(), Steps())
@@ -33,7 +33,7 @@ struct DurableFileTests {
         #expect(!FileManager.default.fileExists(atPath: place))
     }
 
-    @Test("a mark that cannot be written is no silent success")
+    @Test("a failed write of a sign-out is reported")
     func refused() async throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("in the way", to: "state")
@@ -42,7 +42,7 @@ struct DurableFileTests {
         await #expect(throws: StoreError.self) { try await file.keep { marks } }
     }
 
-    @Test("of reloads at once, the one that read last is in effect at the end")
+    @Test("of concurrent reloads, the one that read last is in effect at the end")
     func reloads() async throws {
         let folder = try TemporaryFolder()
         let table = SessionRegistry(

@@ -3,7 +3,7 @@ import AuthWire
 import TestSupport
 import Testing
 
-@Suite("Subscribers are told of changes", .timeLimit(.minutes(1)))
+@Suite("Subscribers receive changes", .timeLimit(.minutes(1)))
 struct EventTests {
     private static func event(_ topic: Topic, _ name: String, session: String? = nil) -> AgentEvent {
         AgentEvent(topic: topic, name: name, at: 1, session: session.flatMap { try? SessionName($0) })
@@ -28,7 +28,7 @@ struct EventTests {
         }
     }
 
-    @Test("only the topics and the session that were asked for")
+    @Test("only the requested topics and session")
     func filtered() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -45,7 +45,7 @@ struct EventTests {
         }
     }
 
-    @Test("nothing more after unsubscribing, and nothing to others ever")
+    @Test("nothing more after unsubscribing, and never anything to others")
     func unsubscribed() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -60,7 +60,7 @@ struct EventTests {
         }
     }
 
-    @Test("topics are taken away one by one, sessions too")
+    @Test("topics are removed one by one, and sessions too")
     func subscriptions() throws {
         var all = Subscriptions(limit: 2)
         #expect(!all.matches(Self.event(.session, "x")))

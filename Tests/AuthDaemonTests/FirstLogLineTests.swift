@@ -47,7 +47,7 @@ struct FirstLogLineTests {
         return await authd.errors().split(separator: "\n")
     }
 
-    @Test("begins with a line of authd's: libdispatch does not report that it got no higher priority")
+    @Test("begins with a line of authd: libdispatch does not report its refused priority")
     func first() async throws {
         let lines = try await Self.lines()
         #expect(!lines.contains { $0.hasPrefix("syslog: ") }, "\(lines)")
@@ -57,7 +57,7 @@ struct FirstLogLineTests {
         #expect(lines.contains("refused: setpriority"))
     }
 
-    @Test("has libdispatch's report if that was asked for")
+    @Test("has libdispatch's report if it was requested")
     func askedFor() async throws {
         let lines = try await Self.lines(["LIBDISPATCH_LOG": "syslog"])
         #expect(lines.contains { $0.hasPrefix("syslog: ") && $0.contains("priority") }, "\(lines)")

@@ -2,9 +2,9 @@ import AuthDaemon
 import NIOCore
 import Testing
 
-@Suite("Lines out of a stream")
+@Suite("Lines of a stream")
 struct LineFramerTests {
-    @Test("lines are the same however the bytes come", arguments: [1, 2, 3, 7, 100])
+    @Test("lines do not depend on how the bytes arrive", arguments: [1, 2, 3, 7, 100])
     func anyPieces(size: Int) {
         var framer = LineFramer(limit: 20)
         var lines: [String] = []
@@ -18,7 +18,7 @@ struct LineFramerTests {
         #expect(framer.rest == 4)
     }
 
-    @Test("the limit holds for lines that end and for those that do not")
+    @Test("the limit applies to complete and incomplete lines")
     func limit() {
         var framer = LineFramer(limit: 4)
         framer.append(ByteBuffer(string: "1234\n12345\n"))
@@ -34,7 +34,7 @@ struct LineFramerTests {
         #expect(endless == .tooLong)
     }
 
-    @Test("a line is incomplete from its first byte to its end, and what is kept of it is counted")
+    @Test("a line is incomplete from its first byte to its end, and its buffered bytes are counted")
     func midLine() {
         var framer = LineFramer(limit: 100_000)
         #expect(!framer.isInMidLine)

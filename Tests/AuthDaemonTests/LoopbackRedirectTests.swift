@@ -7,7 +7,7 @@ import NIOPosix
 import TestSupport
 import Testing
 
-@Suite("The listener that a browser comes back to", .timeLimit(.minutes(1)))
+@Suite("The redirect listener", .timeLimit(.minutes(1)))
 struct LoopbackRedirectTests {
     private func listening(
         _ text: String, as identity: TLSIdentity? = nil, _ test: (any RedirectListener, String) async throws -> Void
@@ -33,7 +33,7 @@ struct LoopbackRedirectTests {
         return try await Child(command + more + [url], environment: ["PATH": "/usr/bin:/bin"]).output()
     }
 
-    @Test("a visit waits for its page, which has no script and nothing from elsewhere")
+    @Test("a visit waits for its page, which has no script and no external resources")
     func page() async throws {
         try await listening("http://127.0.0.1/callback") { listener, uri in
             async let shown = get(uri + "?code=a&state=b")
@@ -52,7 +52,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("anything but a GET of its path, by a name of this machine, is no visit")
+    @Test("only a GET of its path with a name of this machine is a visit")
     func stranger() async throws {
         try await listening("http://127.0.0.1/callback") { listener, uri in
             let origin = uri.dropLast("/callback".count)
@@ -67,7 +67,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("closed, it listens no more")
+    @Test("after close it does not listen")
     func closed() async throws {
         try await listening("http://127.0.0.1/callback") { listener, uri in
             listener.close()
@@ -79,7 +79,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("[::1] is listened on where the profile says so, and both for localhost", arguments: ["[::1]", "localhost"])
+    @Test("[::1] is used if the profile says so, and both addresses for localhost", arguments: ["[::1]", "localhost"])
     func addresses(host: String) async throws {
         try await listening("http://\(host)/callback") { listener, uri in
             let port = try #require(uri.firstMatch(of: /:(\d+)\/callback/)?.1)
@@ -96,7 +96,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("by TLS of today its page is had by whoever trusts its certificate, and by nobody else")
+    @Test("with current TLS, only clients that trust its certificate get the page")
     func secure() async throws {
         let folder = try TemporaryFolder()
         let (key, certificate) = (folder.path + "/key", folder.path + "/certificate")
@@ -129,7 +129,7 @@ struct LoopbackRedirectTests {
         }
     }
 
-    @Test("a port of the profile's own that is taken is told, with what to do")
+    @Test("a used port of the profile is reported with advice")
     func taken() async throws {
         try await listening("http://127.0.0.1/callback") { listener, uri in
             let fixed = try #require(LoopbackRedirect(uri))

@@ -4,9 +4,9 @@ import AuthWire
 import TestSupport
 import Testing
 
-@Suite("The file of pauses")
+@Suite("The file of renewal pauses")
 struct PauseFileTests {
-    @Test("the next run reads what the last one kept, and finds nothing when nothing was")
+    @Test("the next run reads what the previous one saved, or nothing")
     func keeps() throws {
         let folder = try TemporaryFolder()
         let file = PauseFile(beside: folder.path + "/socket")

@@ -4,9 +4,9 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Answers find their place")
+@Suite("Responses reach their destination")
 struct PendingRequestsTests {
-    @Test("a batch is whole when its last answer is there")
+    @Test("a batch is complete with its last response")
     func batch() throws {
         var pending = PendingRequests(limit: 2, batchBytes: 1 << 20)
         let batch = pending.openBatch(of: 3)
@@ -20,7 +20,7 @@ struct PendingRequestsTests {
         #expect(pending.isIdle)
     }
 
-    @Test("text goes into a batch as it is, and an answer over the limit becomes an error of its own")
+    @Test("JSON text is added unchanged, and a response beyond the limit becomes an error")
     func largeBatch() throws {
         let limit = 100 << 10
         var pending = PendingRequests(limit: 2, batchBytes: limit)
@@ -43,7 +43,7 @@ struct PendingRequestsTests {
         #expect(pending.bufferedBytes == 0 && pending.isIdle)
     }
 
-    @Test("a ticket is out until it is given back, answered or not")
+    @Test("a ticket is reserved until it is released, answered or not")
     func tickets() throws {
         var pending = PendingRequests(limit: 1, batchBytes: 1)
         let taken = pending.reserve(for: .line(.integer(1)))

@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Profiles that clients send are checked in another process", .timeLimit(.minutes(2)))
+@Suite("Profiles from clients are checked in another process", .timeLimit(.minutes(2)))
 struct ProfileCheckTests {
     private let params = ProviderCheckRun(text: "name = 7", file: "shop.toml")
 
@@ -18,7 +18,7 @@ struct ProfileCheckTests {
         }
     }
 
-    @Test("which gets the text, and neither an environment nor a descriptor of the agent")
+    @Test("which gets the text, but no environment and no descriptor of the agent")
     func nothingElse() async throws {
         // Not closed on exec, so that only the child's own start can keep it out.
         let opened = open("/dev/null", O_RDONLY)
@@ -42,7 +42,7 @@ struct ProfileCheckTests {
     }
 
     @Test(
-        "which may crash, end early or write nonsense, and the caller gets an error",
+        "which may crash, exit early or write nonsense: the caller gets an error",
         arguments: [
             ("kill -SEGV $$", "signal 11 ended its process"), ("exit 3", "status 3"), ("cat >/dev/null", "no result"),
             ("cat >/dev/null; echo '[]'", "no result"), ("exec cat /dev/zero", "killed"),
@@ -56,7 +56,7 @@ struct ProfileCheckTests {
         #expect(error.message.contains(reason), "\(error.message)")
     }
 
-    @Test("which is killed if it does not end in time")
+    @Test("which is killed if it takes too long")
     func timeout() async {
         guard case .failure(let error) = await answer("exec sleep 1000", timeout: .zero) else {
             Issue.record("there is a result")
@@ -65,7 +65,7 @@ struct ProfileCheckTests {
         #expect(error.message.contains("was killed"), "\(error.message)")
     }
 
-    @Test("which is killed if its caller is gone")
+    @Test("which is killed if its caller has gone")
     func cancelled() async throws {
         let folder = try TemporaryFolder()
         let fifo = folder.path + "/pid"
@@ -80,7 +80,7 @@ struct ProfileCheckTests {
         #expect(kill(pid, 0) == -1 && errno == ESRCH)
     }
 
-    @Test("one after the other, each with its own result")
+    @Test("one at a time, each with its own result")
     func several() async throws {
         let script =
             "PATH=/usr/bin:/bin; key=$(sed 's/.*name = //; s/\".*//')"
@@ -106,7 +106,7 @@ struct ProfileCheckTests {
         ("what is no TOML", String(repeating: "\"", count: 262_000)),
     ]
 
-    @Test("and the agent outlives every text, with the same result as before for a good one")
+    @Test("and the agent survives every text, with the same result as before for a valid one")
     func realAgent() async throws {
         let home = try Home()
         let authd = try await Program(home, ["--store", "memory"])

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The real program, as a person and as systemd start it.
-@Suite("authd as a program", .timeLimit(.minutes(2)))
+@Suite("The program authd", .timeLimit(.minutes(2)))
 struct ProgramTests {
     private let home: Home
 
@@ -12,7 +12,7 @@ struct ProgramTests {
         home = try Home()
     }
 
-    @Test("it serves on a socket 0600 in a folder 0700, says READY when it does, and leaves nothing but its lock")
+    @Test("it serves on a socket 0600 in a folder 0700, reports READY, and leaves only its lock")
     func life() async throws {
         let authd = try await Program(home, ["--store", "memory"], watchdog: .milliseconds(200))
         #expect(try await authd.hears { $0.contains("READY=1") }.contains("STATUS=nobody signed in"))
@@ -27,7 +27,7 @@ struct ProgramTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: home.runtime + "/authd") == ["socket.lock"])
     }
 
-    @Test("a second one says who is there, ends with 75 and leaves the first alone")
+    @Test("a second one names the first, exits with 75 and does not disturb it")
     func second() async throws {
         let first = try await Program(home, ["--store", "memory"])
         try await first.ready()
@@ -40,7 +40,7 @@ struct ProgramTests {
         #expect(await first.end() == 0)
     }
 
-    @Test("what a killed one left behind is in nobody's way")
+    @Test("leftovers of a killed one do not matter")
     func afterKill() async throws {
         let killed = try await Program(home, ["--store", "memory"])
         try await killed.ready()
@@ -53,7 +53,7 @@ struct ProgramTests {
         #expect(pong["result"] != nil)
     }
 
-    @Test("SIGHUP takes over good settings and keeps the old ones when the new are broken")
+    @Test("SIGHUP applies valid settings and keeps the old ones if the new are invalid")
     func reload() async throws {
         _ = try home.folder.write("log_level = \"info\"\n", to: "config/authd/authd.toml")
         let authd = try await Program(home, ["--store", "memory"])
@@ -99,7 +99,7 @@ struct ProgramTests {
         #expect(try await Program(home, ["--store", "clouds"]).ended() == 64)
     }
 
-    @Test("with no keyring on the bus it starts, says so, and refuses sign-ins")
+    @Test("without a keyring on the bus it starts, reports that, and refuses sign-ins")
     func withoutKeyring() async throws {
         let authd = try await Program(home, [])
         try await authd.ready()
@@ -115,7 +115,7 @@ struct ProgramTests {
         #expect(refusal.errorKind == "keyring_unavailable")
     }
 
-    @Test("with few descriptors it serves the clients it can, refuses others with the reason, and serves them later")
+    @Test("with few descriptors it serves some clients, refuses others with the reason, and serves them later")
     func shortOfDescriptors() async throws {
         let authd = try await Program(
             home, ["--store", "memory"], program: "/bin/sh",
@@ -142,7 +142,7 @@ struct ProgramTests {
         #expect(await authd.end() == 0)
     }
 
-    @Test("started by systemd's socket it serves who was there first, and leaves the socket to systemd")
+    @Test("with systemd's socket it serves clients that were waiting, and leaves the socket to systemd")
     func socketActivation() async throws {
         try FileManager.default.createDirectory(
             atPath: home.runtime + "/authd", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
@@ -161,7 +161,7 @@ struct ProgramTests {
 
 @Suite("The units", .timeLimit(.minutes(1)))
 struct UnitTests {
-    @Test("systemd finds nothing to say against them")
+    @Test("systemd accepts them without a warning")
     func verify() async throws {
         let home = try Home()
         let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

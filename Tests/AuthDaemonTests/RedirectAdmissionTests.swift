@@ -9,7 +9,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("Who may reach the page of a sign-in", .timeLimit(.minutes(1)))
+@Suite("Who can reach the page of a sign-in", .timeLimit(.minutes(1)))
 struct RedirectAdmissionTests {
     private func listening(
         _ text: String = "http://127.0.0.1/callback", _ test: (any RedirectListener, Int) async throws -> Void
@@ -39,7 +39,7 @@ struct RedirectAdmissionTests {
         }
     }
 
-    @Test("sixteen connections are served at once, the next is closed unread, and a place that is left is free again")
+    @Test("sixteen connections are served at once, the next is closed unread, and a free place is reused")
     func sixteen() async throws {
         try await listening { _, port in
             let request = "GET /other HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
@@ -53,7 +53,7 @@ struct RedirectAdmissionTests {
         }
     }
 
-    @Test("a browser that has not sent its request's head after 10 s is gone, one that has waits for its page")
+    @Test("a browser without a request head after 10 s is closed, one with it waits for its page")
     func head() throws {
         let (visits, arrivals) = AsyncStream<RedirectVisit>.makeStream()
         defer { withExtendedLifetime(visits) {} }
@@ -79,7 +79,7 @@ struct RedirectAdmissionTests {
         #expect(!asking.isActive)
     }
 
-    @Test("the kernel tells whose a connection is, by netlink and by its table", arguments: ["127.0.0.1", "::1"])
+    @Test("the kernel knows the owner of a connection, through netlink and its table", arguments: ["127.0.0.1", "::1"])
     func owner(host: String) async throws {
         let text = host == "::1" ? "http://[::1]/callback" : "http://127.0.0.1/callback"
         try await listening(text) { _, port in
@@ -95,7 +95,7 @@ struct RedirectAdmissionTests {
         }
     }
 
-    @Test("in the kernel's table a socket without an owner is nobody's, not root's")
+    @Test("in the kernel's table a socket without an owner is not root's")
     func table() throws {
         let table = """
               sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -115,7 +115,7 @@ struct RedirectAdmissionTests {
         #expect(try owner(0xB56C) == nil)
     }
 
-    @Test("a socket of IPv6 that speaks IPv4 is found too")
+    @Test("an IPv6 socket that is used for IPv4 is found too")
     func mapped() throws {
         let table = """
               sl  local_address                         remote_address                        st tx_queue rx_queue
@@ -143,7 +143,8 @@ struct RedirectAdmissionRootTests {
     }
 
     @Test(
-        "reaches nothing, holds no place, and cannot end the sign-in", arguments: ["127.0.0.1", "localhost", "[::1]"])
+        "reaches nothing, occupies no place, and cannot end the sign-in",
+        arguments: ["127.0.0.1", "localhost", "[::1]"])
     func otherUser(host: String) async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let listener = try await LoopbackRedirects(loop: group.next())

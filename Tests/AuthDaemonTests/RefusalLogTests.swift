@@ -10,7 +10,7 @@ struct RefusalLogTests {
 
     private static func instant(_ seconds: Int64) -> SuspendingClock.Instant { start + .seconds(seconds) }
 
-    @Test("the first has a line, those of the next minute are counted, and so on for as long as they come")
+    @Test("the first one is a line, those of the next minute are counted, and so on")
     func counted() {
         var log = RefusalLog()
         #expect(log.refused(at: Self.instant(0)) == .log)
@@ -23,7 +23,7 @@ struct RefusalLogTests {
         #expect(log.takeCount(at: Self.instant(122)) == 1)
     }
 
-    @Test("after a minute without any, the next one has a line again")
+    @Test("after a minute without refusals, the next one is a line again")
     func quiet() {
         var log = RefusalLog()
         #expect(log.refused(at: Self.instant(0)) == .log)
@@ -35,7 +35,7 @@ struct RefusalLogTests {
 
     private static func told(_ lines: Lines) -> [String] { lines.taken().filter { !$0.hasPrefix("debug: ") } }
 
-    @Test("a crowd that is refused is two lines, whatever its number, and what was not told is told at the end")
+    @Test("a crowd of refusals is two lines, whatever its size, and the rest is logged at the end")
     func crowd() async throws {
         var limits = ConnectionLimits()
         limits.connectionsPerProcess = 1

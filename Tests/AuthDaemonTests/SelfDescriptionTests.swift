@@ -5,9 +5,9 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("What the agent says of itself")
+@Suite("What the agent reports about itself")
 struct SelfDescriptionTests {
-    @Test("the status line tells states and causes, and no more of a person than their sessions' names")
+    @Test("the status line has states and causes, and only session names of the user")
     func statusLine() throws {
         let active = SessionStatus(
             session: try SessionName("shop"), provider: "p", state: .active, user: UserSummary(email: "ada@example.org")
@@ -23,7 +23,7 @@ struct SelfDescriptionTests {
         #expect(StatusLine.text(sessions: many, store: ready).hasSuffix("shop active, 2 more"))
     }
 
-    @Test("what the service manager is told is one line a key")
+    @Test("the service manager gets one line for each key")
     func notifications() {
         let told = ReportedState()
         let notifier = ServiceNotifier { told.add($0) }
@@ -38,7 +38,7 @@ struct SelfDescriptionTests {
     }
 
     @Test(
-        "a limit of time is told with its unit in one form",
+        "a time limit is written with its unit in one form",
         arguments: [
             (Duration.seconds(1), "within 1 s;"), (.milliseconds(1500), "within 1.5 s;"), (.seconds(60), "60 s;"),
         ]
@@ -47,13 +47,13 @@ struct SelfDescriptionTests {
         #expect(AgentError.late(after: limit).message.contains(words))
     }
 
-    @Test("a log line is one line, and nothing in it acts on a terminal")
+    @Test("a log line is one line without terminal sequences")
     func logLine() {
         #expect(StandardError.oneLine("a\nb\u{1B}[2J") == Array("a\\u{a}b\\u{1b}[2J\n".utf8))
         #expect(Journal.fieldName("peer_pid-2é") == "PEER_PID_2_")
     }
 
-    @Test("stderr is the journal only when it is the very stream that systemd connected")
+    @Test("stderr is the journal only if it is the stream that systemd connected")
     func journalStream() {
         #expect(!AgentLog.standardErrorIsJournal { _ in nil })
         #expect(!AgentLog.standardErrorIsJournal { _ in "1:1" })
@@ -61,7 +61,7 @@ struct SelfDescriptionTests {
         #expect(AgentLog.standardErrorIsJournal { _ in "\(identity.device):\(identity.inode)" })
     }
 
-    @Test("a level that is changed holds for the loggers there are")
+    @Test("a changed level applies to existing loggers")
     func adjustableLevel() {
         let log = AgentLog(level: .error)
         let logger = log.logger()

@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite("What clients are given", .timeLimit(.minutes(1)))
+@Suite("What clients receive", .timeLimit(.minutes(1)))
 struct ServingTests {
     @Test("a live token comes from memory, and so do states")
     func memory() async throws {
@@ -24,7 +24,7 @@ struct ServingTests {
         }
     }
 
-    @Test("an error has a kind: an unknown session, an unknown provider, what is not there yet")
+    @Test("an error has a kind: an unknown session, an unknown provider, an unsupported method")
     func errors() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -41,7 +41,7 @@ struct ServingTests {
         }
     }
 
-    @Test("a thousand requests sent at once are answered, in order as all are ready at once")
+    @Test("a thousand requests at once are answered, in order because all are ready at once")
     func pipelined() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -63,7 +63,7 @@ struct ServingTests {
         throw Failure("a request that waits for its end is not answered")
     }
 
-    @Test("answers come as they are ready: one that waits keeps no other waiting")
+    @Test("responses are sent when they are ready: a waiting request does not delay others")
     func orderOfReadiness() async throws {
         try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
@@ -79,7 +79,7 @@ struct ServingTests {
         }
     }
 
-    @Test("a client that has ended its side still gets its answers, as with `nc -N`")
+    @Test("a client that has closed its side still gets its responses, as with `nc -N`")
     func halfClosed() async throws {
         try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
@@ -94,7 +94,7 @@ struct ServingTests {
         }
     }
 
-    @Test("more answers than fit into the socket reach a client that has ended its side")
+    @Test("more responses than fit into the socket reach a client that has closed its side")
     func halfClosedWithMuchToRead() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -106,7 +106,7 @@ struct ServingTests {
         }
     }
 
-    @Test("a batch is answered with one array when all of it is ready, notifications with nothing")
+    @Test("a batch is answered with one array when it is complete, and notifications get no response")
     func batch() async throws {
         try await TestServer.run(time: ManualTime()) { rig in
             try await onThread {
@@ -129,7 +129,7 @@ struct ServingTests {
         }
     }
 
-    @Test("a batch of more requests than a connection may have under way is one error")
+    @Test("a batch with more requests than a connection may have in progress is one error")
     func hugeBatch() async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -140,7 +140,7 @@ struct ServingTests {
         }
     }
 
-    @Test("ids of every kind come back as they went", arguments: ["1", "\"a\"", "null", "1.5", "9007199254740993"])
+    @Test("ids of every type are returned unchanged", arguments: ["1", "\"a\"", "null", "1.5", "9007199254740993"])
     func ids(id: String) async throws {
         try await TestServer.run { rig in
             try await onThread {
@@ -151,7 +151,7 @@ struct ServingTests {
         }
     }
 
-    @Test("told to stop, the agent lets requests under way finish and then ends every connection")
+    @Test("when it stops, the agent lets requests in progress finish and then closes every connection")
     func gracefulEnd() async throws {
         var limits = ConnectionLimits()
         limits.stopGrace = .seconds(20)
@@ -174,7 +174,7 @@ struct ServingTests {
         }
     }
 
-    @Test("what does not finish in time is told that the agent stops")
+    @Test("requests that do not finish in time get an error that the agent stops")
     func impatientEnd() async throws {
         var limits = ConnectionLimits()
         limits.stopGrace = .zero

@@ -43,7 +43,7 @@ struct SessionsBackgroundServiceTests {
     enum End: CaseIterable { case graceful, cancelled }
 
     @Test(
-        "what the store has not taken is written at the end, also when the agent is cut short", arguments: End.allCases)
+        "unsaved sessions are written at the end, even if the agent must stop early", arguments: End.allCases)
     func writes(end: End) async throws {
         let (store, clock, name) = (FaultyStore(), BootClock(), try SessionName("shop"))
         let now = clock.now().wall
@@ -78,7 +78,7 @@ struct SessionsBackgroundServiceTests {
         #expect(try await store.load(name)?.defaultSince != nil)
     }
 
-    @Test("requests in flight have their time from when the stop began, whoever asks for it first")
+    @Test("requests in flight have their time from when the stop began, whichever part asks first")
     func moment() {
         let (stop, start) = (ShutdownDeadline(), BootInstant(sinceBoot: .seconds(100)))
         stop.begin(at: start)

@@ -45,7 +45,7 @@ struct SocketExecutorTests {
         func add(_ number: Int, by giver: Int = 0) { numbers.withLock { $0[giver, default: []].append(number) } }
     }
 
-    @Test("what many threads give it is all done, on one thread, and what one of them gives in its order")
+    @Test("work of many threads runs on one thread, and that of each thread in its order")
     func order() async throws {
         let executor = try SocketExecutor()
         let done = Done()
@@ -65,7 +65,7 @@ struct SocketExecutorTests {
         #expect(executor.isIsolatingCurrentContext() == false)
     }
 
-    @Test("an actor of it runs on its thread, and calls from many tasks do not meet")
+    @Test("an actor runs on its thread, and calls of many tasks do not overlap")
     func actors() async throws {
         let executor = try SocketExecutor()
         let guest = Guest(on: executor)
@@ -79,7 +79,7 @@ struct SocketExecutorTests {
         await executor.stop()
     }
 
-    @Test("what it gives itself is done without anybody waking it")
+    @Test("its own work runs without a wake-up")
     func own() async throws {
         let executor = try SocketExecutor()
         let guest = Guest(on: executor)
@@ -89,7 +89,7 @@ struct SocketExecutorTests {
         await executor.stop()
     }
 
-    @Test("what is to be done later is done in the order of its time, and what was cancelled is not")
+    @Test("timers run in the order of their times, and cancelled ones do not run")
     func later() async throws {
         let time = ManualTime()
         let executor = try SocketExecutor(time: { time.now })
@@ -120,7 +120,7 @@ struct SocketExecutorTests {
         await executor.stop()
     }
 
-    @Test("at its end what was given is done, and timers are dropped; each call of stop returns after that")
+    @Test("at its end submitted work is done, and timers are dropped; each call of stop returns after that")
     func end() async throws {
         let executor = try SocketExecutor()
         let guest = Guest(on: executor)
@@ -144,7 +144,7 @@ struct SocketExecutorTests {
         }
     }
 
-    @Test("after its end what is given is done once, one piece at a time, actors answer, and timers are not started")
+    @Test("after its end submitted work runs once, one piece at a time; actors reply, and timers do not start")
     func afterTheEnd() async throws {
         let executor = try SocketExecutor()
         let guest = Guest(on: executor)

@@ -13,7 +13,7 @@ struct SocketFileTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("a folder that is missing is made 0700")
+    @Test("a missing folder is created with 0700")
     func madeClosed() throws {
         let path = folder.path + "/authd"
         try SocketFolder.prepare(path)
@@ -22,7 +22,7 @@ struct SocketFileTests {
     }
 
     @Test(
-        "a folder open to others, a link and a file are refused, and nothing is changed",
+        "a folder open to others, a link and a file are refused, and nothing changes",
         arguments: [0o755, 0o710, 0o702])
     func refusedFolders(bits: mode_t) throws {
         let path = folder.path + "/open"
@@ -38,13 +38,13 @@ struct SocketFileTests {
     }
 
     @Test(
-        "chmod is advised for a folder of the user's own, and for none that root has or that all may write to",
+        "chmod is suggested for a folder of the user only, not for one of root or one writable for all",
         arguments: [(0o755, 1000, true), (0o1777, 1000, false), (0o777, 1000, false), (0o755, 0, false)])
     func advice(mode: UInt32, userID: UInt32, isAdvised: Bool) {
         #expect(SocketFolder.Refusal.isShared(mode: mode, userID: userID) == !isAdvised)
     }
 
-    @Test("a folder of somebody else is refused")
+    @Test("a folder of another user is refused")
     func foreignFolder() throws {
         // Root has to give one away; everybody else finds one of root's.
         let given = folder.path + "/foreign"
@@ -53,7 +53,7 @@ struct SocketFileTests {
         #expect(throws: SocketFolder.Refusal.foreign(path: path, owner: owner)) { try SocketFolder.prepare(path) }
     }
 
-    @Test("a folder whose own folder is missing is told as the system tells it")
+    @Test("a folder with a missing parent is reported with the system's message")
     func missingParent() {
         let path = folder.path + "/none/authd"
         #expect(throws: SocketFolder.Refusal.failed(SystemFailure("create the folder \(path)", number: ENOENT))) {
@@ -61,7 +61,7 @@ struct SocketFileTests {
         }
     }
 
-    @Test("a second lock is told who has the first, and leaves it alone")
+    @Test("a second lock names the holder of the first, and does not disturb it")
     func secondLock() throws {
         let socket = folder.path + "/socket"
         var first: LockFile? = try LockFile(beside: socket)
@@ -73,7 +73,7 @@ struct SocketFileTests {
         _ = try LockFile(beside: socket)
     }
 
-    @Test("the socket is 0600 whenever it can be seen, whatever the umask")
+    @Test("the socket is 0600 as soon as it is visible, with any umask")
     func neverWider() async throws {
         let path = folder.path + "/socket"
         let seen = Watch(path)
@@ -91,7 +91,7 @@ struct SocketFileTests {
         #expect(mode(of: path) == nil)
     }
 
-    @Test("a dead socket is cleared, a live one is left alone")
+    @Test("a dead socket is removed, a live one is not")
     func deadAndAlive() throws {
         let path = folder.path + "/socket"
         let first = try SocketFile.bind(path: path)
@@ -108,7 +108,7 @@ struct SocketFileTests {
         #expect(mode(of: path) == nil)
     }
 
-    @Test("what is no socket is never removed, and too long a path is told before anything is done")
+    @Test("a file that is not a socket is never removed, and a path that is too long is reported first")
     func refusedPaths() throws {
         let file = try folder.write("mine", to: "file")
         #expect(throws: SocketFile.Refusal.notASocket(path: file)) { try SocketFile.bind(path: file) }
@@ -117,7 +117,7 @@ struct SocketFileTests {
         #expect(throws: SocketFile.Refusal.tooLong(path: long)) { try SocketFile.bind(path: long) }
     }
 
-    @Test("a peer's process and user are the kernel's word")
+    @Test("a peer's process and user come from the kernel")
     func peer() throws {
         var pair: [Int32] = [0, 0]
         #expect(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
@@ -126,7 +126,7 @@ struct SocketFileTests {
         #expect(PeerCredentials(descriptor: STDERR_FILENO + 1000) == nil)
     }
 
-    @Test("only the owner and those the settings name are served; root is nobody special")
+    @Test("only the owner and users in the settings are served; root has no special right")
     func policy() {
         let policy = PeerPolicy(ownUserID: 1000, allowedUserIDs: [1001])
         #expect(policy.refusal(of: PeerCredentials(processID: 1, userID: 1000)) == nil)
@@ -141,7 +141,7 @@ struct SocketFileTests {
 /// `Tests/run-suites` leaves suites of this name out unless it runs as root.
 @Suite("The socket's folder (as root)")
 struct SocketFolderRootTests {
-    @Test("that is open to others is refused without advice to close it: /tmp, or another folder of the system")
+    @Test("that is open to others is refused without advice to close it: /tmp, or another system folder")
     func noAdvice() throws {
         let folder = try TemporaryFolder()
         for (path, bits) in [("/tmp", nil), (folder.path, 0o1777), (folder.path, 0o755)] as [(String, mode_t?)] {

@@ -6,9 +6,9 @@ import Logging
 import TestSupport
 import Testing
 
-@Suite("Starting where it may, reading where it should")
+@Suite("Starting, and reading configuration")
 struct StartTests {
-    @Test("root that was lent somebody's session is refused")
+    @Test("root with another user's environment is refused")
     func rootByMistake() throws {
         let variables = ["XDG_RUNTIME_DIR": "/run/user/1000", "HOME": "/root"]
         let owners: [String: UInt32] = ["/run/user/1000": 1000, "/root": 0]
@@ -40,7 +40,7 @@ struct StartTests {
         #expect(lines[4].contains("authd.toml: this part of the settings is skipped"))
     }
 
-    @Test("settings and profiles are read near before far")
+    @Test("user files precede system files")
     func places() {
         let ada = ["HOME": "/home/ada"]
         let places = ConfigurationPaths(file: nil) { ada[$0] }
@@ -55,7 +55,7 @@ struct StartTests {
         #expect(chosen.folders.first == "/x/providers")
     }
 
-    @Test("the command line is the contract's")
+    @Test("the command line is that of the contract")
     func arguments() throws {
         let arguments = try AgentArguments.parse([
             "--config", "f", "--socket", "/s", "--store", "secret-service", "--log-level", "debug", "--check",
@@ -68,7 +68,7 @@ struct StartTests {
         #expect(throws: (any Error).self) { try AgentArguments.parse(["--store", "clouds"]) }
     }
 
-    @Test("a file beside the socket is replaced whole and leaves nothing beside it")
+    @Test("a file beside the socket is replaced atomically and leaves nothing else")
     func runtimeFile() throws {
         let folder = try TemporaryFolder()
         let prompt = RuntimeFile(path: folder.path + "/prompt")

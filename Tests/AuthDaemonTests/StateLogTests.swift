@@ -5,7 +5,7 @@ import Testing
 
 @testable import AuthDaemon
 
-@Suite("What the log has of the state")
+@Suite("The state in the log")
 struct StateLogTests {
     private static let ready = StoreInfo(kind: .secretService, state: .ready)
 
@@ -18,7 +18,7 @@ struct StateLogTests {
             storeError: storeError)
     }
 
-    @Test("each state of a session is one line, however often it is reported and whatever else changes")
+    @Test("each state of a session is one line, however often it is reported")
     func sessions() throws {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)
@@ -37,7 +37,7 @@ struct StateLogTests {
         #expect(lines.taken() == ["info: Session is gone. session=wall"])
     }
 
-    @Test("each error of the store about a session is one line, and one more if it comes back after it was gone")
+    @Test("each store error of a session is one line, and another one if it returns")
     func unsaved() throws {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)
@@ -55,7 +55,7 @@ struct StateLogTests {
         #expect(lines.taken() == [line])
     }
 
-    @Test("each state of the store and of the network is one line; that the store opens at the start is none")
+    @Test("each state of store and network is one line; that the store opens at the start is not logged")
     func storeAndNetwork() {
         let lines = Lines()
         var log = StateLog(logger: lines.logger)

@@ -35,7 +35,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks, and a person unlocks it: callers hear of it at once, and all goes on by itself")
+    @Test("locks, and the user unlocks it: callers are notified at once, and calls continue")
     func locked() async throws {
         try await with(.locked) { store, _ in
             let work = try SessionName("work")
@@ -46,7 +46,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks, and a person says no: they are asked once, and not again at every call")
+    @Test("locks, and the user refuses: they are asked once, and not at every call")
     func dismissing() async throws {
         try await with(.dismissing) { store, keyring in
             let work = try SessionName("work")
@@ -60,7 +60,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks, and nobody ever answers: no call waits for that")
+    @Test("locks, and nobody answers: no call waits for that")
     func waiting() async throws {
         try await with(.waiting) { store, keyring in
             let work = try SessionName("work")
@@ -72,7 +72,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks and shows no items: they are locked, and not gone")
+    @Test("locks and shows no items: they are locked, not missing")
     func hiding() async throws {
         try await with(.hiding) { store, _ in
             let work = try SessionName("work")
@@ -81,7 +81,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("locks and answers no search: callers are told that it is locked, and do not wait for it")
+    @Test("locks and does not reply to searches: callers get `locked`, without waiting")
     func deaf() async throws {
         try await with(.deaf) { store, _ in
             let work = try SessionName("work")
@@ -90,7 +90,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("answers no search, who wants to know the names waits no longer than the limit, and it is not called silent")
+    @Test("does not reply to searches, reading the names waits for the limit only, and it is not reported as silent")
     func deafNames() async throws {
         try await with(.deaf, limit: .seconds(1)) { store, _ in
             let work = try SessionName("work")
@@ -100,7 +100,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("asks about each write, and the person says yes: it is written, and removed")
+    @Test("asks about each write, and the user agrees: items are written and removed")
     func asking() async throws {
         try await with(.asking) { store, keyring in
             let second = try record(token: "access-2", revision: 2)
@@ -113,7 +113,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("asks about each write, and the person says no: they are not asked again until they are there")
+    @Test("asks about each write, and the user refuses: they are not asked again until they are present")
     func refusing() async throws {
         try await with(.refusing) { store, keyring in
             let work = try SessionName("work")
@@ -130,7 +130,7 @@ struct FaultyServiceTests {
     }
 
     @Test(
-        "asks about each write, and the person takes their time: one prompt, and what it was about is not asked again")
+        "asks about each write, and the user takes time: there is one prompt, and its write is not repeated")
     func slowPerson() async throws {
         try await with(.silentWrites, limit: .seconds(1)) { store, keyring in
             let second = try record(token: "access-2", revision: 2)
@@ -148,7 +148,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("answers every call with an error: that is told, and is not an absence")
+    @Test("returns an error for every call: it is reported, and items are not missing")
     func failing() async throws {
         try await with(.failing) { store, _ in
             let work = try SessionName("work")
@@ -161,7 +161,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("fails one call in twenty: nobody notices")
+    @Test("fails one call in twenty: callers do not notice")
     func flaky() async throws {
         try await with(.flaky) { store, _ in
             for revision in 2...40 as ClosedRange<UInt64> {
@@ -172,7 +172,7 @@ struct FaultyServiceTests {
         }
     }
 
-    @Test("ends in the middle of a write: it is missing, and what was there before is whole when it is back")
+    @Test("exits during a write: the write is missing, and the former item is intact afterwards")
     func dying() async throws {
         try await with(.well) { store, keyring in
             let work = try SessionName("work")

@@ -63,7 +63,7 @@ struct GLibThreadTests {
         }
     }
 
-    @Test("ends calls under way when it is stopped, and answers later ones")
+    @Test("ends calls in progress when it is stopped, and fails later ones")
     func stops() async throws {
         let thread = try GLibThread()
         let resident = Resident(on: thread)
@@ -79,7 +79,7 @@ struct GLibThreadTests {
         thread.stop()
     }
 
-    @Test("outlives its actors' last work, which may come after its end and let go of them")
+    @Test("outlives the last work of its actors, which may come after its end and release them")
     func lastWork() async throws {
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<500 {

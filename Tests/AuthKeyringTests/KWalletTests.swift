@@ -32,7 +32,7 @@ struct KWalletTests {
 
     /// Of 256 keys that two sides agree upon one begins with a zero, which one of them drops; another in 256 is refused.
     /// `KWALLET_ROUNDS` says how often two sessions are opened; 40 times cost two seconds.
-    @Test("agrees upon no key with one caller in a hundred: nobody notices, nor is what is kept another")
+    @Test("agrees on no key with one caller in a hundred: callers do not notice, and the stored value is right")
     func keysThatDiffer() async throws {
         let rounds = ProcessInfo.processInfo.environment["KWALLET_ROUNDS"].flatMap(UInt64.init) ?? 40
         try await withWallet { keyring, thread in
@@ -47,7 +47,7 @@ struct KWalletTests {
         }
     }
 
-    @Test("is locked and shows its prompt to nobody: callers are told so at once, and the next login opens it")
+    @Test("is locked and shows its prompt to nobody: callers get `locked` at once, and the next login opens it")
     func locked() async throws {
         try await withWallet { keyring, thread in
             let store = try await openedKWallet(keyring, on: thread)

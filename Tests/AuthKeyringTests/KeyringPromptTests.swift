@@ -7,9 +7,9 @@ import TestSupport
 import Testing
 
 /// gnome-keyring's own prompt; what the agent makes of it is in EndToEndTests/KeyringPromptTests.swift.
-@Suite("A prompt of the keyring's", .timeLimit(.minutes(2)))
+@Suite("A prompt of the keyring", .timeLimit(.minutes(2)))
 struct KeyringPromptTests {
-    @Test("may stand longer than any call may take, and what the person types then counts")
+    @Test("may stay longer than any call, and the user's answer then counts")
     func outlivesTheLimit() async throws {
         let desktop = try await Desktop()
         let person = try await Person(on: desktop)

@@ -33,7 +33,7 @@ struct KeyringServiceTests {
 
     // MARK: Who starts it
 
-    @Test("is not started for background work, and is when the user wants something")
+    @Test("is not started for background work, but if the user requests something")
     func activation() async throws {
         try await withStore(startsService: true) { store, _ in
             #expect(await store.states().reaches(.missing))
@@ -54,7 +54,7 @@ struct KeyringServiceTests {
         }
     }
 
-    @Test("that cannot be started is missing, for the user too")
+    @Test("that cannot be started is missing, also for the user")
     func nothingToStart() async throws {
         try await withStore { store, _ in
             await store.retryPrompts()
@@ -81,7 +81,7 @@ struct KeyringServiceTests {
 
     // MARK: What it loses
 
-    @Test("that ends before it has saved a write has lost it, and that is looked for when it is back")
+    @Test("that exits before it has saved a write has lost it, and the item is checked when it is back")
     func lost() async throws {
         try await withStore { store, keyring in
             try await keyring.startFaulty()
@@ -105,7 +105,7 @@ struct KeyringServiceTests {
         }
     }
 
-    @Test("has lost nothing that was removed while it was there, also if it ends then")
+    @Test("has lost nothing that was removed during its run, even if it exits then")
     func removed() async throws {
         try await withStore { store, keyring in
             try await keyring.startFaulty()
@@ -121,7 +121,7 @@ struct KeyringServiceTests {
         }
     }
 
-    @Test("that was changed after the write, and has it not, has lost nothing: somebody removed it meanwhile")
+    @Test("that was changed after the write, and does not have it, has lost nothing: somebody removed it")
     func changedSince() async throws {
         try await withStore { store, keyring in
             try await keyring.startFaulty()
@@ -147,7 +147,7 @@ struct KeyringServiceTests {
 
     // MARK: Its prompts
 
-    @Test("that is told no, or ends while it asks, is asked again later, and GLib has nothing to complain of")
+    @Test("that refuses, or exits while it asks, is asked again later, without GLib warnings")
     func promptsThatEnd() async throws {
         let complaints = Complaints()
         defer { complaints.stop() }

@@ -29,7 +29,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is locked, each call says so, and none says that nothing is there")
+    @Test("is locked, each call says so, and none reports a missing item")
     func locked() async throws {
         try await withScene { scene in
             let saved = try record()
@@ -52,7 +52,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is locked and empty, a session is not taken for absent")
+    @Test("is locked and empty, a session is not reported as missing")
     func lockedAndEmpty() async throws {
         try await withScene { scene in
             try await scene.control().lock()
@@ -60,7 +60,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is locked, it still tells which sessions it holds")
+    @Test("is locked, the names of its sessions are known")
     func namesWhileLocked() async throws {
         try await withScene { scene in
             let saved = try record()
@@ -71,7 +71,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("has asked a person who said no, it asks again when a person wants something")
+    @Test("has asked the user and they refused, it asks again when the user requests something")
     func asksAgain() async throws {
         try await withScene { scene in
             try await scene.control().lock()
@@ -83,7 +83,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is unlocked by a person, its state tells so and calls go on")
+    @Test("is unlocked by the user, its state is reported and calls continue")
     func unlocked() async throws {
         try await withScene { scene in
             let saved = try record()
@@ -98,7 +98,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("asks and the person says no, calls are denied until it is unlocked another way")
+    @Test("asks and the user refuses, calls are denied until it is unlocked in another way")
     func dismissed() async throws {
         try await withScene { scene in
             let control = try await scene.control()
@@ -118,7 +118,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("does not answer, calls end at their limit, later ones at once, and all goes on when it answers again")
+    @Test("does not reply, calls end at their limit, later ones at once, and calls continue when it replies again")
     func frozen() async throws {
         try await withScene(limit: .seconds(2)) { scene in
             let saved = try record()
@@ -136,7 +136,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("does not answer, writers waiting for their turn are sent away with the one whose turn it was")
+    @Test("does not reply, writers that wait for their turn fail with the current one")
     func frozenQueue() async throws {
         try await withScene(limit: .seconds(2)) { scene in
             try await scene.store.save(record())
@@ -158,7 +158,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is killed and started again, the next call uses the new one")
+    @Test("is killed and restarted, the next call uses the new one")
     func replaced() async throws {
         try await withScene { scene in
             let saved = try record()
@@ -177,7 +177,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("gives its name to another service without a gap, the states tell that it went")
+    @Test("passes its name to another service without a gap, the states show it")
     func handedOver() async throws {
         try await withScene(daemon: false) { scene in
             try await scene.keyring.startFaulty()
@@ -191,7 +191,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("comes back locked, the state tells so")
+    @Test("comes back locked, the state shows it")
     func returnsLocked() async throws {
         try await withScene { scene in
             let saved = try record()
@@ -207,7 +207,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("is not there, calls say that it is missing, and all goes on when it comes")
+    @Test("is missing, calls say so, and continue when it is there")
     func absent() async throws {
         try await withScene(daemon: false) { scene in
             let states = scene.store.states()
@@ -235,7 +235,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("loses its bus, calls say that it is missing and the process goes on")
+    @Test("loses its bus, calls say that it is missing and the process continues")
     func deadBus() async throws {
         try await withScene { scene in
             try await scene.store.save(record())
@@ -276,7 +276,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("keeps a caller waiting who gives up, the call ends at once")
+    @Test("delays a caller that cancels, the call ends at once")
     func cancelled() async throws {
         try await withScene { scene in
             try await scene.store.save(record())
@@ -304,7 +304,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    @Test("fails, the error holds no secret")
+    @Test("fails, the error contains no secret")
     func errorsAreClean() async throws {
         try await withScene { scene in
             try await scene.control().lock()

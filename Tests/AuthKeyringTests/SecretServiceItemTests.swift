@@ -20,7 +20,7 @@ struct SecretServiceItemTests {
         }
     }
 
-    @Test("has a label that a person recognises, and attributes that a program finds it by")
+    @Test("has a label for the user, and attributes for programs")
     func looks() async throws {
         try await withStore { store, keyring in
             try await store.save(record())
@@ -45,7 +45,7 @@ struct SecretServiceItemTests {
         }
     }
 
-    @Test("is reported with its name when its value is damaged, without a word of the value, and is not removed")
+    @Test("is reported by name if its value is damaged, without the value, and is not removed")
     func damaged() async throws {
         try await withStore { store, keyring in
             let whole = try record("whole")
@@ -61,7 +61,7 @@ struct SecretServiceItemTests {
         }
     }
 
-    @Test("that another program changes or removes is told of by its name")
+    @Test("that another program changes or removes is reported by name")
     func changes() async throws {
         try await withStore { store, keyring in
             try await store.save(record())

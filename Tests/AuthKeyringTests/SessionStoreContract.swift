@@ -45,7 +45,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("gives back every member of what was saved", arguments: Kind.allCases)
+    @Test("returns every member of a saved record", arguments: Kind.allCases)
     func keepsAll(in kind: Kind) async throws {
         try await kind.with { store in
             let saved = try record()
@@ -55,7 +55,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("says nothing is there when it is open and nothing is", arguments: Kind.allCases)
+    @Test("reports a missing record when it is open", arguments: Kind.allCases)
     func absence(in kind: Kind) async throws {
         try await kind.with { store in
             let found = try await store.load(SessionName("nobody"))
@@ -65,7 +65,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("holds the newest of several writes of a session, and one only", arguments: Kind.allCases)
+    @Test("has only the newest of several writes of a session", arguments: Kind.allCases)
     func replaces(in kind: Kind) async throws {
         try await kind.with { store in
             for revision in 1...5 as ClosedRange<UInt64> {
@@ -76,7 +76,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("holds one record of a session that moved to another provider", arguments: Kind.allCases)
+    @Test("has one record of a session that moved to another provider", arguments: Kind.allCases)
     func changesProvider(in kind: Kind) async throws {
         try await kind.with { store in
             try await store.save(record(provider: "envelope"))
@@ -88,7 +88,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("removes the session it is told to, and no other", arguments: Kind.allCases)
+    @Test("removes only the named session", arguments: Kind.allCases)
     func deletes(in kind: Kind) async throws {
         try await kind.with { store in
             let kept = try record("kept")
@@ -100,14 +100,14 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("takes the removal of what is not there as done", arguments: Kind.allCases)
+    @Test("accepts the removal of a missing record", arguments: Kind.allCases)
     func deletesNothing(in kind: Kind) async throws {
         try await kind.with { store in
             try await store.delete(SessionName("nobody"))
         }
     }
 
-    @Test("takes a hundred sessions written at once", arguments: Kind.allCases)
+    @Test("accepts a hundred sessions at once", arguments: Kind.allCases)
     func manyAtOnce(in kind: Kind) async throws {
         try await kind.with { store in
             let records = try (100..<200).map { try record("s\($0)", token: "access-\($0)") }
@@ -119,7 +119,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("tells the names of what it holds", arguments: Kind.allCases)
+    @Test("lists the names of its sessions", arguments: Kind.allCases)
     func names(in kind: Kind) async throws {
         try await kind.with { store in
             try await store.save(record("work", provider: "envelope"))
@@ -132,7 +132,7 @@ struct SessionStoreContract {
         }
     }
 
-    @Test("says that it is ready", arguments: Kind.allCases)
+    @Test("reports that it is ready", arguments: Kind.allCases)
     func ready(in kind: Kind) async throws {
         try await kind.with { store in
             #expect(await store.states().reaches(.ready))

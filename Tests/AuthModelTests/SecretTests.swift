@@ -4,7 +4,7 @@ import Testing
 @Suite("A secret")
 struct SecretTests {
     @Test(
-        "is whole whatever its length, and lies in pages of its own up to 64 KiB",
+        "is complete at any length, and is stored in locked pages up to 64 KiB",
         arguments: [0, 1, 64, 65, 4097, 65536])
     func lengths(count: Int) {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
@@ -14,13 +14,13 @@ struct SecretTests {
         #expect(usage.locked + usage.unlocked >= 20 * count)
     }
 
-    @Test("that is larger than any slot is whole too, and takes no pages")
+    @Test("that is larger than any slot is complete too, and uses no pages")
     func large() {
         let bytes = [UInt8](repeating: 7, count: 1 << 20)
         #expect(Secret(bytes: bytes).revealBytes() == bytes)
     }
 
-    @Test("leaves its place to the next one, so that pages do not grow with use")
+    @Test("releases its slot for the next one, so that pages do not grow with use")
     func usedAgain() {
         let before = Self.mapped
         for number in 0..<100 {

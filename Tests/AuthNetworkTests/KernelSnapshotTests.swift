@@ -2,9 +2,9 @@ import AuthModel
 import AuthNetwork
 import Testing
 
-@Suite("What the kernel tells")
+@Suite("The kernel's messages")
 struct KernelSnapshotTests {
-    @Test("a damaged or made-up message is read as far as it goes, and never beyond its end", arguments: 0..<200)
+    @Test("a damaged or forged message is read as far as possible, and never beyond its end", arguments: 0..<200)
     func damaged(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         let kinds: [UInt16] = [16, 20, 24]
@@ -22,7 +22,7 @@ struct KernelSnapshotTests {
         #expect(picture.links.count < 51)
     }
 
-    @Test("sleep and a set clock are told apart by three clocks")
+    @Test("three clocks distinguish sleep from a clock change")
     func clocks() {
         let before = ClockReading(boot: .seconds(100), awake: .seconds(90), wall: .seconds(1_800_000_000))
         let slept = ClockReading(boot: .seconds(4000), awake: .seconds(100), wall: .seconds(1_800_003_900))

@@ -5,7 +5,7 @@ import Testing
 /// The watch in a network namespace of its own, whose links and routes come and go.
 @Suite("The network watch", .timeLimit(.minutes(1)))
 struct SystemNetworkWatchTests {
-    @Test("tells the state it finds, and each change of the default route")
+    @Test("reports the initial state, and each change of the default route")
     func followsDefaultRoute() async throws {
         try await withNamespace { namespace in
             #expect(try await namespace.next()?.reach == "nothing")
@@ -16,7 +16,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("tells a machine with a route that it is online, first of all")
+    @Test("reports a machine with a route as online, first of all")
     func beginsOnline() async throws {
         try await withNamespace(before: "ip route add default dev lo") { namespace in
             let first = try await namespace.next()
@@ -24,7 +24,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("tells nothing of a route that goes and comes back at once")
+    @Test("does not report a route that disappears and returns at once")
     func settles() async throws {
         try await withNamespace(before: "ip route add default dev lo") { namespace in
             #expect(try await namespace.next()?.reach == "everywhere")
@@ -35,7 +35,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("a link that loses its carrier leads nowhere, though its default route stays")
+    @Test("a link without carrier leads nowhere, even with its default route")
     func carrierLost() async throws {
         try await withNamespace(before: Self.cable) { namespace in
             #expect(try await namespace.next()?.reach == "everywhere")
@@ -50,7 +50,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("a link that is set down and up again without its route reaches the neighbourhood only")
+    @Test("a link that was set down and up without its route is link-local only")
     func linkDownAndUp() async throws {
         try await withNamespace(before: Self.cable) { namespace in
             #expect(try await namespace.next()?.reach == "everywhere")
@@ -63,7 +63,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("another gateway is another generation, and another address a move besides")
+    @Test("another gateway is another generation, and another address also a move")
     func addressChanges() async throws {
         try await withNamespace(before: Self.cable) { namespace in
             let first = try #require(try await namespace.next())
@@ -78,7 +78,7 @@ struct SystemNetworkWatchTests {
         }
     }
 
-    @Test("containers that come and go are no change of network")
+    @Test("containers that start and stop are not a change of network")
     func containers() async throws {
         try await withNamespace(before: Self.cable) { namespace in
             let first = try await namespace.next()

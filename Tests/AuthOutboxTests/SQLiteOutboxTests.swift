@@ -24,7 +24,7 @@ struct SQLiteOutboxTests {
         }
     }
 
-    @Test("what was added is there in order for whoever opens it next, as after a kill: nothing is closed first")
+    @Test("added entries are there in order after a kill, without closing first")
     func survives() async throws {
         let folder = try TemporaryFolder()
         let keys = MemoryStore()
@@ -49,7 +49,7 @@ struct SQLiteOutboxTests {
         withExtendedLifetime(outbox) {}
     }
 
-    @Test("what is sent stands in no file, and the files are the person's alone")
+    @Test("no file contains a request in plain text, and the files are private")
     func sealed() async throws {
         let folder = try TemporaryFolder()
         let outbox = SQLiteOutbox(path: folder.path + "/state/authd/outbox.sqlite", keys: MemoryStore())
@@ -69,7 +69,7 @@ struct SQLiteOutboxTests {
         }
     }
 
-    @Test("without its key an entry is told as such and is not lost, and one moved elsewhere is not opened")
+    @Test("without its key an entry is reported and not lost, and a moved one is not opened")
     func otherKey() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/outbox.sqlite"
@@ -83,7 +83,7 @@ struct SQLiteOutboxTests {
         #expect(try await first.all().map(\.finalRefusal) == [nil])
     }
 
-    @Test("an empty outbox leaves no file behind, and begins anew; one that is no database is told, and left alone")
+    @Test("an empty outbox leaves no file and starts over; a file that is not a database is reported and kept")
     func empties() async throws {
         let folder = try TemporaryFolder()
         let path = folder.path + "/outbox.sqlite"
@@ -103,7 +103,7 @@ struct SQLiteOutboxTests {
         #expect(try Data(contentsOf: URL(filePath: path)) == text)
     }
 
-    @Test("what would be too much is told and not kept, and what waits is as it was")
+    @Test("a request beyond the limit is refused, and waiting ones stay")
     func full() async throws {
         let folder = try TemporaryFolder()
         let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: MemoryStore(), maxBytes: 500)
@@ -119,7 +119,7 @@ struct SQLiteOutboxTests {
         try await add("f", to: outbox)
     }
 
-    @Test("a locked keyring is told as one, and nothing is written")
+    @Test("a locked keyring is reported, and nothing is written")
     func locked() async throws {
         let folder = try TemporaryFolder()
         let outbox = SQLiteOutbox(path: folder.path + "/outbox.sqlite", keys: LockedKeys())

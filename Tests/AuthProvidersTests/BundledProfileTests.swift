@@ -72,7 +72,7 @@ private let token = "e30.eyJleHAiOjE4MDAwMDAzMDB9.c2ln"  // {"exp":1800000300}
 
 @Suite("Bundled profiles")
 struct BundledProfileTests {
-    @Test("read without a problem, each under its own name")
+    @Test("have no problems, and different names")
     func read() {
         let (profiles, problems) = BundledProfiles.read()
         #expect(problems.isEmpty, "\(problems)")
@@ -82,7 +82,7 @@ struct BundledProfileTests {
             profiles.allSatisfy { $0.signIn[0].name == "password" && $0.source == "bundled" && !$0.allowInsecureHTTP })
     }
 
-    @Test("aws-lambda: requests as its table says")
+    @Test("aws-lambda: requests as in its table")
     func awsLambdaRequests() throws {
         let provider = try Provider("aws-lambda")
         let base = "https://execute-api.aws-lambda.example/prod"
@@ -119,7 +119,7 @@ struct BundledProfileTests {
             ])
     }
 
-    @Test("aws-lambda: answers keep token, session and user; a validation may bring only a later end")
+    @Test("aws-lambda: responses have token, session and user; a validation may return only a later expiry")
     func awsLambdaReplies() throws {
         let provider = try Provider("aws-lambda")
         let user =
@@ -143,7 +143,7 @@ struct BundledProfileTests {
         #expect(conflict?.error.details == ["ada"])
     }
 
-    @Test("envelope: requests as its table says")
+    @Test("envelope: requests as in its table")
     func envelopeRequests() throws {
         let provider = try Provider("envelope")
         #expect(
@@ -160,7 +160,7 @@ struct BundledProfileTests {
         #expect(provider.exchange.profile.environments.map(\.name) == ["production", "testing", "debug"])
     }
 
-    @Test("envelope: a 200 with an error code is an error with the backend's words")
+    @Test("envelope: a 200 with an error code is an error with the backend's message")
     func envelopeReplies() throws {
         let provider = try Provider("envelope")
         let good =
@@ -178,7 +178,7 @@ struct BundledProfileTests {
         #expect(try !provider.readRenewal(200, #"{"errorCode":5,"errorMsg":"busy"}"#).isFinal)
     }
 
-    @Test("anonymous-wall: a sign-in is renewed by itself only when it was remembered")
+    @Test("anonymous-wall: a sign-in is repeated automatically only if it was remembered")
     func anonymousWall() throws {
         let provider = try Provider("anonymous-wall")
         let login = [
@@ -200,7 +200,7 @@ struct BundledProfileTests {
                 == "Invalid credentials")
     }
 
-    @Test("fork-in-the-road: requests as its table says")
+    @Test("fork-in-the-road: requests as in its table")
     func forkInTheRoadRequests() throws {
         let provider = try Provider("fork-in-the-road")
         #expect(
@@ -219,7 +219,7 @@ struct BundledProfileTests {
         #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
     }
 
-    @Test("fork-in-the-road: the token tells its own end, and a 401 ends the session")
+    @Test("fork-in-the-road: the token has its own expiry, and a 401 ends the session")
     func forkInTheRoadReplies() throws {
         let provider = try Provider("fork-in-the-road")
         let grant = try provider.readSignIn(200, #"{"token":"\#(token)","user":{"id":7,"email":"e","name":"N"}}"#).get()
@@ -232,7 +232,7 @@ struct BundledProfileTests {
         #expect(try !provider.readValidation(401, "{}").isFinal)
     }
 
-    @Test("app-template: requests as its table says")
+    @Test("app-template: requests as in its table")
     func appTemplateRequests() throws {
         let provider = try Provider("app-template")
         let base = "https://api.app-template.example"
@@ -245,7 +245,7 @@ struct BundledProfileTests {
         #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/users/u%201", "Bearer t-1"])
     }
 
-    @Test("app-template: a renewal tells its end as a date, a sign-in by the token; a 400 lists what is wrong")
+    @Test("app-template: a renewal returns a date, a sign-in the token's expiry; a 400 lists what is wrong")
     func appTemplateReplies() throws {
         let provider = try Provider("app-template")
         let grant = try provider.readSignIn(

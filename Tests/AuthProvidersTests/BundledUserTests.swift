@@ -16,7 +16,7 @@ struct BundledUserTests {
     }
 
     @Test(
-        "a user in its wrapping, a bare one, and one with _id are all read",
+        "a wrapped user, a bare one, and one with _id are read",
         arguments: [
             ("aws-lambda", "userId", ""), ("envelope", "userId", #""errorCode":0,"#), ("fork-in-the-road", "id", ""),
             ("app-template", "id", ""),
@@ -37,7 +37,7 @@ struct BundledUserTests {
         #expect(failure.error.cause == "no_user")
     }
 
-    @Test("the space around a userId is not sent")
+    @Test("whitespace around a userId is not sent")
     func trimmedArgument() throws {
         let arguments = try exchange("envelope").profile.endpoints.flatMap(\.arguments).filter { $0.name == "userId" }
         #expect(arguments.count == 2 && arguments.allSatisfy(\.trims))

@@ -16,7 +16,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("its worked profile is one, and does what the page says of it")
+    @Test("the example profile is valid and does what the page says")
     func example() throws {
         let text = try #require(try Self.blocks().first { $0.contains("name = \"library\"") })
         let profile = try ProfileReader.read(text, source: "library.toml").get()
@@ -43,7 +43,7 @@ struct DocumentationTests {
         #expect(grant.user == UserSummary(id: "7", email: "ada@example.org", name: "Ada Lovelace"))
     }
 
-    @Test("its settings are settings")
+    @Test("the settings are valid")
     func settings() throws {
         let text = try #require(try Self.blocks().first { $0.contains("allowed_user_ids") })
         let settings = try SettingsReader.read(text, source: "authd.toml").get()
@@ -51,7 +51,7 @@ struct DocumentationTests {
         #expect(settings.http.proxy == "http://proxy.example:3128")
     }
 
-    @Test("its broken profile has the problems it shows")
+    @Test("the broken profile has the problems that the page shows")
     func problems() throws {
         let blocks = try Self.blocks()
         let text = try #require(blocks.first { $0.contains("name = \"Library\"") })

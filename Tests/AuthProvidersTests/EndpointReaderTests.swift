@@ -34,7 +34,7 @@ struct EndpointReaderTests {
         return failure.problems.map { "\($0.key): \($0.expected)" }
     }
 
-    @Test("those of Docs/profiles.md are read as it says")
+    @Test("those of Docs/profiles.md are read as described")
     func documented() throws {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 1...3 { root.deleteLastPathComponent() }
@@ -54,7 +54,7 @@ struct EndpointReaderTests {
     }
 
     @Test(
-        "each mistake is told with its key and what was expected",
+        "each mistake is reported with its key and what was expected",
         arguments: [
             ("path = \"/a\"\nargs = { id = \"text\" }", "endpoints.e.args.id: an argument that the request sends"),
             ("path = \"/a/{id}\"", "endpoints.e.path: a placeholder of"),
@@ -85,7 +85,7 @@ struct EndpointReaderTests {
         #expect(found.contains { $0.hasPrefix(problem) }, "\(found)")
     }
 
-    @Test("a write's mistakes too")
+    @Test("mistakes of writes are reported too")
     func writes() {
         let found = problems(
             """

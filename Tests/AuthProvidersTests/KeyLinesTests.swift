@@ -45,7 +45,7 @@ struct KeyLinesTests {
         """#
 
     @Test(
-        "each kind of key has its own",
+        "each kind of key has its line",
         arguments: [
             ("name", 2), ("dotted", 3), ("dotted.key", 3), ("dotted.key.path", 3), (#""quoted key""#, 4),
             (#""literal.with.dots""#, 5), (#""escaped\"""#, 6), ("table", 8), ("table.a", 9), ("table.c", 13),
@@ -60,7 +60,7 @@ struct KeyLinesTests {
         #expect(try KeyLines(Self.document).line(of: path) == line)
     }
 
-    @Test("a key that is not there is looked for in the table around it, and at last in the document")
+    @Test("a missing key has the line of the table around it, or else of the document")
     func missing() throws {
         let lines = try KeyLines(Self.document)
         #expect(lines.line(of: "table.zzz") == 8)
@@ -95,7 +95,7 @@ struct KeyLinesTests {
         "a = 1\nb = { " + (0..<20_000).map { "k\($0) = 1" }.joined(separator: ", ") + " }",
     ]
 
-    @Test("what is over a limit is refused with its line, and the library does not see it", arguments: tooMuch)
+    @Test("a text beyond a limit is refused with its line, and the library does not get it", arguments: tooMuch)
     func limits(text: String) {
         #expect(refusal(text)?.line == 2)
         #expect(refusal(text)?.expected.contains("at most") == true)
@@ -108,7 +108,7 @@ struct KeyLinesTests {
     }
 
     @Test(
-        "a text is refused if the scan does not reach its end: the library could read on",
+        "a text is refused if the scan does not reach its end: the library might continue",
         arguments: [
             // The library skips a byte order mark; what follows would exhaust its stack.
             "\u{FEFF}" + String(repeating: "a.", count: 131_000) + "a = 1",
@@ -133,7 +133,7 @@ struct KeyLinesTests {
         #expect(refusal("a = 1\n\u{FEFF}b = 2")?.line == 2)
     }
 
-    @Test("the places of the largest text that is read take little memory")
+    @Test("the positions of the largest text use little memory")
     func memory() throws {
         let table = "[" + (1...25).map { _ in String(repeating: "t", count: 19) }.joined(separator: ".") + "]\n"
         let text = table + (0..<(KeyScanner.maxPlaces - 25)).map { "k\($0)=1\n" }.joined()
@@ -149,14 +149,14 @@ struct KeyLinesTests {
         #expect(lines.line(of: "c") == 5)
     }
 
-    @Test("an escaped NUL is refused, and what only looks like one in a literal text is not")
+    @Test("an escaped NUL is refused, but not one in a literal string")
     func nul() {
         #expect(refusal("a = 1\nb = \"x\\u0000\"")?.line == 2)
         #expect(refusal("b = 'x\\u0000'\nc = \"\\\\u0000\"") == nil)
     }
 
     @Test(
-        "any other text is refused, with what was expected",
+        "any other text is refused with what was expected",
         arguments: [
             ("[", "a key"), ("[[", "a key"), ("]", "a key"), ("=", "a key"), ("a", "'='"), ("a =", "a value"),
             ("a = [", "a value"), ("a = {", "a key"), ("a = \"", "the end of a string"),
@@ -180,7 +180,7 @@ struct KeyLinesTests {
     }
 
     @Test(
-        "a value that is no value of TOML does not reach the library, which would end the process over some",
+        "an invalid value does not reach the library, which would crash with some",
         arguments: [
             "_1", "1_", "1__0", "01", "+01", "0x", "0xg", "+0x1", "0o8", "0b2", "1.", ".5", "1.e5", "1e", "1e5.5",
             "1_.0",
@@ -193,7 +193,7 @@ struct KeyLinesTests {
     }
 
     @Test(
-        "every kind of value is taken",
+        "every kind of value is accepted",
         arguments: [
             "1", "+1", "-17", "0", "1_000", "0xDEAD_beef", "0o755", "0b1101", "1.0", "+1.0", "-0.01", "5e+22", "1e06",
             "6.626e-34", "9_224.617_445", "inf", "-inf", "+nan", "true", "false", "1979-05-27T07:32:00Z",

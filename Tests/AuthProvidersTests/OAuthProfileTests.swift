@@ -3,7 +3,7 @@ import AuthProviders
 import AuthWire
 import Testing
 
-@Suite("Profiles of providers that speak OAuth")
+@Suite("Profiles of OAuth providers")
 struct OAuthProfileTests {
     private static let five = """
         name = "example"
@@ -31,7 +31,7 @@ struct OAuthProfileTests {
         #expect(profile.signIn.contains { $0.flow == .device && $0.fields.isEmpty })
     }
 
-    @Test("endpoints of a provider without discovery stand in the profile, and its client's secret is asked for")
+    @Test("a provider without discovery has its endpoints in the profile, and its client's secret is requested")
     func explicit() throws {
         let text = """
             name = "example"
@@ -56,7 +56,7 @@ struct OAuthProfileTests {
         #expect(profile.signIn[0].fields[0].secret)
     }
 
-    @Test("a profile may bind tokens to a key, prove by a key who we are, and insist on pushed requests")
+    @Test("a profile may bind tokens to a key, authenticate with a key, and require pushed requests")
     func keys() throws {
         let text =
             Self.five + """
@@ -80,7 +80,7 @@ struct OAuthProfileTests {
         #expect(!usual.bindsTokens && !usual.requiresPushedRequests && usual.assertionAudience == .issuer)
     }
 
-    @Test("a profile without a client_id may have the provider register us, and asks for no secret then")
+    @Test("a profile without a client_id may register the client, and needs no secret then")
     func registration() throws {
         let text = Self.five.replacing(#"client_id = "authd""#, with: "registration = true")
         let profile = try ProfileReader.read(text + "[oauth]\nclient_auth = \"post\"", source: "mine.toml").get()
@@ -94,7 +94,7 @@ struct OAuthProfileTests {
     }
 
     @Test(
-        "what is wrong is told",
+        "mistakes are reported",
         arguments: [
             (#"issuer = "http://id.example.org""#, "mine.toml:3: issuer: expected an https address"),
             (#"issuer = "https://id.example.org/?a""#, "mine.toml:3: issuer: expected an https address"),
@@ -108,7 +108,7 @@ struct OAuthProfileTests {
     }
 
     @Test(
-        "words that have no place there are named",
+        "keys that have no meaning there are named",
         arguments: [
             ("[renewal]\nkind = \"none\"\n", "renewal: expected nothing, as a client_id"),
             ("[oauth]\nclient_secret = \"s\"\n", "client_secret"),
@@ -123,7 +123,7 @@ struct OAuthProfileTests {
         #expect(problems(Self.five + more).contains { $0.contains(expected) }, "\(problems(Self.five + more))")
     }
 
-    @Test("the browser comes back to this machine, by TLS if need be, or by a scheme of our own")
+    @Test("the redirect leads to this machine, optionally with TLS, or to a private scheme")
     func redirect() throws {
         func read(_ oauth: String) throws -> OAuthProfile? {
             try ProfileReader.read(Self.five + "[oauth]\n" + oauth, source: "mine.toml").get().oauth
@@ -142,7 +142,7 @@ struct OAuthProfileTests {
     }
 
     @Test(
-        "a redirect that leads elsewhere, and files that belong to none, are told",
+        "a redirect to another machine, and files without a TLS redirect, are reported",
         arguments: [
             (#"redirect = "myapp:/callback""#, "oauth.redirect: expected an address of this machine"),
             (#"redirect_certificate = "/a.pem""#, "oauth.redirect_certificate: expected none"),
@@ -157,7 +157,7 @@ struct OAuthProfileTests {
         #expect(problems(text).contains { $0.contains(expected) }, "\(problems(text))")
     }
 
-    @Test("a scope is one word")
+    @Test("a scope has no spaces")
     func scope() {
         let text = Self.five.replacing("offline_access", with: "a b")
         #expect(problems(text).contains { $0.contains("scopes[1]: expected one scope") })

@@ -28,7 +28,7 @@ struct ProfileFoldersTests {
             environment: ProviderEnvironment(name: name, baseURL: url), file: "authd.toml", line: 7, key: "k")
     }
 
-    @Test("without folders there are the bundled five")
+    @Test("without folders there are the five bundled profiles")
     func bundled() {
         let loaded = ProfileFolders.load(folders: ["/nonexistent/authd/providers"], environments: [:], defaults: [:])
         #expect(loaded.problems.isEmpty)
@@ -38,7 +38,7 @@ struct ProfileFoldersTests {
             ])
     }
 
-    @Test("a user's profile goes before the system's, and that before a bundled one")
+    @Test("a user's profile precedes the system's, which precedes a bundled one")
     func shadowing() throws {
         let user = try Folder()
         let system = try Folder()
@@ -53,7 +53,7 @@ struct ProfileFoldersTests {
         #expect(loaded.catalog.list.count == 6)
     }
 
-    @Test("a file that everybody can change is not read, nor one of another user's")
+    @Test("a file that everybody can change, or that another user owns, is not read")
     func strangers() throws {
         let user = try Folder()
         try user.put("open.toml", Bench.text(1, "name = \"open\""))
@@ -80,7 +80,7 @@ struct ProfileFoldersTests {
         #expect(given.problems.map(\.found).contains("one of user 12345"))
     }
 
-    @Test("a group is private if it has the user's name and nobody else is in it; what is not known is not private")
+    @Test("a group is private if it has the user's name and no other member; an unknown group is not private")
     func privateGroups() {
         #expect(!PrivateGroup.isPrivate(1_234_567, of: geteuid()))
         #expect(!PrivateGroup.isPrivate(getegid(), of: 1_234_567))
@@ -88,7 +88,7 @@ struct ProfileFoldersTests {
         #expect(!PrivateGroup.isPrivate(65534, of: 65534))
     }
 
-    @Test("a broken file is told and takes no other down")
+    @Test("a broken file is reported and does not affect others")
     func broken() throws {
         let user = try Folder()
         try user.put("bad.toml", Bench.text(25, "kind = \"magic\""))
@@ -102,7 +102,7 @@ struct ProfileFoldersTests {
         #expect(loaded.problems.map(\.line) == [25])
     }
 
-    @Test("two files of one name in one folder are told, and the first one stays")
+    @Test("of two files with the same name in one folder, the first one is used and the other reported")
     func twice() throws {
         let user = try Folder()
         try user.put("a.toml", Bench.text())
@@ -112,7 +112,7 @@ struct ProfileFoldersTests {
         #expect(loaded.problems.map(\.file) == [user.path + "/b.toml"])
     }
 
-    @Test("what is no regular file, too large, or no text is refused without waiting for it")
+    @Test("a file that is not regular, too large or not text is refused without waiting")
     func odd() throws {
         let user = try Folder()
         #expect(mkfifo(user.path + "/pipe.toml", 0o600) == 0)
@@ -131,7 +131,7 @@ struct ProfileFoldersTests {
             ])
     }
 
-    @Test("settings add an environment, or give a bundled one its real address")
+    @Test("settings add an environment, or replace a bundled one")
     func environments() throws {
         let loaded = ProfileFolders.load(
             folders: [],
@@ -148,7 +148,7 @@ struct ProfileFoldersTests {
         #expect(profile.defaultEnvironment == "mine")
     }
 
-    @Test("settings are told when they name no provider or environment, or plain http that the profile does not allow")
+    @Test("settings for an unknown provider or environment, or with forbidden plain http, are reported")
     func refusedEnvironments() {
         let loaded = ProfileFolders.load(
             folders: [],
@@ -162,7 +162,7 @@ struct ProfileFoldersTests {
         #expect(loaded.catalog["envelope"]?.defaultEnvironment == "production")
     }
 
-    @Test("the nearest settings file is the one that counts, and none is as good as an empty one")
+    @Test("the first settings file counts, and no file is like an empty one")
     func settings() throws {
         let user = try Folder()
         let system = try Folder()

@@ -3,9 +3,9 @@ import AuthProviders
 import AuthWire
 import Testing
 
-@Suite("What is wrong with a profile")
+@Suite("Problems of a profile")
 struct ProfileProblemTests {
-    @Test("a profile that is right has no problems")
+    @Test("a valid profile has no problems")
     func right() throws {
         let profile = try ProfileReader.read(Bench.text(), source: "mine.toml").get()
         #expect(profile.title == "mine")
@@ -16,7 +16,7 @@ struct ProfileProblemTests {
     }
 
     @Test(
-        "each mistake is told with its line, its key and what was expected",
+        "each mistake is reported with its line, its key and what was expected",
         arguments: [
             (1, #"name = "Mine!""#, "name", "1 to 64 of"), (1, "", "name", "the provider's name"),
             (1, "name = 5", "name", "a text"), (1, "nmae = \"x\"\nname = \"x\"", "nmae", "name (is that meant?)"),
@@ -103,7 +103,7 @@ struct ProfileProblemTests {
         if !isAbsent { #expect(abs(problem.line - line) <= 1 && problem.line >= line, "\(problem)") }
     }
 
-    @Test("a table of codes needs the place of the code, and kinds that a provider can mean")
+    @Test("a table of codes needs the pointer to the code, and kinds that a provider can mean")
     func codeKinds() throws {
         let table = "message = \"/message\"\nkinds = { \"7\" = \"offline\", \"8\" = \"forbidden\" }"
         let keys = Bench.problems(Bench.text(22, table)).map(\.key)
@@ -116,7 +116,7 @@ struct ProfileProblemTests {
     }
 
     @Test(
-        "a mistake in a challenge, a first request, a password's action or an update is told at its key",
+        "a mistake in a challenge, first request, password action or update is reported at its key",
         arguments: [
             (
                 "[sign_in.code]\nfields = [{ name = \"code\" }]\nchallenge = { field = \"cod\", request = R }\nrequest = B",
@@ -158,7 +158,7 @@ struct ProfileProblemTests {
         #expect(problem.line > 0)
     }
 
-    @Test("a sign-in that needs a person cannot be what renews a session")
+    @Test("a sign-in that needs the user cannot renew a session")
     func repeatedChallenge() throws {
         let text = """
             name = "wall"
@@ -178,28 +178,28 @@ struct ProfileProblemTests {
         #expect(problem.expected.contains("without a challenge"))
     }
 
-    @Test("an absent key is told at its table")
+    @Test("a missing key is reported at its table")
     func absent() {
         #expect(Bench.problems(Bench.text(25, "")).first { $0.key == "renewal.kind" }?.line == 24)
         #expect(Bench.problems("").map(\.key).sorted() == ["environments", "name", "renewal", "sign_in"])
         #expect(Bench.problems("renewal = 5").filter { $0.key == "renewal" }.count == 1)
     }
 
-    @Test("all mistakes are told at once, from top to bottom")
+    @Test("all mistakes are reported at once, from top to bottom")
     func allAtOnce() {
         var text = Bench.text(4, #"production = "ftp://x""#)
         text = text.replacing("kind = \"refresh\"", with: "kind = \"never\"").replacing("\"/token\"", with: "\"token\"")
         #expect(Bench.problems(text).map(\.line) == [2, 4, 17, 25])
     }
 
-    @Test("a syntax error is told where the reader met it")
+    @Test("a syntax error is reported at its position")
     func syntax() throws {
         let problem = try #require(Bench.problems("name = \"x\"\n\ntitle = \"open\n[environments]").first)
         #expect(problem.line == 3)
         #expect(Bench.problems("a = 1\na = 2").first?.line == 2)
     }
 
-    @Test("a text that is too large, has NULs, or nests without end is refused")
+    @Test("a text that is too large, has NULs, or is nested too deeply is refused")
     func hostile() {
         #expect(Bench.problems(String(repeating: "#", count: 300_000)).first?.expected == "at most 256 KiB")
         #expect(Bench.problems("name = \"x\u{0}\"").first?.expected.contains("TOML") == true)
@@ -209,7 +209,7 @@ struct ProfileProblemTests {
         #expect(!Bench.problems("\"a\\u0000b\" = 1").isEmpty)
     }
 
-    @Test("a file of nothing but mistakes is told of up to a limit")
+    @Test("the number of reported mistakes is limited")
     func many() {
         let text = (0..<1000).map { "unknown\($0) = 1" }.joined(separator: "\n")
         #expect(Bench.problems(text).count == 50)
@@ -223,7 +223,7 @@ struct ProfileProblemTests {
     }
 
     @Test(
-        "plain http is for this machine, unless the profile says otherwise",
+        "plain http is for this machine only, unless the profile allows it",
         arguments: [
             ("http://localhost:1", false, true), ("http://127.0.0.1", false, true), ("http://[::1]:80", false, true),
             ("http://example.org", false, false), ("http://example.org", true, true),
@@ -246,7 +246,7 @@ struct ProfileProblemTests {
         #expect(try ProfileReader.read(text, source: "x").get().signIn.map(\.name) == ["password", "alpha"])
     }
 
-    @Test("a key with characters that nobody sees is shown with them, in every part of its problem")
+    @Test("a key with invisible characters is shown with escapes, in every part of its problem")
     func hiddenCharacters() throws {
         let problems = Bench.problems("\"na\u{200B}me\" = 1\n\"\\u001b[31m\" = 2\n\"a\u{E0061}\" = 3\n")
         let shown = problems.map(\.description).joined()

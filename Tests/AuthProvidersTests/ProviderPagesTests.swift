@@ -13,7 +13,7 @@ struct ProviderPagesTests {
         try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
     }
 
-    @Test("each page is linked from the first one, and its profile is one")
+    @Test("the first page links to each page, and its profile is valid")
     func profiles() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).filter { $0 != "README.md" }
         #expect(names.count == 8)

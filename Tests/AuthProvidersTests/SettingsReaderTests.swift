@@ -14,7 +14,7 @@ struct SettingsReaderTests {
         #expect(try SettingsReader.read("", source: "authd.toml").get() == Settings())
     }
 
-    @Test("everything that can be set is read")
+    @Test("all settings are read")
     func whole() throws {
         let settings = try SettingsReader.read(
             """
@@ -65,7 +65,7 @@ struct SettingsReaderTests {
     }
 
     @Test(
-        "each mistake is told with its key and what was expected",
+        "each mistake is reported with its key and what was expected",
         arguments: [
             (#"store = "plain""#, "store", "secret-service, sealed-file, memory"),
             (#"sealed_key = "key""#, "sealed_key", "credential, passphrase or the absolute path"),

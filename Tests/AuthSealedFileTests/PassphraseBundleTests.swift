@@ -3,7 +3,7 @@ import AuthSealedFile
 import Crypto
 import Testing
 
-@Suite("Parcels that a passphrase seals")
+@Suite("Bundles sealed with a passphrase")
 struct PassphraseBundleTests {
     private let parcels = PassphraseBundles(cost: SealedPlace.cheap)
     private let content = Secret("sessions")
@@ -18,7 +18,7 @@ struct PassphraseBundleTests {
         }
     }
 
-    @Test("open with it and with no other, and are another one each time")
+    @Test("open with it only, and each one is different")
     func opens() async throws {
         let parcel = try await parcels.close(content, with: right)
         #expect(try await parcels.open(parcel, with: right) == content)
@@ -27,14 +27,14 @@ struct PassphraseBundleTests {
     }
 
     /// The second one has 13 bytes.
-    @Test("take no passphrase of less than 12 characters", arguments: ["elevenchars", "sieben-öäü", ""])
+    @Test("require a passphrase of at least 12 characters", arguments: ["elevenchars", "sieben-öäü", ""])
     func tooShort(passphrase: String) async throws {
         await #expect(throws: SealRefusal.tooShort) { _ = try await parcels.close(content, with: Secret(passphrase)) }
         let parcel = try await parcels.close(content, with: Secret("twelve chars"))
         #expect(try await parcels.open(parcel, with: Secret("twelve chars")) == content)
     }
 
-    @Test("are told to be damaged where they are, and where a key has sealed them")
+    @Test("are reported as damaged if they are, or if a key has sealed them")
     func damaged() async throws {
         var parcel = try await parcels.close(content, with: right)
         parcel[40] ^= 1
@@ -47,7 +47,7 @@ struct PassphraseBundleTests {
     }
 
     /// 128 MiB is what a bundle of ours takes; 256 MiB is the most that a header may ask for.
-    @Test("a header that asks for more than 256 MiB is refused before any memory is taken", arguments: [19, 20])
+    @Test("a header that requires more than 256 MiB is refused before memory is allocated", arguments: [19, 20])
     func tooCostly(logarithm: Int) async throws {
         var bundle = try await parcels.close(content, with: right)
         // The label follows a fixed header of 25 bytes: "scrypt 10 …".
@@ -60,7 +60,7 @@ struct PassphraseBundleTests {
                 == .damaged("checking its passphrase takes \(taken) MiB, and at most 256 MiB is allowed"))
     }
 
-    @Test("while one key is derived from a passphrase, others are refused as busy, and are served afterwards")
+    @Test("while one key is derived, others are refused as busy, and are accepted afterwards")
     func oneAtATime() async throws {
         let turn = DerivationPermit()
         let parcels = PassphraseBundles(cost: SealedPlace.cheap, turn: turn)

@@ -18,7 +18,7 @@ struct PassphraseTests {
         }
     }
 
-    @Test("a passphrase is chosen once, opens them from then on, and no other does")
+    @Test("a passphrase is chosen once, and only it opens them from then on")
     func passphrase() async throws {
         let place = try SealedPlace(.passphrase)
         try await place.start { store in
@@ -38,7 +38,7 @@ struct PassphraseTests {
         }
     }
 
-    @Test("until it is given they are locked, their names told, and that they are open told when it was")
+    @Test("without it they are locked, with known names, and it opens them with a report")
     func locked() async throws {
         let place = try SealedPlace(.passphrase)
         try await place.start { store in
@@ -60,7 +60,7 @@ struct PassphraseTests {
         }
     }
 
-    @Test("rekeying seals every file anew, by the same or by another way to open them", arguments: [0, 1, 2])
+    @Test("rekeying reseals every file, with the same or another kind of key", arguments: [0, 1, 2])
     func rekey(way: Int) async throws {
         let place = try SealedPlace()
         let other = String(repeating: "k", count: 40)

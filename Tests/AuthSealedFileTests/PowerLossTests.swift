@@ -6,9 +6,9 @@ import TestSupport
 import Testing
 
 /// The order of write, fsync and rename, played against a disk that loses all it was not told to keep.
-@Suite("Sealed files when the power goes", .timeLimit(.minutes(2)))
+@Suite("Sealed files at a power failure", .timeLimit(.minutes(2)))
 struct PowerLossTests {
-    @Test("at every moment of a rotation the session is as it was or as it is, and never older than was promised")
+    @Test("at every moment of a rotation the session is old or new, and never older than was reported")
     func rotation() async throws {
         let place = try SealedPlace(syncs: false)
         let tape = Tape()
@@ -31,7 +31,7 @@ struct PowerLossTests {
         #expect(seen > 60)
     }
 
-    @Test("at every moment of a sign-out the session is there or is not, and nothing is damaged")
+    @Test("at every moment of a sign-out the session exists or not, and nothing is damaged")
     func signOut() async throws {
         let place = try SealedPlace(syncs: false)
         let tape = Tape()
@@ -50,7 +50,7 @@ struct PowerLossTests {
         }
     }
 
-    @Test("at every moment of rekeying every session opens, and the next start goes on with it")
+    @Test("at every moment of rekeying every session opens, and the next start continues")
     func rekeying() async throws {
         let place = try SealedPlace(syncs: false)
         let tape = Tape()

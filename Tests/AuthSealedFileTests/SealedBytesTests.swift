@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthSealedFile
 
-@Suite("A sealed file's bytes")
+@Suite("The bytes of a sealed file")
 struct SealedBytesTests {
     private let key: SealingKey
     private let file: [UInt8]
@@ -23,7 +23,7 @@ struct SealedBytesTests {
         }
     }
 
-    @Test("open with their key and name, and tell their generation and label to everybody")
+    @Test("open with their key and name, and show their generation and label without it")
     func opens() throws {
         let opened = try SealedBytes.open(file, name: "work.session", keys: [try .random(), key])
         #expect(opened.content == content)
@@ -33,7 +33,7 @@ struct SealedBytesTests {
         #expect(!file.contains(content.revealBytes()))
     }
 
-    @Test("are refused as damaged for each bit that is another one")
+    @Test("are refused as damaged for each changed bit")
     func flippedBits() {
         for index in file.indices {
             for bit in 0..<8 {
@@ -47,7 +47,7 @@ struct SealedBytesTests {
         }
     }
 
-    @Test("are refused at every length but their own")
+    @Test("are refused at every other length")
     func truncation() {
         for length in 0..<file.count {
             guard case .damaged = refusal(of: Array(file[..<length])) else {
@@ -58,7 +58,7 @@ struct SealedBytesTests {
         #expect(refusal(of: file + [0]) != nil)
     }
 
-    @Test("are refused under another's name, and with another header even where the sum is right")
+    @Test("are refused under another name, and with another header even if the checksum is right")
     func bound() throws {
         #expect(refusal(of: file, name: "home.session") != nil)
         let later = try SealedBytes.seal(content, name: "work.session", label: "shop", generation: 8, key: key)
@@ -73,7 +73,7 @@ struct SealedBytesTests {
         }
     }
 
-    @Test("are told apart from what another key has sealed, by the names of both keys")
+    @Test("of another key are recognised by the IDs of both keys")
     func otherKey() throws {
         let other = try SealingKey.random()
         let sealed = try SealedBytes.seal(content, name: "work.session", label: "", generation: 1, key: other)

@@ -23,7 +23,7 @@ struct SealedFileStoreTests {
         }
     }
 
-    @Test("are there for the next start, and for nobody who reads the disk")
+    @Test("are there at the next start, and unreadable on disk")
     func survive() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
@@ -39,7 +39,7 @@ struct SealedFileStoreTests {
         }
     }
 
-    @Test("each changed byte of a session's file is told, harms no other session, and is left as it is")
+    @Test("each changed byte of a session's file is reported, affects no other session, and is kept")
     func changedSession() async throws {
         let place = try SealedPlace(syncs: false)
         try await place.start { store in
@@ -60,7 +60,8 @@ struct SealedFileStoreTests {
         #expect(try await store.load(SessionName("work")) == sample("work", revision: 2))
     }
 
-    @Test("each changed byte of the index or of the keys is told by the file's name", arguments: ["index", "key"])
+    @Test(
+        "each changed byte of the index or of the keys is reported with the file's name", arguments: ["index", "key"])
     func changedIndex(name: String) async throws {
         let place = try SealedPlace(syncs: false)
         try await place.start { try await $0.save(sample()) }
@@ -76,7 +77,7 @@ struct SealedFileStoreTests {
         #expect(try await place.all().records == [sample()])
     }
 
-    @Test("a file in another's place, an old one, and one from before a sign-out are told as such")
+    @Test("a moved file, an old one, and one from before a sign-out are reported")
     func putBack() async throws {
         let place = try SealedPlace()
         try await place.start { store in
@@ -99,7 +100,7 @@ struct SealedFileStoreTests {
         await #expect(throws: StoreError.self) { _ = try await place.store().load(SessionName("work")) }
     }
 
-    @Test("another key, a short one and none at all are told, and change nothing")
+    @Test("another key, a short one and none at all are reported, and change nothing")
     func wrongKey() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
@@ -115,7 +116,7 @@ struct SealedFileStoreTests {
         #expect(try await place.all().records == [sample()])
     }
 
-    @Test("the key of what waits in the outbox is kept beside them, and outlives every session")
+    @Test("the outbox's key is stored beside them, and outlives every session")
     func outboxKey() async throws {
         let place = try SealedPlace()
         try await place.start { store in
@@ -131,7 +132,7 @@ struct SealedFileStoreTests {
         }
     }
 
-    @Test("two agents never have one folder")
+    @Test("two agents never use one folder")
     func claimed() async throws {
         let place = try SealedPlace()
         let first = place.store()
@@ -149,7 +150,7 @@ struct SealedFileStoreTests {
         }
     }
 
-    @Test("a disk that does not answer holds nobody up, is said not to, and is used again when it does")
+    @Test("a silent disk delays nobody, is reported, and is used again when it responds")
     func silentDisk() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
@@ -180,7 +181,7 @@ struct SealedFileStoreTests {
         #expect(try await store.loadAll().records == [sample()])
     }
 
-    @Test("a thousand that were signed in and out leave no file and no entry behind")
+    @Test("a thousand sign-ins and sign-outs leave no file and no entry")
     func growth() async throws {
         let place = try SealedPlace(syncs: false)
         let store = place.store()

@@ -3,9 +3,9 @@ import StandInBackends
 import TestSupport
 import Testing
 
-@Suite("Sleep, told by a real logind", .timeLimit(.minutes(3)))
+@Suite("Sleep, reported by a real logind", .timeLimit(.minutes(3)))
 struct LogindTests {
-    @Test("case 6: authd delays the sleep for as long as it writes, lets go in time, and delays the next one too")
+    @Test("case 6: authd delays sleep while it writes, releases the lock in time, and delays the next sleep too")
     func sleep() async throws {
         try await BootedMachine.play { machine in
             try await machine.signIn()
@@ -21,7 +21,7 @@ struct LogindTests {
         }
     }
 
-    @Test("case 6: a token that ends while the machine sleeps is renewed once it is awake, without anybody asking")
+    @Test("case 6: a token that expires during sleep is renewed after it, without a request")
     func endDuringSleep() async throws {
         guard geteuid() == 0 else { return try await BootedMachine.play { _ in } }
         try await OAuthStandIn.serving { provider in

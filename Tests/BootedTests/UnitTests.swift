@@ -4,7 +4,7 @@ import Testing
 
 @Suite("The units, under a real user manager", .serialized, .timeLimit(.minutes(5)))
 struct UnitTests {
-    @Test("the first word of a client starts authd, and what it says of itself is in the manager's status")
+    @Test("the first bytes of a client start authd, and the manager shows its status")
     func activation() async throws {
         try await BootedMachine.play { machine in
             #expect(try await machine.service("ActiveState") == "inactive")
@@ -23,7 +23,7 @@ struct UnitTests {
         }
     }
 
-    @Test("authd that is killed, or hangs, is started again and serves the session without a sign-in")
+    @Test("authd that is killed, or hangs, is restarted and serves the session without a sign-in")
     func restarts() async throws {
         try await BootedMachine.play { machine in
             try await machine.write(
@@ -42,7 +42,7 @@ struct UnitTests {
         }
     }
 
-    @Test("a restart serves the token at once with the keyring locked; a stop and a sign-out leave nothing behind")
+    @Test("a restart serves the token at once with the keyring locked; a stop and a sign-out leave nothing")
     func restartWhileLocked() async throws {
         try await BootedMachine.play { machine in
             try await machine.signIn()
@@ -64,7 +64,7 @@ struct UnitTests {
         }
     }
 
-    @Test("reload takes new settings, broken ones end the start for good, and stop leaves the socket to start it again")
+    @Test("reload applies new settings, broken ones end the start for good, and stop keeps the socket active")
     func reloadAndStop() async throws {
         try await BootedMachine.play { machine in
             #expect(try await machine.authc("status").status == 3)
@@ -98,7 +98,7 @@ struct UnitTests {
         }
     }
 
-    @Test("broken settings end each start, never the socket: once they are fixed, the next call works")
+    @Test("broken settings end each start, but not the socket: once they are fixed, the next call works")
     func brokenSettings() async throws {
         try await BootedMachine.play { machine in
             let settings = ".config/authd/authd.toml"
@@ -133,7 +133,7 @@ struct UnitTests {
         }
     }
 
-    @Test("the unit bounds what authd may take of the machine")
+    @Test("the unit limits authd's resources")
     func bounds() async throws {
         try await BootedMachine.play { machine in
             let status = try await machine.authc("status")
@@ -148,7 +148,7 @@ struct UnitTests {
         }
     }
 
-    @Test("the key of sealed files comes by LoadCredentialEncrypted=, as their page shows it, and never without it")
+    @Test("the key of sealed files comes from LoadCredentialEncrypted=, as documented, and nowhere else")
     func sealedCredential() async throws {
         try await BootedMachine.play { machine in
             let samples = try BootedMachine.samples(of: "sealed-file.md")

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("A killed agent", .serialized)
 struct KillTests {
-    @Test("loses no session, killed twenty times around a renewal")
+    @Test("loses no session when killed twenty times around a renewal")
     func twentyKills() async throws {
         // Others each time; a failure names its seed, and `make crash KILLS=1 CRASH_FIRST=seed` plays that plan again.
         let first = UInt64.random(in: 1...1_000_000)
@@ -12,7 +12,7 @@ struct KillTests {
         #expect(tally.faults == [], "\(tally.report)")
     }
 
-    @Test("is judged by what the keyring held: a session lost where it need not be is a fault")
+    @Test("is judged by the keyring's content: an avoidable loss is a failure")
     func judged() {
         let lost = outcome(since: .milliseconds(3), stored: .newest, told: false, survived: false)
         #expect(lost.fault != nil)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Dependencies are pinned, listed and described")
 struct DependencyTests {
-    @Test("every direct dependency has an exact version, and it is the one of the list")
+    @Test("every direct dependency has an exact version, as in the list")
     func exactVersions() throws {
         let package = try #require(ProjectFiles.file("Package.swift"))
         let direct = package.text.matches(of: /\.package\(url: "([^"]+)", ([^)]+)\)/)
@@ -17,7 +17,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("a package that was added, removed or changed is reported, and the same ones are not")
+    @Test("an added, removed or changed package is reported, and an unchanged one is not")
     func comparison() async throws {
         let listed = try Self.listed()
         #expect(try await compare(listed).isEmpty)
@@ -47,7 +47,7 @@ struct DependencyTests {
         #expect(Set(components.compactMap { $0["purl"] as? String }).count == listed.count)
     }
 
-    @Test("the bill of materials is CycloneDX by the official schema, and one with a mistake is refused")
+    @Test("the bill of materials is valid CycloneDX, and one with a mistake is refused")
     func schema() async throws {
         let bill = try await run("Tests/sbom").out
         try await Self.withFile(bill) { file in
@@ -61,7 +61,7 @@ struct DependencyTests {
         }
     }
 
-    @Test("a list with a line that is not a package gets no bill of materials")
+    @Test("a list with an invalid line gets no bill of materials")
     func brokenList() async throws {
         try await Self.withFile("swift-nio 2.101.2\n") { list in
             let bill = try await run("Tests/sbom", [list])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-@Suite("Each room imports only what its row in the table of the house allows")
+@Suite("Each target imports only what its row in the table allows")
 struct ImportTests {
     @Test("every folder of Sources has a row")
     func everyTargetIsInTheTable() throws {
@@ -11,7 +11,7 @@ struct ImportTests {
         #expect(Set(folders) == known)
     }
 
-    @Test("no file imports a module that its target's row does not name", arguments: TargetRules.table.keys.sorted())
+    @Test("no file imports a module that its row does not name", arguments: TargetRules.table.keys.sorted())
     func importsAreAllowed(target: String) throws {
         let rules = try #require(TargetRules.table[target])
         let files = ProjectFiles.files(under: "Sources/" + target).filter { $0.path.hasSuffix(".swift") }
@@ -24,7 +24,7 @@ struct ImportTests {
         }
     }
 
-    @Test("no file does what its target is kept from", arguments: TargetRules.table.keys.sorted())
+    @Test("no file uses what is forbidden for its target", arguments: TargetRules.table.keys.sorted())
     func forbiddenWordsAreAbsent(target: String) throws {
         let rules = try #require(TargetRules.table[target])
         for file in ProjectFiles.files(under: "Sources/" + target) where file.path.hasSuffix(".swift") {
@@ -32,7 +32,7 @@ struct ImportTests {
         }
     }
 
-    @Test("what decides does not wait, and only a port of it may", arguments: ["AuthModel", "AuthMachines"])
+    @Test("the model and the machines do not wait, and only ports may", arguments: ["AuthModel", "AuthMachines"])
     func decidingIsKeptFromWaiting(target: String) throws {
         let rules = try #require(TargetRules.table[target])
         let lines = ["actor Session {", "    func f() async {", "        await g()", "    let x = Mutex(0)"]
@@ -44,7 +44,7 @@ struct ImportTests {
         }
     }
 
-    @Test("the simulator imports what decides, and nothing that carries it out")
+    @Test("the simulator does not import the agent")
     func simulatorIsApart() {
         let allowed = TargetRules.standard.union(["AuthMachines", "AuthModel", "AuthWire"])
         for file in ProjectFiles.files(under: "Tests/Simulation") where file.path.hasSuffix(".swift") {
@@ -56,7 +56,7 @@ struct ImportTests {
     }
 
     @Test(
-        "an import is seen whatever stands before it",
+        "an import is recognised with any attributes",
         arguments: [
             ("import Foundation", "Foundation"), ("  public import NIOCore", "NIOCore"),
             ("@preconcurrency import Foundation", "Foundation"), ("@_exported package import Logging", "Logging"),
@@ -68,7 +68,7 @@ struct ImportTests {
     }
 
     @Test(
-        "a word counts only where it begins as one",
+        "a word counts only at its beginning",
         arguments: [
             ("let file = open(path)", "open(", true), ("reopen(path)", "open(", false),
             ("self.open(path)", "open(", false), ("Glibc.open(path)", "open(", true),

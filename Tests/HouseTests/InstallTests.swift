@@ -51,7 +51,7 @@ struct InstallTests {
         }
     }
 
-    @Test("leaves nothing behind that make uninstall does not remove")
+    @Test("leaves nothing that make uninstall does not remove")
     func uninstall() async throws {
         try await withFolder { folder in
             try await make("install", into: folder)

@@ -2,15 +2,15 @@ import Foundation
 import Subprocess
 import Testing
 
-@Suite("What clients link is the standard library and libc")
+@Suite("Clients link the standard library and libc only")
 struct LinkingTests {
-    @Test("authc needs no shared library at all")
+    @Test("authc needs no shared library")
     func authcIsStatic() async throws {
         #expect(try await neededLibraries("authc") == [])
     }
 
     /// authc is too, as `make build` links it: Tests/check-programs.
-    @Test("authd is position-independent, and resolves every symbol at its start")
+    @Test("authd is position-independent, and binds all symbols at start")
     func hardened() async throws {
         let output = try await ask("readelf --file-header --dynamic --program-headers --wide", of: "authd")
         #expect(output.contains(/Type:\s+DYN/), "\(output)")
@@ -18,14 +18,14 @@ struct LinkingTests {
         #expect(!output.contains("TEXTREL"))
     }
 
-    @Test("authc has nothing of NIO in it")
+    @Test("authc contains nothing of NIO")
     func authcHasNoNIO() async throws {
         // Were the names stripped, their absence would prove nothing.
         #expect(try await symbols(of: ["AuthWire"], in: "authc") > 0)
         #expect(try await symbols(of: Self.nio, in: "authc") == 0)
     }
 
-    @Test("a program that imports AuthClient alone needs Swift's standard library and libc, nothing else")
+    @Test("a program that imports only AuthClient needs Swift's standard library and libc")
     func clientNeedsOnlyTheStandardLibrary() async throws {
         let allowed = try Regex(
             "libswift(?:Core|Glibc|Synchronization|_Concurrency|_StringProcessing|_RegexParser|SwiftOnoneSupport)\\.so"
@@ -37,13 +37,13 @@ struct LinkingTests {
         }
     }
 
-    @Test("a program that imports AuthClient alone has nothing of NIO in it")
+    @Test("a program that imports only AuthClient contains nothing of NIO")
     func clientHasNoNIO() async throws {
         #expect(try await symbols(of: ["AuthClient"], in: "example-client") > 0)
         #expect(try await symbols(of: Self.nio, in: "example-client") == 0)
     }
 
-    @Test("authd does have NIO in it: these tests can see it")
+    @Test("authd contains NIO, so these tests can detect it")
     func daemonHasNIO() async throws {
         #expect(try await symbols(of: Self.nio, in: "authd") > 0)
     }

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("What the README promises is there")
+@Suite("The README is true")
 struct ReadmeTests {
-    @Test("its example is the program that is compiled with the tests, and at most 15 lines")
+    @Test("its example is compiled with the tests, and has at most 15 lines")
     func exampleIsCompiled() throws {
         let example = try #require(ProjectFiles.file("Tests/Example/Example.swift"))
         let readme = try #require(ProjectFiles.file("README.md"))

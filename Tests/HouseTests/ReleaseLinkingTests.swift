@@ -9,7 +9,7 @@ struct ReleaseLinkingTests {
     private static let runPath = "it has a run path, or writes to its code"
 
     @Test(
-        "Tests/check-programs finds a program that is linked otherwise",
+        "Tests/check-programs detects a program that is linked in another way",
         arguments: [
             (Self.right, nil), ("-static-pie -Wl,-z,now,-z,relro", nil),
             ("-no-pie -Wl,-z,now,-z,relro", "not position-independent"),
@@ -32,7 +32,7 @@ struct ReleaseLinkingTests {
         #expect(result.standardError == (problem.map { "\(program): \($0)\n" } ?? ""))
     }
 
-    @Test("make build ends with that check of both programs, and links authc position-independent")
+    @Test("make build runs this check for both programs, and links authc position-independent")
     func build() async throws {
         let result = try await run(
             .name("make"),

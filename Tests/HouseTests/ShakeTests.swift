@@ -39,7 +39,7 @@ struct ShakeTests {
         echo '✔ Test run with 7 tests in 2 suites passed after 0.1 seconds.'
         """
 
-    @Test("prints a line for each pass, fails if one failed, and keeps each core busy meanwhile")
+    @Test("prints a line for each pass, fails if one failed, and keeps each core busy")
     func passes() async throws {
         try await withSwift(Self.passes) { folder in
             let (status, output) = try await shell(
@@ -64,7 +64,7 @@ struct ShakeTests {
         }
     }
 
-    @Test("a pass that does not reach its end has failed, whatever its exit status is")
+    @Test("a pass that does not complete has failed, whatever its exit status is")
     func noEnd() async throws {
         try await withSwift("exit 0\n") { folder in
             let (status, output) = try await shell("\"$1/Tests/shake\" \"$0/swift\" 1 \"$0/output\"", folder)
@@ -74,7 +74,7 @@ struct ShakeTests {
     }
 
     @Test(
-        "leaves no process behind when it is ended in the middle of a pass", arguments: [("TERM", 143), ("HUP", 129)])
+        "leaves no process if it is interrupted", arguments: [("TERM", 143), ("HUP", 129)])
     func ended(signal: String, code: Int) async throws {
         try await withSwift("exec 3>begun\necho begun >&3\nexec -a \"$PWD/sleep\" sleep 1000\n") { folder in
             let (_, output) = try await shell(

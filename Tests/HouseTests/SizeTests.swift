@@ -1,6 +1,6 @@
 import Testing
 
-@Suite("Files stay small enough to be read at one sitting")
+@Suite("Files stay small")
 struct SizeTests {
     /// Above this a file has more than one subject.
     private static let maxLines = 400

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-@Suite("What is written in the project holds on every machine")
+@Suite("The project's text applies to every machine")
 struct WordTests {
-    @Test("no file names a folder of somebody's machine")
+    @Test("no file names a folder of one machine")
     func noPrivatePaths() throws {
         // Written so that this file itself does not contain what it looks for.
         let folders = try Regex("/(?:root|work|Users)/[a-z]|/home/(?!user/|ada/|\\.)[a-z]+/")
@@ -14,7 +14,7 @@ struct WordTests {
         }
     }
 
-    @Test("nothing is left for later by a note in the text")
+    @Test("no text leaves work for later")
     func noNotesForLater() throws {
         let notes = try Regex("\\b(?:TO" + "DO|FIX" + "ME|XX" + "X)\\b")
         for file in ProjectFiles.allFiles() {
@@ -24,7 +24,7 @@ struct WordTests {
         }
     }
 
-    @Test("the folders on top are those of the design")
+    @Test("the top-level folders are those of the design")
     func foldersOnTop() throws {
         let allowed: Set = ["Docs", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "systemd"]
         let names = try FileManager.default.contentsOfDirectory(atPath: ProjectFiles.root.path)

@@ -4,9 +4,9 @@ import TestSupport
 import Testing
 
 /// What is promised in numbers, held by the real agent.
-@Suite("Bars", .serialized, .timeLimit(.minutes(2)))
+@Suite("Performance bars", .serialized, .timeLimit(.minutes(2)))
 struct BarTests {
-    @Test("100 callers at the moment of expiry, each at a random instant within 50 ms, bring one call at the provider")
+    @Test("100 callers around the expiry, each at a random instant within 50 ms, cause one call to the provider")
     func hundredCallers() async throws {
         try await NetworkLab.play { lab, _ in
             // Older than a token that has just come, younger than one that the agent renews by itself.
@@ -35,7 +35,7 @@ struct BarTests {
         return try clients.map { try $0.json() }
     }
 
-    @Test("offline with a token that has ended, the agent does not run at all: an hour of it costs less than 0.1 s")
+    @Test("offline with an expired token, an hour of the agent costs less than 0.1 s")
     func offline() async throws {
         try await NetworkLab.play { lab, agent in
             try lab.setLife(seconds: 2)

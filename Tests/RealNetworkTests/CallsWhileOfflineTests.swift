@@ -6,7 +6,7 @@ import Testing
 /// Calls of the provider's API on a laptop whose cable is out.
 @Suite("Calls without a network", .serialized, .timeLimit(.minutes(2)))
 struct CallsWhileOfflineTests {
-    @Test("one fails at once, one waits for the network, one is kept; the last two arrive when the cable is back")
+    @Test("one fails at once, one waits for the network, one is queued; the last two arrive when the cable is back")
     func cableOut() async throws {
         try await NetworkLab.play { lab, _ in
             let watch = try await lab.watch()

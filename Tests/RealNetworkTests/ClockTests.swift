@@ -6,7 +6,7 @@ import Testing
 /// The real agent under clocks that are wrong, jump, or went on while the machine slept.
 @Suite("Clocks", .serialized, .timeLimit(.minutes(2)))
 struct ClockTests {
-    @Test("the date jumps by hours, forwards and backwards, and no token ends or is renewed for that")
+    @Test("the date jumps by hours in both directions, and no token expires or is renewed because of it")
     func jumps() async throws {
         let clock = try await WrongClock()
         try await NetworkLab.play(
@@ -25,7 +25,7 @@ struct ClockTests {
             }, with: clock.environment)
     }
 
-    @Test("the kernel tells of a clock that was set: an end as a date moves with it, and the token stays")
+    @Test("the kernel reports a clock change: dates are corrected, and the token stays")
     func setForReal() async throws {
         let clock = try await WrongClock()
         try await NetworkLab.play(
@@ -47,7 +47,7 @@ struct ClockTests {
             }, with: clock.environment)
     }
 
-    @Test("a machine whose clock is a year behind at start signs in, renews, and says that its clock is wrong")
+    @Test("a machine whose clock is a year behind at start signs in, renews, and reports the wrong clock")
     func wrongAtStart() async throws {
         let clock = try await WrongClock()
         try clock.set(seconds: -365 * 86_400)
@@ -65,7 +65,7 @@ struct ClockTests {
             }, with: clock.environment)
     }
 
-    @Test("case 20: a provider two hours ahead or behind tells ends as dates, and tokens live as long as they do")
+    @Test("case 20: a provider two hours ahead or behind sends dates, and tokens keep their lifetime")
     func providerClock() async throws {
         for shift in [7200, -7200] {
             try await NetworkLab.play { lab, _ in
@@ -93,7 +93,7 @@ struct ClockTests {
         }
     }
 
-    @Test("on a machine that has slept for a month a token is renewed when it falls due")
+    @Test("on a machine that has slept for a month a token is renewed when it is due")
     func monthAsleep() async throws {
         // A time namespace (time_namespaces(7)): CLOCK_BOOTTIME is a month ahead of CLOCK_MONOTONIC.
         let asleep = ["unshare", "--time", "--boottime", "2592000", "--fork", "--kill-child", "--"]

@@ -7,7 +7,7 @@ import Testing
 @Suite("Networks that come and go", .serialized, .timeLimit(.minutes(2)))
 struct NetworkChangeTests {
     @Test(
-        "case 3: a network that was away longer than the token lives is no sign-out, and the session is back in seconds"
+        "case 3: a network outage longer than the token's life is not a sign-out, and the session returns in seconds"
     )
     func linkDownAndUp() async throws {
         try await NetworkLab.play { lab, _ in
@@ -35,7 +35,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("case 19: while offline who asks is told so at once, with 75, and no packet leaves")
+    @Test("case 19: while offline, callers get an error at once, with 75, and no packet is sent")
     func offline() async throws {
         try await NetworkLab.play { lab, _ in
             try lab.setLife(seconds: 2)
@@ -62,7 +62,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("case 4: after a change of address the next call is on a connection of its own")
+    @Test("case 4: after a change of address the next call uses a new connection")
     func addressChanges() async throws {
         try await NetworkLab.play { lab, _ in
             let watch = try await lab.watch()
@@ -77,7 +77,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("a default route that is gone is told, and nothing is lost when it is back")
+    @Test("a missing default route is reported, and nothing is lost when it returns")
     func routeGone() async throws {
         try await NetworkLab.play { lab, _ in
             let gone = try await lab.watch()
@@ -98,7 +98,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("names that nobody resolves are told as such, not as a sign-out, and the session is back when somebody does")
+    @Test("names that do not resolve are reported, are not a sign-out, and the session returns when they do")
     func namesBlackHoled() async throws {
         try await NetworkLab.play(
             { lab, _ in
@@ -122,7 +122,7 @@ struct NetworkChangeTests {
             }, name: "lab.test")
     }
 
-    @Test("a provider that only a VPN reaches is unreachable while the rest is online")
+    @Test("a provider behind a VPN is unreachable while the rest is online")
     func behindVPN() async throws {
         try await NetworkLab.play { lab, agent in
             try await lab.onGateway("ip addr add 10.88.0.1/32 dev lo")
@@ -164,7 +164,7 @@ struct NetworkChangeTests {
         }
     }
 
-    @Test("case 16: a provider that is two seconds late delays only those who ask for it")
+    @Test("case 16: a provider that is two seconds late delays only its own callers")
     func slow() async throws {
         try await NetworkLab.play { lab, agent in
             let slow = try await lab.serve("slow", NetworkLab.address, "\(lab.port)", "2")

@@ -6,7 +6,7 @@ import Testing
 /// A desktop's notification server, played by python-dbusmock on a session bus of the test's own.
 @Suite("What the desktop shows", .serialized, .timeLimit(.minutes(2)))
 struct NoticeTests {
-    @Test("case 18: a blip is shown to nobody; a session that ended is, with the command, until it is signed in again")
+    @Test("case 18: a short outage is not shown; an ended session is, with the command, until it is signed in again")
     func shown() async throws {
         let bus = try await MockBus([.notifications])
         try await NetworkLab.play(
@@ -48,7 +48,7 @@ struct NoticeTests {
         await bus.end()
     }
 
-    @Test("what a person puts away stays away, and notifications = false takes them all from the desktop")
+    @Test("a closed notice stays closed, and notifications = false withdraws all of them")
     func putAway() async throws {
         let bus = try await MockBus([.notifications])
         try await NetworkLab.play(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Captive portals", .serialized, .timeLimit(.minutes(2)))
 struct PortalTests {
-    @Test("a portal gets nothing but probes, is told as such, and is passed without anybody asking")
+    @Test("a portal gets only probes, is reported, and the agent continues afterwards without a request")
     func portal() async throws {
         try await NetworkLab.play { lab, _ in
             let portal = try await lab.serve("portal", "0.0.0.0")
@@ -39,7 +39,7 @@ struct PortalTests {
         }
     }
 
-    @Test("over HTTPS a portal is told by a certificate that is for another name, and is not even asked for a page")
+    @Test("over HTTPS a portal is detected by its certificate, and gets no request for a page")
     func foreignCertificate() async throws {
         try await NetworkLab.play(
             { lab, _ in

@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 /// logind and NetworkManager played by python-dbusmock on a system bus of the test's own.
-@Suite("Sleep, and NetworkManager's word", .serialized, .timeLimit(.minutes(2)))
+@Suite("Sleep, and NetworkManager's state", .serialized, .timeLimit(.minutes(2)))
 struct SleepTests {
-    @Test("case 6: a token that ends during sleep is renewed after it, the provider having been asked first")
+    @Test("case 6: a token that expires during sleep is renewed after it, after a probe of the provider")
     func sleep() async throws {
         let bus = try await MockBus([.logind])
         try await NetworkLab.play(
@@ -33,7 +33,7 @@ struct SleepTests {
         await bus.end()
     }
 
-    @Test("NetworkManager's word of a portal is the state until it says that all is well")
+    @Test("NetworkManager's portal is the state until it reports success")
     func networkManager() async throws {
         let bus = try await MockBus([.networkmanager])
         try await bus.setConnectivity(4)
@@ -56,7 +56,7 @@ struct SleepTests {
         await bus.end()
     }
 
-    @Test("a NetworkManager that never answers delays neither the start nor a call")
+    @Test("a NetworkManager that never replies delays neither the start nor a call")
     func hungNetworkManager() async throws {
         let bus = try await MockBus([.networkmanager])
         bus.stopAnswering()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthModel
 
-@Suite("Where a request goes")
+@Suite("The URL of a request")
 struct RequestTargetTests {
     static let base = "https://api.example.org/prod"
 
@@ -11,7 +11,7 @@ struct RequestTargetTests {
         try RequestTarget(path: path, query: query, base: base).url
     }
 
-    @Test("a path is joined to the base, its query kept and added to")
+    @Test("a path is appended to the base, and its query is kept and extended")
     func joins() throws {
         #expect(try url("/users") == "https://api.example.org/prod/users")
         #expect(try url("/users?page=2&q=a%20b") == "https://api.example.org/prod/users?page=2&q=a%20b")
@@ -21,14 +21,14 @@ struct RequestTargetTests {
         #expect(try url("/", base: "http://localhost:8080") == "http://localhost:8080/")
     }
 
-    @Test("an empty path is the base URL itself, without a slash behind it")
+    @Test("an empty path is the base URL, without a trailing slash")
     func baseItself() throws {
         #expect(try url("", base: "https://api.example.org/mcp") == "https://api.example.org/mcp")
         #expect(try url("?page=2", ["q": "a"]) == "https://api.example.org/prod?page=2&q=a")
         #expect(try url("", base: "http://localhost:8080") == "http://localhost:8080")
     }
 
-    @Test("a whole URL of the same origin is taken, however it is written")
+    @Test("an absolute URL of the same origin is accepted, in any spelling")
     func sameOrigin() throws {
         #expect(try url("https://api.example.org/other?x=1") == "https://api.example.org/other?x=1")
         #expect(try url("HTTPS://API.example.org:443/other") == "https://api.example.org/other")
@@ -36,7 +36,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "the token goes to no other origin",
+        "the token is not sent to another origin",
         arguments: [
             "https://elsewhere.example/users", "http://api.example.org/users", "https://api.example.org:8443/users",
             "https://api.example.org.evil.example/users", "https://api.example.org@evil.example/users",
@@ -48,7 +48,7 @@ struct RequestTargetTests {
     }
 
     @Test(
-        "a path that leads elsewhere or would have to be changed is refused",
+        "a path that leads elsewhere, or would have to be changed, is refused",
         arguments: [
             "users", "//evil.example/users", "/../admin", "/a/%2e%2e/b", "/a b", "/ü", "/a%2", "/a#b", "/a\r\nX: y",
             "/a?q=a b", "/a?q=\r\nX: y", "/a\\b", "https://api.example.org/../x",
@@ -59,7 +59,7 @@ struct RequestTargetTests {
         #expect(error?.kind == .validation && error?.message.hasSuffix("Nothing was sent.") == true)
     }
 
-    @Test("a query of anything but plain values is refused")
+    @Test("a query with other values than plain ones is refused")
     func badQuery() {
         for value: JSON in [nil, [:], [[1]], [nil]] {
             #expect(throws: AgentError.self) { try url("/a", ["q": value]) }

@@ -3,7 +3,7 @@ import AuthTokens
 import AuthWire
 import Testing
 
-@Suite("A browser's way to an authorization server and back")
+@Suite("An authorization request and its response")
 struct AuthorizationAttemptTests {
     private static let issuer = "https://honest.as.example"
     private static let oauth = OAuthProfile(
@@ -27,7 +27,7 @@ struct AuthorizationAttemptTests {
             redirectURI: "http://127.0.0.1:51004/callback", proofKey: proofKey, cryptography: SystemCryptography())
     }
 
-    @Test("a code is bound to the key that its tokens will be bound to (RFC 9449 §10)")
+    @Test("a code is bound to the key of its tokens (RFC 9449 §10)")
     func boundCode() throws {
         let key = SystemCryptography().makeKey()
         let known = try #require(SystemCryptography().publicKey(of: key))
@@ -48,7 +48,7 @@ struct AuthorizationAttemptTests {
         #expect(challenge == "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM")
     }
 
-    @Test("bytes are written as RFC 4648 §10 and RFC 7515 Appendix C have them")
+    @Test("bytes are encoded as in RFC 4648 §10 and RFC 7515 Appendix C")
     func base64URL() {
         #expect(Base64URL.encode([3, 236, 255, 224, 193]) == "A-z_4ME")
         #expect(Base64URL.encode(Array("foob".utf8)) == "Zm9vYg")
@@ -56,7 +56,7 @@ struct AuthorizationAttemptTests {
         #expect(Base64URL.random() != Base64URL.random())
     }
 
-    @Test("all that has to be is in the address, once, and a new one each time")
+    @Test("the address has every required parameter once, and differs each time")
     func request() throws {
         let first = try attempt()
         let fields = try sent(first)
@@ -76,7 +76,7 @@ struct AuthorizationAttemptTests {
         for name in ["state", "nonce", "code_challenge"] { #expect(fields[name] != second[name]) }
     }
 
-    @Test("a code comes with the state that was sent and the issuer that was asked")
+    @Test("a code needs the state that was sent and the expected issuer")
     func code() throws {
         let attempt = try attempt()
         let state = try #require(try sent(attempt)["state"])
@@ -88,7 +88,7 @@ struct AuthorizationAttemptTests {
                 == .code(Secret("a")))
     }
 
-    @Test("a state, an issuer or a code that comes twice is an error, whichever of the two would be right")
+    @Test("a repeated state, issuer or code is an error, even if one of them is right")
     func repeated() throws {
         let attempt = try attempt()
         let state = try #require(try sent(attempt)["state"])
@@ -107,7 +107,7 @@ struct AuthorizationAttemptTests {
         }
     }
 
-    @Test("another state or none is no answer to this sign-in")
+    @Test("a response with another state or none does not belong to this sign-in")
     func state() throws {
         let attempt = try attempt()
         let state = try #require(try sent(attempt)["state"])
@@ -119,7 +119,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test(
-        "an answer of another issuer, or of none where the server names itself, is a mix-up (RFC 9207 §2.4)",
+        "another issuer, or none from a server that sends its issuer, is a mix-up (RFC 9207 §2.4)",
         arguments: ["&iss=https%3A%2F%2Fattacker.example", "", "&iss=https%3A%2F%2Fhonest.as.example%2F"])
     func mixUp(iss: String) throws {
         let attempt = try attempt()
@@ -131,7 +131,7 @@ struct AuthorizationAttemptTests {
         #expect(error.cause == "iss")
     }
 
-    @Test("a server that does not name itself need not, and may not be somebody else")
+    @Test("a server that does not send its issuer may omit it, but may not name another one")
     func noIssuer() throws {
         let attempt = try attempt(identifiesIssuer: false)
         let state = try #require(try sent(attempt)["state"])
@@ -143,7 +143,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test(
-        "the server's no is told in its own words (RFC 6749 §4.1.2.1)",
+        "the server's refusal is reported with its message (RFC 6749 §4.1.2.1)",
         arguments: [
             ("access_denied", ErrorKind.denied), ("invalid_scope", .refused),
             ("temporarily_unavailable", .providerError),
@@ -160,14 +160,14 @@ struct AuthorizationAttemptTests {
         #expect(error.providerMessage == "No way")
     }
 
-    @Test("a server without such an endpoint, or that takes plain challenges alone, is not asked")
+    @Test("a server without the endpoint, or with plain challenges only, gets no request")
     func unsupported() {
         #expect(throws: AgentError.self) { try attempt(endpoint: nil) }
         #expect(throws: AgentError.self) { try attempt(methods: ["plain"]) }
     }
 
     @Test(
-        "a redirect leads to this machine",
+        "a loopback address is a redirect",
         arguments: [
             ("http://127.0.0.1/callback", "http://127.0.0.1:7/callback", false),
             ("http://[::1]:8765/cb", "http://[::1]:8765/cb", true),
@@ -184,7 +184,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test(
-        "what leads elsewhere is no redirect",
+        "an address of another machine is not a redirect",
         arguments: [
             "https://example.org/", "http://example.org/", "http://127.0.0.1.example.org/", "http://127.0.0.1/?a=b",
             "http://127.0.0.2/", "authd://callback",
@@ -195,7 +195,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test(
-        "a scheme of our own is a domain turned round (RFC 8252 §7.1)",
+        "a private scheme is a reversed domain (RFC 8252 §7.1)",
         arguments: [
             "com.example.app:/callback", "com.googleusercontent.apps.123-abc:/oauth2redirect", "org.example:/",
             "com.example.app://signed-in/here",
@@ -208,7 +208,7 @@ struct AuthorizationAttemptTests {
     }
 
     @Test(
-        "what may be somebody else's scheme, or is none, is no redirect",
+        "a scheme that another program may own, or an invalid one, is not a redirect",
         arguments: [
             "javascript:/alert(1)", "file:/etc/passwd", "mailto:/a", "myapp:/callback", "Com.Example.App:/callback",
             "com.example.app:callback", "com.example.app:", "com..app:/callback", ".com.app:/callback",

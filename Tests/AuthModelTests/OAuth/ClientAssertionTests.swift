@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthModel
 
-@Suite("A client's own word, signed by its key")
+@Suite("A client assertion signed with a key")
 struct ClientAssertionTests {
     private static let cryptography = SystemCryptography()
     private static let now = WallTime(unixSeconds: 1_800_000_000)
@@ -18,7 +18,7 @@ struct ClientAssertionTests {
         ClientAssertion(clientID: "s6BhdRkqt3", audience: "https://as.example", issuedAt: Self.now, keyID: keyID)
     }
 
-    @Test("it says who, for whom, for how long, and never the same twice (RFC 7523 §3)")
+    @Test("it has issuer, audience and lifetime, and its ID is unique (RFC 7523 §3)")
     func claims() {
         let (first, second) = (assertion().claims, assertion().claims)
         #expect(first["iss"] == "s6BhdRkqt3" && first["sub"] == first["iss"])
@@ -27,7 +27,7 @@ struct ClientAssertionTests {
         #expect(first["jti"] != second["jti"])
     }
 
-    @Test("a key of the curve P-256 signs by ES256, and its public half knows it")
+    @Test("a P-256 key signs with ES256, and its public key verifies the signature")
     func ecdsa() async throws {
         let key = Self.cryptography.makeKey()
         let fields = try assertion(keyID: "k1").fields(by: key, Self.cryptography)
@@ -38,7 +38,7 @@ struct ClientAssertionTests {
         #expect(await Self.cryptography.isSigned(text, by: .object(known.jwk)))
     }
 
-    @Test("what is no key, or one of another curve, is told as such, and never shown")
+    @Test("an invalid key, or one of another curve, is reported without showing it")
     func unusableKey() {
         let other = """
             -----BEGIN PRIVATE KEY-----

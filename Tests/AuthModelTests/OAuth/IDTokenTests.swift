@@ -33,7 +33,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "an RSA key of less than 2048 bits or more than 8192 has signed nothing",
+        "a signature with an RSA key below 2048 or above 8192 bits is not accepted",
         arguments: [(1024, false), (2047, false), (2048, true), (4096, true), (8192, true), (8193, false)])
     func keySize(bits: Int, isTaken: Bool) throws {
         var number = [UInt8](repeating: 0xFF, count: (bits + 7) / 8)
@@ -44,7 +44,7 @@ struct IDTokenTests {
         #expect(found == (isTaken ? [key, padded] : []))
     }
 
-    @Test("the example of OpenID Connect Core §2 is right")
+    @Test("the example of OpenID Connect Core §2 is accepted")
     func section2() throws {
         try check(Self.claims)
         try check(changed("aud", ["s6BhdRkqt3"]))
@@ -54,7 +54,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "whatever else it says, it is not believed",
+        "a token with a wrong claim is not believed",
         arguments: [
             ("iss", JSON.string("https://server.example.com/")), ("iss", nil), ("aud", "another"), ("aud", nil),
             ("aud", ["s6BhdRkqt3", "another"]), ("azp", "another"), ("nonce", "other"), ("nonce", nil), ("sub", ""),
@@ -66,7 +66,7 @@ struct IDTokenTests {
         #expect(throws: IDTokenError.self) { () throws in try check(claims) }
     }
 
-    @Test("at_hash is that of OpenID Connect Core §A.3, and no other")
+    @Test("at_hash must be that of OpenID Connect Core §A.3")
     func accessTokenHash() throws {
         let token = "jHkWEdUXMU1BwAsC4vtUsZwnNvTIxEl0z9K3vx5KF0Y"
         let claims = changed("at_hash", "77QmUPtjPfzWtF2AnpK9RQ")
@@ -75,7 +75,7 @@ struct IDTokenTests {
     }
 
     @Test(
-        "no signature, one by a secret, one that is not known, and words that are critical are refused unread",
+        "no signature, a symmetric or unknown algorithm, and critical extensions are refused",
         arguments: [
             #"{"alg":"none"}"#, #"{"alg":"None"}"#, "{}", #"{"alg":"HS256"}"#, #"{"alg":"HS512"}"#, #"{"alg":"rs256"}"#,
             #"{"alg":"RS256","crit":["b64"],"b64":false}"#, #"{"alg":["RS256"]}"#,
@@ -84,12 +84,12 @@ struct IDTokenTests {
         #expect(throws: IDTokenError.self) { () throws in _ = try token(Self.claims, header: header) }
     }
 
-    @Test("what is no token is none", arguments: ["", "a.b", "a.b.c.d", "e30.e30", "e30.W10.AA"])
+    @Test("an invalid token is refused", arguments: ["", "a.b", "a.b.c.d", "e30.e30", "e30.W10.AA"])
     func noToken(text: String) {
         #expect(throws: IDTokenError.self) { () throws in _ = try IDToken(Secret(text)) }
     }
 
-    @Test("only keys of its kind, for signatures and by its name are tried")
+    @Test("only keys of the right type, use and name are tried")
     func keys() throws {
         func number(_ first: UInt8) -> JSON { .string(Base64URL.encode([first] + [UInt8](repeating: 1, count: 255))) }
         let (one, two) = (number(0x81), number(0x82))
@@ -106,7 +106,7 @@ struct IDTokenTests {
         #expect(anonymous.keys(in: set).count == 3)
     }
 
-    @Test("the signature of RFC 7515 §A.3 is good by its key, and by no other, and not when a letter differs")
+    @Test("the signature of RFC 7515 §A.3 is valid with its key only, and not after a change")
     func signature() async {
         let parts = [
             "eyJhbGciOiJFUzI1NiJ9",
@@ -130,7 +130,7 @@ struct IDTokenTests {
         #expect(await !Self.cryptography.isSigned(Secret(bent), by: key))
     }
 
-    @Test("a key whose server leaves out the zeros that a coordinate begins with is still that key")
+    @Test("a key whose server omits leading zeros of a coordinate is accepted")
     func shortCoordinates() async throws {
         let whole: JSON = [
             "kty": "EC", "crv": "P-256", "x": "AO6_TunG2dpyI8AMY5Y9qrt9GuhJ0ItV7RBVWGO_SMI",

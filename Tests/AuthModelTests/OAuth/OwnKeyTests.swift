@@ -3,10 +3,10 @@ import AuthTokens
 import AuthWire
 import Testing
 
-@Suite("A key of our own")
+@Suite("The client's own key")
 struct OwnKeyTests {
     @Test(
-        "of RSA has 2048 to 8192 bits: a shorter or longer one is not used",
+        "an RSA key must have 2048 to 8192 bits",
         arguments: [(2047, false), (2048, true), (8192, true), (8193, false)])
     func size(bits: Int, isTaken: Bool) {
         #expect(SystemCryptography().publicKey(of: Self.key(bits: bits))?.algorithm == (isTaken ? "RS256" : nil))

@@ -3,7 +3,7 @@ import AuthTokens
 import AuthWire
 import Testing
 
-@Suite("By what a page on this machine is known")
+@Suite("The certificate of a redirect page")
 struct TLSIdentityTests {
     private static let now = WallTime(unixSeconds: 1_800_000_000)
 
@@ -24,7 +24,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test("what is made is good for its host and its time, and no two are the same")
+    @Test("a new certificate is valid for its host and time, and each one is different")
     func made() throws {
         let identity = try make()
         #expect(identity.fingerprint.utf8.count == 95)
@@ -38,7 +38,7 @@ struct TLSIdentityTests {
         }
     }
 
-    @Test("one that has ended or has yet to begin, another's key and what is none are told apart")
+    @Test("an expired or future certificate, another key and invalid data have different errors")
     func wrong() throws {
         let identity = try make()
         #expect(problem(identity, after: .seconds(61)) == "the certificate has expired")

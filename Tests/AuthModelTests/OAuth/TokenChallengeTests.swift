@@ -3,7 +3,7 @@ import Testing
 
 @testable import AuthModel
 
-@Suite("What a response says about the token of its request")
+@Suite("A token challenge")
 struct TokenChallengeTests {
     private func challenge(_ headers: String..., name: String = "WWW-Authenticate") -> TokenChallenge? {
         TokenChallenge(HTTPResponse(status: 401, headers: headers.map { (name, $0) }, body: []))
@@ -20,7 +20,7 @@ struct TokenChallengeTests {
         #expect(challenge("Bearer resource_metadata=\"\(place)\"")?.resourceMetadata == place)
     }
 
-    @Test("other schemes beside it, several headers, odd spaces and quoted commas change nothing")
+    @Test("other schemes, several headers, odd spaces and quoted commas do not matter")
     func mixed() {
         #expect(
             challenge(#"Basic realm="a, b=c", bearer  error = invalid_token , Negotiate abc=="#)?.error
@@ -32,13 +32,13 @@ struct TokenChallengeTests {
     }
 
     @Test(
-        "what no server sends is read without harm", arguments: ["", ",,,", "=", "\"", "Bearer =\"", "Bearer a=\"\\"])
+        "malformed challenges do no harm", arguments: ["", ",,,", "=", "\"", "Bearer =\"", "Bearer a=\"\\"])
     func broken(header: String) {
         let found = challenge(header)
         #expect(found == nil || found?.error == nil)
     }
 
-    @Test("text for the user has no control characters, and an address that is none is left out")
+    @Test("text for the user has no control characters, and an invalid address is left out")
     func harmless() {
         let found = challenge("Bearer error_description=\"a\u{1b}[2Jb\", resource_metadata=\"javascript:1\"")
         #expect(found?.description == "a [2Jb" && found?.resourceMetadata == nil)

@@ -4,7 +4,7 @@ import Testing
 @Suite("Base URLs")
 struct BaseURLTests {
     @Test(
-        "are written in one way",
+        "have one normal form",
         arguments: [
             ("https://api.example.org", "https://api.example.org"),
             ("HTTPS://API.Example.org/V1/", "https://api.example.org/V1"),
@@ -16,7 +16,7 @@ struct BaseURLTests {
     }
 
     @Test(
-        "without a host, with a query, fragment or user, or with a path that climbs, are refused",
+        "are refused without a host, with a query, fragment or user, or with a path that leads up",
         arguments: [
             "", "api.example.org", "/v1", "ftp://example.org", "https://", "https:///v1", "https://a b.example",
             "https://example.org?x=1", "https://example.org#x", "https://ada:pw@example.org", "https://example.org:0",
@@ -30,7 +30,7 @@ struct BaseURLTests {
     }
 
     @Test(
-        "know what stays on this machine",
+        "know which addresses stay on this machine",
         arguments: [
             ("http://localhost", true), ("http://LOCALHOST:1", true), ("http://127.0.0.1", true),
             ("http://127.255.0.9:80", true), ("http://[::1]", true), ("http://[0:0:0:0:0:0:0:1]:1", true),

@@ -5,7 +5,7 @@ import Testing
 @testable import AuthModel
 
 /// Codes of a provider that the profile gives a kind.
-@Suite("What a provider's code means")
+@Suite("The meaning of a provider's code")
 struct CodeKindTests {
     private func errors() throws -> ErrorMap {
         ErrorMap(
@@ -21,7 +21,7 @@ struct CodeKindTests {
     }
 
     @Test(
-        "the code gives the kind, with and without a status of its own",
+        "the code determines the kind, with and without a mapped status",
         arguments: [
             (#"{"errorCode":1403,"errorMsg":"Not yours"}"#, 200, ErrorKind.forbidden, "refused"),
             (#"{"errorCode":1409}"#, 200, .conflict, "refused"), (#"{"errorCode":1409}"#, 400, .conflict, "refused"),
@@ -42,7 +42,7 @@ struct CodeKindTests {
         #expect(!failure.rejectsToken)
     }
 
-    @Test("a code that says that the token is over leads to a renewal, and ends nothing by itself")
+    @Test("a code for an expired token leads to a renewal, and does not end the session")
     func rejectedToken() throws {
         let failure = try #require(try call(#"{"errorCode":1401,"errorMsg":"Token is void"}"#))
         #expect(failure.rejectsToken)

@@ -1,10 +1,10 @@
 import AuthModel
 import Testing
 
-@Suite("Dates in answers")
+@Suite("Dates in responses")
 struct DateTests {
     @Test(
-        "RFC 3339 and RFC 9557 dates tell their instant",
+        "RFC 3339 and RFC 9557 dates are read",
         arguments: [
             ("1970-01-01T00:00:00Z", 0), ("2026-01-30T15:17:41-08:00[America/Los_Angeles]", 1_769_815_061),
             ("2026-01-30T23:17:41Z", 1_769_815_061), ("2026-01-30t23:17:41z", 1_769_815_061),
@@ -22,7 +22,7 @@ struct DateTests {
     }
 
     @Test(
-        "what is no instant, or no day of the calendar, is none",
+        "an incomplete date, or a day that does not exist, is rejected",
         arguments: [
             "", "soon", "2026-01-30", "2026-01-30T23:17:41", "2026-01-30T15:17:41[America/Los_Angeles]",
             "2026-02-29T00:00:00Z", "2100-02-29T00:00:00Z", "2026-13-01T00:00:00Z", "2026-00-01T00:00:00Z",
@@ -37,7 +37,7 @@ struct DateTests {
     }
 
     @Test(
-        "all three forms of an HTTP date are one instant",
+        "all three forms of an HTTP date are the same instant",
         arguments: ["Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994"])
     func httpDates(_ text: String) {
         #expect(HTTPDate.parse(text, now: WallTime(unixSeconds: 1_769_815_061))?.unixSeconds == 784_111_777)
@@ -53,7 +53,7 @@ struct DateTests {
     }
 
     @Test(
-        "what is no HTTP date is none",
+        "an invalid HTTP date is rejected",
         arguments: [
             "", "0", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 CET", "Sun, 31 Feb 1994 08:49:37 GMT",
             "Xxx, 06 Nov 1994 08:49:37 GMT", "Sun, 6 Nov 1994 08:49:37 GMT", "sun, 06 nov 1994 08:49:37 gmt",

@@ -3,7 +3,7 @@ import AuthModel
 import AuthWire
 import Testing
 
-@Suite("What a provider's error means")
+@Suite("The meaning of a provider's error")
 struct ErrorTests {
     private func signIn(_ reply: HTTPResponse) throws -> ProviderFailure {
         try #require(
@@ -34,7 +34,7 @@ struct ErrorTests {
         #expect(failure.error.providerMessage == "Own words.")
     }
 
-    @Test("a renewal ends a session only by the profile's own status or code; all else is tried again")
+    @Test("a renewal ends a session only with the profile's status or code; anything else is tried again")
     func finalAnswers() throws {
         let final = try renewal(Sample.reply(401, #"{"message":"Token expired"}"#))
         #expect(final.weight == "final")
@@ -65,14 +65,14 @@ struct ErrorTests {
         }
     }
 
-    @Test("a gateway's error page is the provider's trouble")
+    @Test("a gateway's error page is a failure of the provider")
     func gatewayPage() throws {
         let failure = try renewal(Sample.reply(502, "<html>Bad Gateway</html>", type: "text/html"))
         #expect(failure.error.kind == .providerError)
         #expect(failure.error.providerMessage == nil)
     }
 
-    @Test("a validation's 401 ends a session only where nothing else could renew it")
+    @Test("a validation's 401 ends a session only if nothing else could renew it")
     func validation() throws {
         func weight(_ kind: Renewal.Kind) throws -> String? {
             try Sample.exchange { $0.renewal = Renewal(kind: kind) }
@@ -85,7 +85,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "words are found in every shape that backends send them in",
+        "messages are found in every shape that backends send",
         arguments: [
             (#"{"message":"One"}"#, "One", []), (#"{"error":"Two"}"#, "Two", []), (#""Three""#, "Three", []),
             (#"{"message":"","error":"Four"}"#, "Four", []), (#"{"message":7}"#, nil, []), ("{}", nil, []),
@@ -114,7 +114,7 @@ struct ErrorTests {
             try signIn(Sample.reply(400, "Code expired\n", type: "text/plain")).error.providerMessage == "Code expired")
     }
 
-    @Test("the server's words are bounded and cannot move a terminal")
+    @Test("the server's message is bounded and has no terminal sequences")
     func harmless() throws {
         let nasty = #"{"message":"\u001b[2J\u0007red\r\nnext\u202eesrever\u0000 \u009b31m"}"#
         #expect(try signIn(Sample.reply(400, nasty)).error.providerMessage == "[2J red next esrever 31m")
@@ -125,7 +125,7 @@ struct ErrorTests {
     }
 
     @Test(
-        "Retry-After is read in both forms, seen from the answer's own clock, and believed for a day at most",
+        "Retry-After is read in both forms, relative to the response's clock, and limited to a day",
         arguments: [
             (["Retry-After": "120"], 120), (["retry-after": " 5 "], 5), (["Retry-After": "0"], 0),
             (["Retry-After": "99999999999999999999"], 86_400), (["Retry-After": "-5"], nil),
@@ -147,7 +147,7 @@ struct ErrorTests {
         }
     }
 
-    @Test("no whole answer is never final")
+    @Test("a failed exchange is never final")
     func transport() {
         let errors: [(TransportError, ErrorKind)] = [
             (.offline(reason: "no route"), .offline), (.nameNotResolved(host: "h"), .providerUnreachable),
@@ -187,7 +187,7 @@ struct EnvelopeTests {
         )
     }
 
-    @Test("a 200 that says all is well is a success, however the zero is written")
+    @Test("a 200 that reports success is a success, in any spelling of zero")
     func success() throws {
         for zero in ["0", "0.0", "0e0"] {
             let (signIn, renewal) = try read(#"{"errorCode":\#(zero),"token":"t"}"#)
@@ -196,7 +196,7 @@ struct EnvelopeTests {
         }
     }
 
-    @Test("an error in a 200 is refused at sign-in with the backend's words, and temporary at renewal")
+    @Test("an error in a 200 is refused at sign-in with the backend's message, and temporary at renewal")
     func error() throws {
         let (signIn, renewal) = try read(#"{"errorCode":1001,"errorMsg":"Wrong password","token":"t"}"#)
         #expect(signIn?.weight == "refused")
@@ -206,7 +206,7 @@ struct EnvelopeTests {
         #expect(renewal?.weight == "temporary")
     }
 
-    @Test("the envelope's own status is the one that counts")
+    @Test("the envelope's own status counts")
     func ownStatus() throws {
         let (signIn, renewal) = try read(#"{"errorCode":1,"statusCode":401,"errorMsg":"Over"}"#)
         #expect(signIn?.error.httpStatus == 401)
@@ -216,12 +216,12 @@ struct EnvelopeTests {
         #expect(limited.signIn?.weight == "temporary")
     }
 
-    @Test("a final code ends the session also without a status")
+    @Test("a final code ends the session even without a status")
     func finalCode() throws {
         #expect(try read(#"{"errorCode":1003}"#).renewal?.weight == "final")
     }
 
-    @Test("a 200 without the envelope is no answer of this backend")
+    @Test("a 200 without the envelope is an invalid response")
     func missing() throws {
         let (signIn, renewal) = try read(#"{"token":"t"}"#)
         #expect(signIn?.error.kind == .badReply)

@@ -2,9 +2,9 @@ import AgentTestSupport
 import AuthModel
 import Testing
 
-@Suite("Rules for what a person enters")
+@Suite("Rules for entries of the user")
 struct FieldRuleTests {
-    @Test("an e-mail address has one @ with something on both sides, and nothing invisible")
+    @Test("an e-mail address has one @ with text on both sides, and nothing invisible")
     func email() {
         for text in ["ada@example.org", "a+b@x", "ünï@exämple.org"] {
             #expect(FieldRule.email.isSatisfied(by: text), "\(text)")
@@ -17,7 +17,7 @@ struct FieldRuleTests {
         }
     }
 
-    @Test("a password's rules are told apart, each in words")
+    @Test("each rule for a password has its own description")
     func password() {
         let rules: [FieldRule] = [.minimumLength(8), .lowercaseLetter, .uppercaseLetter, .digit, .oneOf("@$!%*?&")]
         #expect(rules.allSatisfy { $0.isSatisfied(by: "Secret1!") })
@@ -27,7 +27,7 @@ struct FieldRuleTests {
             ])
     }
 
-    @Test("a code is so many digits and nothing else, zeros at its beginning counted")
+    @Test("a code has that many digits and nothing else, including leading zeros")
     func digits() {
         #expect(FieldRule.digits(count: 6).isSatisfied(by: "012345"))
         for text in ["12345", "0123456", "12 345", "12345a", "１２３４５６", ""] {
@@ -35,7 +35,7 @@ struct FieldRuleTests {
         }
     }
 
-    @Test("an ID token names its subject, and its issuer where the profile names some")
+    @Test("an ID token has a subject, and one of the issuers that the profile names")
     func idToken() {
         let token = Sample.jwt(#"{"sub":"g-7","iss":"https://accounts.google.com"}"#)
         #expect(FieldRule.idToken(issuers: []).isSatisfied(by: token))
@@ -47,7 +47,7 @@ struct FieldRuleTests {
         }
     }
 
-    @Test("a length counts what a person sees")
+    @Test("a length counts the characters that the user sees")
     func length() {
         #expect(FieldRule.minimumLength(2).isSatisfied(by: "é👩‍👩‍👧"))
         #expect(!FieldRule.minimumLength(2).isSatisfied(by: "👩‍👩‍👧"))

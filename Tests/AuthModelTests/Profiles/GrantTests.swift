@@ -3,14 +3,14 @@ import AuthModel
 import AuthWire
 import Testing
 
-@Suite("What a provider's answer brings")
+@Suite("The content of a provider's response")
 struct GrantTests {
     private func signIn(_ body: String, type: String? = "application/json") throws -> Result<Grant, ProviderFailure> {
         try Sample.exchange().readSignIn(
             Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt)
     }
 
-    @Test("tokens, lifetime and user are found where the profile says")
+    @Test("tokens, lifetime and user are found at the profile's pointers")
     func whole() throws {
         let grant = try signIn(
             #"""
@@ -26,7 +26,7 @@ struct GrantTests {
         #expect(grant.rawUser?["extra"] == [1])
     }
 
-    @Test("a name is told in the first way that gives one")
+    @Test("the first alternative with a text is the name")
     func names() throws {
         #expect(try signIn(#"{"token":"t","user":{"nick":"ada"}}"#).get().user?.name == "ada")
         #expect(try signIn(#"{"token":"t","user":{"last":"L","nick":"ada"}}"#).get().user?.name == "L")
@@ -34,7 +34,7 @@ struct GrantTests {
     }
 
     @Test(
-        "a lifetime is a number or the same as text, an end a number of seconds or milliseconds, or a date",
+        "a lifetime is a number or a string, an expiry is in seconds or milliseconds, or a date",
         arguments: [
             (#""expiresIn":10"#, 1_800_000_010), (#""expiresIn":"10""#, 1_800_000_010),
             (#""expiresIn":0.5"#, 1_800_000_000.5),
@@ -49,7 +49,7 @@ struct GrantTests {
     }
 
     @Test(
-        "an end that cannot be read is not told, and the answer still counts",
+        "an unreadable expiry counts as missing, and the response is used",
         arguments: [
             #""expiresIn":null"#, #""expiresIn":true"#, #""expiresAt":"tomorrow""#, #""expiresAt":{}"#,
             #""expiresAt":-1"#, #""expiresAt":1e400"#, #""expiresIn":"1e5""#, #""expiresIn":"""#,
@@ -63,14 +63,14 @@ struct GrantTests {
         #expect(grant.expiresAt == nil)
     }
 
-    @Test("the token's own end is taken when the answer tells none")
+    @Test("the token's own expiry is used if the response has none")
     func jwtEnd() throws {
         let token = Sample.jwt(#"{"exp":1800000300}"#)
         #expect(try signIn(#"{"token":"\#(token)"}"#).get().expiresAt?.unixSeconds == 1_800_000_300)
         #expect(try signIn(#"{"token":"\#(token)","expiresIn":5}"#).get().expiresAt?.unixSeconds == 1_800_000_005)
     }
 
-    @Test("a bare text can be the token itself")
+    @Test("the body can be the token itself")
     func bareToken() throws {
         let exchange = try Sample.exchange { $0.reply = ResponseMap(accessToken: try JSONPointer("")) }
         for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
@@ -82,7 +82,7 @@ struct GrantTests {
     }
 
     @Test(
-        "a sign-in without a token that could be sent is a bad reply",
+        "a sign-in without a usable token is a bad reply",
         arguments: [
             "", "null", "{}", "[]", #"{"token":null}"#, #"{"token":""}"#, #"{"token":7}"#, #"{"token":{"a":1}}"#,
             #"{"token":"a b"}"#, #"{"token":"a\r\nX: 1"}"#, #"{"token":"ü"}"#,
@@ -93,20 +93,20 @@ struct GrantTests {
         #expect(failure.error.kind == .badReply)
     }
 
-    @Test("a token too long for a header is none")
+    @Test("a token that is too long for a header is rejected")
     func longToken() throws {
         let failure = try signIn(#"{"token":"\#(String(repeating: "a", count: 40_000))"}"#).failure
         #expect(failure?.error.kind == .badReply)
     }
 
-    @Test("a user that is no object, or whose members are no texts, is left out")
+    @Test("a user that is not an object, or members that are not strings, are left out")
     func oddUsers() throws {
         #expect(try signIn(#"{"token":"t","user":"ada"}"#).get().user == nil)
         #expect(try signIn(#"{"token":"t","user":{"id":true,"email":7,"verified":"yes"}}"#).get().user == UserSummary())
         #expect(try signIn(#"{"token":"t","user":{"id":"a\nb"}}"#).get().user?.id == nil)
     }
 
-    @Test("a validation may bring nothing at all, a later end, or another token")
+    @Test("a validation may return nothing, a later expiry, or another token")
     func validation() throws {
         let exchange = try Sample.exchange()
         let record = try Sample.record()
@@ -118,7 +118,7 @@ struct GrantTests {
         #expect(try read(#"{"token":"t-2"}"#).accessToken == Secret("t-2"))
     }
 
-    @Test("a renewal without a new token is a bad reply, and a rotated refresh token comes along")
+    @Test("a renewal without a new token is a bad reply, and a rotated refresh token is read")
     func renewal() throws {
         let exchange = try Sample.exchange()
         let record = try Sample.record()
@@ -130,7 +130,7 @@ struct GrantTests {
         #expect(bad.failure?.weight == "temporary")
     }
 
-    @Test("a method's and a renewal's own places go before the profile's")
+    @Test("the pointers of a method or renewal precede the profile's")
     func overriding() throws {
         let exchange = try Sample.exchange {
             $0.renewal.reply = ResponseMap(accessToken: try JSONPointer("/data/0/jwt"))
@@ -143,7 +143,7 @@ struct GrantTests {
         #expect(grant.expiresAt == Sample.sentAt + .seconds(9))
     }
 
-    @Test("a user is read whole and in part, and an answer without one is a bad reply")
+    @Test("the user object and its common part are read, and a response without one is a bad reply")
     func user() throws {
         let exchange = try Sample.exchange()
         let (raw, summary) = try exchange.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#)).get()

@@ -2,9 +2,9 @@ import AgentTestSupport
 import AuthModel
 import Testing
 
-@Suite("A token's own claims")
+@Suite("The claims of a token")
 struct JWTClaimsTests {
-    @Test("tell its end and its beginning, fractions too")
+    @Test("have its expiry and issue time, including fractions")
     func claims() {
         let token = Secret(Sample.jwt(#"{"iat":1800000000,"exp":1800003600.5,"name":"Ada ?>~"}"#))
         #expect(JWTClaims.expiry(of: token)?.unixSeconds == 1_800_003_600.5)
@@ -12,7 +12,7 @@ struct JWTClaimsTests {
     }
 
     @Test(
-        "are nothing in what is no JWT, or says no sensible date",
+        "are empty for anything but a JWT with sensible dates",
         arguments: [
             "", "opaque", "a.b", "a.b.c.d", "..", Sample.jwt(#"{"exp":"1800003600"}"#), Sample.jwt(#"{"exp":null}"#),
             Sample.jwt(#"{"exp":-1}"#), Sample.jwt(#"{"exp":1e300}"#), Sample.jwt(#"[1800003600]"#), Sample.jwt("{"),
@@ -23,7 +23,7 @@ struct JWTClaimsTests {
         #expect(JWTClaims.expiry(of: Secret(token)) == nil)
     }
 
-    @Test("bits left over at the end make it no base64url")
+    @Test("leftover bits are not base64url")
     func strict() {
         // {"exp":1} ends in "fQ"; "fR" decodes to the same bytes in a lenient reader.
         #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjF9.x"))?.unixSeconds == 1)
@@ -31,7 +31,7 @@ struct JWTClaimsTests {
         #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjEwfR.x")) == nil)
     }
 
-    @Test("are not looked for in a token of megabytes")
+    @Test("are not read from a token of megabytes")
     func huge() {
         let padding = String(repeating: "A", count: 100_000)
         #expect(JWTClaims.expiry(of: Secret("e30.eyJleHAiOjEwfQ.\(padding)")) == nil)

@@ -7,7 +7,7 @@ import Testing
 struct RequestTests {
     private let answers = ["email": Secret("ada@example.org"), "password": Secret(#"p"\{password}"#)]
 
-    @Test("a sign-in is a JSON body whose values are strings, whatever is in them")
+    @Test("a sign-in is a JSON body whose values are strings, whatever they contain")
     func signIn() throws {
         let request = try Sample.exchange().signInRequest(
             method: Sample.password(), environment: "production", fields: answers)
@@ -19,7 +19,7 @@ struct RequestTests {
         #expect(request.header("Authorization") == nil)
     }
 
-    @Test("a code keeps the zero it begins with")
+    @Test("a code keeps its leading zero")
     func code() throws {
         var fields = answers
         fields["device"] = Secret("007123")
@@ -29,7 +29,7 @@ struct RequestTests {
         #expect(request.url == "http://localhost:8080/login")
     }
 
-    @Test("fields that the method does not know never reach the provider")
+    @Test("unknown fields never reach the provider")
     func unknownFields() throws {
         var method = try Sample.password()
         method.request?.body = .object([("admin", .text(try Template(parsing: "{admin}")))])
@@ -39,7 +39,7 @@ struct RequestTests {
         #expect(request.json == [:])
     }
 
-    @Test("what a person left out is named by its label, and what breaks a rule too; nothing is sent")
+    @Test("missing fields are named by label, and broken rules too; nothing is sent")
     func refusedBeforeSending() throws {
         let exchange = try Sample.exchange()
         let method = try Sample.password()
@@ -56,7 +56,7 @@ struct RequestTests {
         #expect(broken.map { "\($0)".contains("hunter2") } == false)
     }
 
-    @Test("an optional field's own value stands in for an answer")
+    @Test("an optional field's default replaces a missing answer")
     func defaults() throws {
         var method = try Sample.password()
         method.fields[2].value = "laptop"
@@ -66,7 +66,7 @@ struct RequestTests {
         #expect(request.json?["device"] == "laptop")
     }
 
-    @Test("an environment or method that is not there is told with those that are")
+    @Test("an unknown environment or method is reported with the known ones")
     func unknown() throws {
         let exchange = try Sample.exchange()
         let environment = #expect(throws: AgentError.self) { try exchange.environment(named: "staging") }
@@ -76,7 +76,7 @@ struct RequestTests {
         #expect(try exchange.environment(named: nil).name == "production")
     }
 
-    @Test("a session's requests carry its token, and a value in a path stays one segment")
+    @Test("a session's requests carry its token, and a value in a path stays in one segment")
     func sessionRequests() throws {
         let exchange = try Sample.exchange()
         let user = try #require(try exchange.userRequest(Sample.record(userID: "a/b?c=d#e 100%ü")))
@@ -93,7 +93,7 @@ struct RequestTests {
         #expect(error?.kind == .validation)
     }
 
-    @Test("a path whose value is not known is not sent with a hole in it")
+    @Test("a path with a missing value is not sent")
     func hole() throws {
         let error = #expect(throws: AgentError.self) { try Sample.exchange().userRequest(Sample.record(userID: nil)) }
         #expect(error?.message.contains("user.id") == true)
@@ -111,7 +111,7 @@ struct RequestTests {
         #expect(try exchange.validationRequest(Sample.record(userID: nil))?.header("X-User-ID") == nil)
     }
 
-    @Test("a request's own header goes before the profile's of that name in any case")
+    @Test("a request's header precedes the profile's header of that name, in any case")
     func headerOrder() throws {
         let exchange = try Sample.exchange {
             $0.headers = [TemplateField(name: "Accept", value: Template(literal: "application/json"))]
@@ -121,7 +121,7 @@ struct RequestTests {
         #expect(request.headers.filter { $0.name.lowercased() == "accept" }.map { $0.value.reveal() } == ["text/plain"])
     }
 
-    @Test("a query is encoded, and a part without a value left out")
+    @Test("a query is encoded, and a parameter without a value is left out")
     func query() throws {
         let exchange = try Sample.exchange {
             $0.validation?.query = [
@@ -134,7 +134,7 @@ struct RequestTests {
         #expect(request.url == "https://api.sample.example/v1/me?user%20id=42&q=a%26b%3Dc%2Bd")
     }
 
-    @Test("what cannot be renewed has no request for it")
+    @Test("a session that cannot be renewed has no renewal request")
     func noRenewal() throws {
         let none = try Sample.exchange { $0.renewal = Renewal(kind: .none) }
         #expect(try none.renewalRequest(Sample.record()) == nil)
@@ -145,7 +145,7 @@ struct RequestTests {
         #expect(try local.signOutRequest(Sample.record()) == nil)
     }
 
-    @Test("a remembered sign-in is made again in the session's own environment")
+    @Test("a remembered sign-in is repeated in the session's own environment")
     func signInAgain() throws {
         let exchange = try Sample.exchange { $0.renewal = Renewal(kind: .signIn) }
         let record = try Sample.record(remembered: ["email": "ada@example.org", "password": "pw"])
@@ -165,7 +165,7 @@ struct RequestTests {
         #expect(request.json == ["refreshToken": "r-1"])
     }
 
-    @Test("a method or environment that the provider does not have is unsupported, and those it has are named")
+    @Test("an unknown method or environment is unsupported, and the known ones are named")
     func unknownNames() throws {
         let exchange = try Sample.exchange()
         let method = #expect(throws: AgentError.self) { try exchange.method(named: "magic") }

@@ -18,32 +18,32 @@ struct TemplateTests {
         return TemplateValues(environment: "production", fields: answers.mapValues { Secret($0) }, method: method)
     }
 
-    @Test("places are filled in, and doubled braces are the braces themselves")
+    @Test("placeholders are filled in, and doubled braces are literal braces")
     func filling() throws {
         let template = try Template(parsing: "{{{name}}}-{code}@{environment}")
         #expect(template.fill(values) == "{Ada}-007@production")
         #expect(template.placeholders == ["name", "code", "environment"])
     }
 
-    @Test("a text without places is itself")
+    @Test("a text without placeholders stays unchanged")
     func literal() throws {
         #expect(try Template(parsing: "").fill(values)?.isEmpty == true)
         #expect(try Template(parsing: "über").fill(values) == "über")
     }
 
-    @Test("a place without a value, or with an empty one, leaves nothing to send")
+    @Test("a placeholder without a value, or with an empty one, gives no text")
     func missing() throws {
         #expect(try Template(parsing: "x{unknown}").fill(values) == nil)
         #expect(try Template(parsing: "x{empty}").fill(values) == nil)
     }
 
-    @Test("a value is never read as a template")
+    @Test("a value is never parsed as a template")
     func noSecondReading() throws {
         let sly = try Self.values(["name": "{code}", "code": "007"])
         #expect(try Template(parsing: "{name}").fill(sly) == "{code}")
     }
 
-    @Test("an ID token is its claims too, and what it does not claim has no value")
+    @Test("an ID token provides its claims, and a missing claim has no value")
     func claims() throws {
         let token = Secret(Sample.jwt(#"{"sub":"g-7","email":"ada@example.org","exp":1900000000}"#))
         let method = SignInMethod(
@@ -56,7 +56,7 @@ struct TemplateTests {
     }
 
     @Test(
-        "a brace without its partner, and what is no name, are told",
+        "an unmatched brace or an invalid name is an error",
         arguments: [
             "{", "}", "{name", "a}b", "{}", "{1}", "{a b}", "{a.b.c}", "{a.}", "{.a}", "{{a}", "{a}}", "{../x}",
         ])

@@ -39,7 +39,7 @@ struct SessionRecordCodingTests {
         }
     }
 
-    @Test("comes back as it was written, with every member and with the fewest")
+    @Test("is read as it was written, with all members and with the fewest")
     func roundTrip() throws {
         let full = try record()
         #expect(try SessionRecord(decoding: full.encoded()) == full)
@@ -50,20 +50,20 @@ struct SessionRecordCodingTests {
         #expect(try SessionRecord(decoding: bare.encoded()) == bare)
     }
 
-    @Test("is read by one who does not know all of its members")
+    @Test("is readable with unknown members")
     func unknownMembers() throws {
         let read = try reading { $0["from_the_future"] = ["a": 1] }
         #expect(try read.get() == record())
     }
 
-    @Test("of a newer format is refused with the number of both")
+    @Test("of a newer format is refused with both numbers")
     func newerFormat() throws {
         let read = try reading { $0["format"] = 3 }
         guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
         #expect(damage.reason.contains("format 3"))
     }
 
-    @Test("says the second format only where it has a key or a name of ours, which an older authd would lose")
+    @Test("has the second format only with a key or registered client, which an older authd would lose")
     func leastFormat() throws {
         var plain = try record()
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 2)
@@ -73,7 +73,7 @@ struct SessionRecordCodingTests {
         #expect(try JSON(parsing: plain.encoded().revealBytes())["format"] == 1)
     }
 
-    @Test("of an authd that had one number for both parts counts as new in both, and is identified by its date")
+    @Test("of an authd with one number for both parts is new in both, and identified by its date")
     func oneNumber() throws {
         let read = try reading {
             for name in ["generation", "corrections", "changes", "sign_in"] { $0[name] = nil }
@@ -85,7 +85,7 @@ struct SessionRecordCodingTests {
         #expect(try SessionRecord(decoding: read.encoded()).signIn == read.signIn)
     }
 
-    @Test("that an authd with one number has changed and written back is newer in both parts")
+    @Test("that an authd with one number has changed is newer in both parts")
     func writtenByOlder() throws {
         let ours = try record()
         let number = try #require(JSON(parsing: ours.encoded().revealBytes())["revision"]?.integerValue)
@@ -97,7 +97,7 @@ struct SessionRecordCodingTests {
     }
 
     @Test(
-        "with a damaged member is refused by that member's name, and without its value",
+        "with a damaged member is refused with that member's name and without its value",
         arguments: [
             "format", "session", "provider", "environment", "method", "access_token", "token_type", "refresh_token",
             "issued_at", "expires_at", "user", "needs_password", "signed_in_at", "remembered", "revision",
@@ -110,7 +110,7 @@ struct SessionRecordCodingTests {
         #expect(!String(reflecting: damage).contains("tell-nobody"))
     }
 
-    @Test("that was cut off anywhere is refused, and none of it is shown")
+    @Test("that was cut off anywhere is refused, and nothing of it is shown")
     func truncated() throws {
         let bytes = try record().encoded().revealBytes()
         for count in 0..<bytes.count {
