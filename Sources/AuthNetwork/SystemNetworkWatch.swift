@@ -59,7 +59,7 @@ package final class SystemNetworkWatch: NetworkWatch, @unchecked Sendable {
     }
 
     private func publish() {
-        let state = monitor?.state ?? .online
+        let state = monitor?.networkState ?? .online
         guard let new = RouteSocket.picture() else {
             // Without the kernel's data, only the monitor counts.
             return broadcast.set(NetworkReading(reach: state == .offline ? .offline : .internet, monitor: state))
