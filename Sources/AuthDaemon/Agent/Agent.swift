@@ -55,7 +55,7 @@ package struct Agent: Sendable {
             let storeDesk = StoreAdmin(
                 context: table.context, registry: table, store: ports.store, surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
-                table: table, desk: SignInService(context: table.context, registry: table, tools: ports.tools),
+                table: table, signIns: SignInService(context: table.context, registry: table, tools: ports.tools),
                 api: api, outbox: outboxDesk,
                 store: storeDesk,
                 services: AgentServices(

@@ -12,13 +12,13 @@ package enum JWTClaims {
     package static func issuedAt(of token: Secret) -> WallTime? { date("iat", of: token) }
 
     /// Text claims about the user that an ID token may contain (OpenID Connect Core §5.1).
-    package static let person = ["sub", "iss", "email", "name", "given_name", "family_name", "picture"]
+    package static let textClaims = ["sub", "iss", "email", "name", "given_name", "family_name", "picture"]
 
-    /// Those of ``person`` that are present and not empty.
+    /// Those of ``textClaims`` that are present and not empty.
     package static func texts(of token: Secret) -> [String: String] {
         guard let claims = claims(of: token) else { return [:] }
         var texts: [String: String] = [:]
-        for name in person {
+        for name in textClaims {
             if let text = claims[name]?.stringValue, !text.isEmpty { texts[name] = text }
         }
         return texts

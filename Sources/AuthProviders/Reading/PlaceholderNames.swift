@@ -11,7 +11,7 @@ struct PlaceholderNames {
     /// - Parameter session: names that a session adds, if there is one.
     static func signIn(_ fields: [StepField], session: PlaceholderNames? = nil) -> PlaceholderNames {
         let names = fields.flatMap { field in
-            let claims = field.kind == FieldKind.idToken ? JWTClaims.user : []
+            let claims = field.kind == FieldKind.idToken ? JWTClaims.textClaims : []
             return [field.name] + claims.map { "\(field.name).\($0)" }
         }
         return PlaceholderNames(names: names + (session?.names ?? [TemplateValues.Name.environment]))

@@ -69,7 +69,7 @@ struct TestServer: Sendable {
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
-                table: table, desk: SignInService(context: table.context, registry: table), api: api,
+                table: table, signIns: SignInService(context: table.context, registry: table), api: api,
                 outbox: Outbox(
                     table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
                     publish: publisher.publish),
