@@ -13,20 +13,21 @@ package enum Sample {
                 ProviderEnvironment(name: "local", baseURL: "http://localhost:8080"),
             ],
             defaultEnvironment: "production", signIn: [try password()],
-            reply: ResponseMap(
-                accessToken: try JSONPointer("/token"), refreshToken: try JSONPointer("/refreshToken"),
-                expiresIn: try JSONPointer("/expiresIn"), expiresAt: try JSONPointer("/expiresAt"),
-                expiresFromJWT: true, user: try JSONPointer("/user")),
-            errors: ErrorMap(
-                message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),
-                details: try JSONPointer("/errors")),
-            user: UserMap(
-                id: [try JSONPointer("/id")], email: try JSONPointer("/email"),
-                name: [[try JSONPointer("/first"), try JSONPointer("/last")], [try JSONPointer("/nick")]],
-                verified: try JSONPointer("/verified")),
-            renewal: Renewal(kind: .refresh, request: try request("POST", "/refresh"), finalCodes: ["invalid_grant"]),
-            validation: try request("GET", "/me"),
-            userRequest: UserRequest(request: try request("GET", "/users/{user.id}"), user: [try JSONPointer("")]))
+            renewal: Renewal(kind: .refresh, request: try request("POST", "/refresh"), finalCodes: ["invalid_grant"]))
+        profile.reply = ResponseMap(
+            accessToken: try JSONPointer("/token"), refreshToken: try JSONPointer("/refreshToken"),
+            expiresIn: try JSONPointer("/expiresIn"), expiresAt: try JSONPointer("/expiresAt"),
+            expiresFromJWT: true, user: try JSONPointer("/user"))
+        profile.errors = ErrorMap(
+            message: [try JSONPointer("/message"), try JSONPointer("/error")], code: try JSONPointer("/code"),
+            details: try JSONPointer("/errors"))
+        profile.user = UserMap(
+            id: [try JSONPointer("/id")], email: try JSONPointer("/email"),
+            name: [[try JSONPointer("/first"), try JSONPointer("/last")], [try JSONPointer("/nick")]],
+            verified: try JSONPointer("/verified"))
+        profile.validation = try request("GET", "/me")
+        profile.userRequest = UserRequest(
+            request: try request("GET", "/users/{user.id}"), user: [try JSONPointer("")])
         try change(&profile)
         return profile
     }

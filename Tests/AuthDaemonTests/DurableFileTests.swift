@@ -74,9 +74,10 @@ struct DurableFileTests {
 
         func next() -> ConfigurationReading {
             let number = count.add(1, ordering: .relaxed).newValue
-            let settings = Settings(
-                allowedUserIDs: [UInt32(number)],
-                folders: (try? SessionName("work")).map { [FolderRule(path: "/place/\(number)", session: $0)] } ?? [])
+            var settings = Settings()
+            settings.allowedUserIDs = [UInt32(number)]
+            settings.folders =
+                (try? SessionName("work")).map { [FolderRule(path: "/place/\(number)", session: $0)] } ?? []
             return ConfigurationReading(
                 configuration: AgentConfiguration(settings: settings, catalog: ProfileCatalog()), problems: [])
         }

@@ -8,29 +8,19 @@ package struct Endpoint: Sendable, Equatable {
     /// In the order of the profile.
     package var arguments: [EndpointArgument]
     /// Parts of a multipart body, which replaces the request's own body.
-    package var parts: [PartTemplate]
+    package var parts: [PartTemplate] = []
     /// How long a response is fresh; zero: not cached; `nil`: as the profile says, then the response itself.
     package var cache: Duration?
     package var pages: PageRule?
     /// Its response is what a GET of the same path would return now, and replaces that copy in the cache.
-    package var answersAsRead: Bool
+    package var answersAsRead = false
     /// Endpoints whose cached responses it makes outdated.
-    package var clears: [String]
+    package var clears: [String] = []
 
-    package init(
-        name: String, about: String? = nil, request: RequestTemplate, arguments: [EndpointArgument] = [],
-        parts: [PartTemplate] = [], cache: Duration? = nil, pages: PageRule? = nil, answersAsRead: Bool = false,
-        clears: [String] = []
-    ) {
+    package init(name: String, request: RequestTemplate, arguments: [EndpointArgument] = []) {
         self.name = name
-        self.about = about
         self.request = request
         self.arguments = arguments
-        self.parts = parts
-        self.cache = cache
-        self.pages = pages
-        self.answersAsRead = answersAsRead
-        self.clears = clears
     }
 
     package var info: EndpointInfo {
@@ -49,23 +39,17 @@ package struct EndpointArgument: Sendable, Equatable {
     package var name: String
     package var type: ArgumentType
     package var optional: Bool
-    package var secret: Bool
+    package var secret = false
     package var about: String?
     /// Used if no value is given; its placeholders are the session's.
     package var fallback: Template?
     /// Whitespace around the text is removed.
-    package var trims: Bool
+    package var trims = false
 
-    package init(
-        name: String, type: ArgumentType = .text, optional: Bool = false, secret: Bool = false, about: String? = nil,
-        fallback: Template? = nil, trims: Bool = false
-    ) {
+    package init(name: String, type: ArgumentType = .text, optional: Bool = false, fallback: Template? = nil) {
         self.name = name
         self.type = type
-        self.trims = trims
         self.optional = optional
-        self.secret = secret
-        self.about = about
         self.fallback = fallback
     }
 }

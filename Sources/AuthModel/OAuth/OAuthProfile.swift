@@ -5,57 +5,35 @@ package struct OAuthProfile: Sendable, Equatable {
     /// Empty if the provider ``registers`` clients and has not registered us yet.
     package var clientID: String
     /// Nobody registered this client by hand: the first sign-in asks the provider to register it (RFC 7591).
-    package var registers: Bool
+    package var registers = false
     package var scopes: [String]
-    package var clientAuthentication: ClientAuthentication
-    package var redirect: RedirectTarget
+    package var clientAuthentication = ClientAuthentication.none
+    package var redirect = RedirectTarget.loopback(.usual)
     /// The certificate of the redirect page if it uses TLS; `nil`: the agent makes one for each sign-in.
     package var tlsIdentity: TLSIdentityFiles?
     /// These take precedence over discovered ones.
-    package var endpoints: OAuthEndpoints
+    package var endpoints = OAuthEndpoints()
     /// Added to every authorization request; some providers define their own (`audience`, `prompt`).
-    package var parameters: [FormField]
-    package var audienceBy: AudienceParameter
+    package var parameters: [FormField] = []
+    package var audienceBy = AudienceParameter.resource
     /// The API that the session's own tokens are for (RFC 8707); sent with every request for tokens or consent.
     package var resource: String?
     /// Whether programs may get tokens for one scope or audience. With each of them, some providers revoke the session's
     /// token or narrow its refresh token.
-    package var givesTargetedTokens: Bool
+    package var givesTargetedTokens = true
     /// Tokens are bound to a key of ours (RFC 9449), so that nobody else can use them.
-    package var bindsTokens: Bool
+    package var bindsTokens = false
     /// The audience of client assertions.
-    package var assertionAudience: AssertionAudience
+    package var assertionAudience = AssertionAudience.issuer
     /// The server's name for our key, if it knows several (RFC 7515 §4.1.4).
     package var keyID: String?
     /// Every authorization request is pushed first (RFC 9126), whatever the server requires.
-    package var requiresPushedRequests: Bool
+    package var requiresPushedRequests = false
 
-    package init(
-        issuer: String?, clientID: String, registers: Bool = false, scopes: [String] = [],
-        clientAuthentication: ClientAuthentication = .none, redirect: RedirectTarget = .loopback(.usual),
-        tlsIdentity: TLSIdentityFiles? = nil,
-        endpoints: OAuthEndpoints = OAuthEndpoints(),
-        parameters: [FormField] = [], audienceBy: AudienceParameter = .resource, resource: String? = nil,
-        givesTargetedTokens: Bool = true, bindsTokens: Bool = false,
-        assertionAudience: AssertionAudience = .issuer, keyID: String? = nil,
-        requiresPushedRequests: Bool = false
-    ) {
+    package init(issuer: String?, clientID: String, scopes: [String] = []) {
         self.issuer = issuer
         self.clientID = clientID
-        self.registers = registers
         self.scopes = scopes
-        self.clientAuthentication = clientAuthentication
-        self.redirect = redirect
-        self.tlsIdentity = tlsIdentity
-        self.endpoints = endpoints
-        self.parameters = parameters
-        self.audienceBy = audienceBy
-        self.resource = resource
-        self.givesTargetedTokens = givesTargetedTokens
-        self.bindsTokens = bindsTokens
-        self.assertionAudience = assertionAudience
-        self.keyID = keyID
-        self.requiresPushedRequests = requiresPushedRequests
     }
 }
 
@@ -122,34 +100,13 @@ package struct OAuthEndpoints: Sendable, Equatable {
     /// RFC 7591.
     package var registration: String?
 
-    package init(
-        authorization: String? = nil, token: String? = nil, deviceAuthorization: String? = nil,
-        userInfo: String? = nil, revocation: String? = nil, introspection: String? = nil, endSession: String? = nil,
-        keys: String? = nil,
-        pushedAuthorization: String? = nil, registration: String? = nil
-    ) {
-        self.authorization = authorization
-        self.token = token
-        self.deviceAuthorization = deviceAuthorization
-        self.userInfo = userInfo
-        self.revocation = revocation
-        self.introspection = introspection
-        self.endSession = endSession
-        self.keys = keys
-        self.pushedAuthorization = pushedAuthorization
-        self.registration = registration
-    }
+    package init() {}
 
     /// These endpoints, with those of `other` where these are not set.
     package func completed(by other: OAuthEndpoints) -> OAuthEndpoints {
-        OAuthEndpoints(
-            authorization: authorization ?? other.authorization, token: token ?? other.token,
-            deviceAuthorization: deviceAuthorization ?? other.deviceAuthorization,
-            userInfo: userInfo ?? other.userInfo, revocation: revocation ?? other.revocation,
-            introspection: introspection ?? other.introspection, endSession: endSession ?? other.endSession,
-            keys: keys ?? other.keys,
-            pushedAuthorization: pushedAuthorization ?? other.pushedAuthorization,
-            registration: registration ?? other.registration)
+        var completed = self
+        for (_, path) in Self.names { completed[keyPath: path] = self[keyPath: path] ?? other[keyPath: path] }
+        return completed
     }
 
     /// Their names in metadata (RFC 8414 §2, RFC 8628 §4, RFC 9126 §5, OpenID Connect Discovery 1.0 §3) and in profiles.

@@ -11,11 +11,11 @@ package struct OAuthRequests {
     /// On the server's clock, as far as it is known.
     package let now: WallTime
     /// Some servers require the client ID in the form even with `basic`.
-    package var namesClientInForm = false
+    package var namesClientInForm: Bool
 
     package init(
         profile: ProviderProfile, oauth: OAuthProfile, server: OAuthServer, client: OAuthClient,
-        cryptography: (any Cryptography)?, now: WallTime, namesClientInForm: Bool = false
+        cryptography: (any Cryptography)?, now: WallTime, namesClientInForm: Bool
     ) {
         self.profile = profile
         self.oauth = oauth

@@ -5,27 +5,19 @@ package struct OAuthServer: Sendable, Equatable {
     package var issuer: String?
     package var endpoints: OAuthEndpoints
     /// Authorization responses contain the issuer (RFC 9207 §3).
-    package var identifiesIssuer: Bool
+    package var identifiesIssuer = false
     /// Supported challenge methods (RFC 7636); `nil` if unknown.
     package var challengeMethods: [String]?
     /// Supported algorithms for proofs (RFC 9449 §5.1); `nil` if unknown.
     package var proofAlgorithms: [String]?
     /// Authorization requests must be pushed first (RFC 9126 §5).
-    package var requiresPushedRequests: Bool
+    package var requiresPushedRequests = false
     /// Supported grants (RFC 8414 §2); `nil` if unknown.
     package var grantTypes: [String]?
 
-    package init(
-        issuer: String?, endpoints: OAuthEndpoints, identifiesIssuer: Bool = false, challengeMethods: [String]? = nil,
-        proofAlgorithms: [String]? = nil, requiresPushedRequests: Bool = false, grantTypes: [String]? = nil
-    ) {
+    package init(issuer: String?, endpoints: OAuthEndpoints) {
         self.issuer = issuer
         self.endpoints = endpoints
-        self.identifiesIssuer = identifiesIssuer
-        self.challengeMethods = challengeMethods
-        self.proofAlgorithms = proofAlgorithms
-        self.requiresPushedRequests = requiresPushedRequests
-        self.grantTypes = grantTypes
     }
 
     /// Reads metadata (RFC 8414 §3.2).
@@ -46,13 +38,12 @@ package struct OAuthServer: Sendable, Equatable {
             }
             found[keyPath: path] = text
         }
-        self.init(
-            issuer: issuer, endpoints: profile.endpoints.completed(by: found),
-            identifiesIssuer: metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false,
-            challengeMethods: Self.texts(metadata["code_challenge_methods_supported"]),
-            proofAlgorithms: Self.texts(metadata["dpop_signing_alg_values_supported"]),
-            requiresPushedRequests: metadata["require_pushed_authorization_requests"]?.boolValue ?? false,
-            grantTypes: Self.texts(metadata["grant_types_supported"]))
+        self.init(issuer: issuer, endpoints: profile.endpoints.completed(by: found))
+        identifiesIssuer = metadata["authorization_response_iss_parameter_supported"]?.boolValue ?? false
+        challengeMethods = Self.texts(metadata["code_challenge_methods_supported"])
+        proofAlgorithms = Self.texts(metadata["dpop_signing_alg_values_supported"])
+        requiresPushedRequests = metadata["require_pushed_authorization_requests"]?.boolValue ?? false
+        grantTypes = Self.texts(metadata["grant_types_supported"])
     }
 
     private static func texts(_ list: JSON?) -> [String]? { list?.arrayValue?.compactMap(\.stringValue) }

@@ -9,17 +9,17 @@ package struct ProviderProfile: Sendable, Equatable {
     package var source: String
     package var environments: [ProviderEnvironment]
     package var defaultEnvironment: String
-    package var allowInsecureHTTP: Bool
+    package var allowInsecureHTTP = false
     /// Sent with every request; may contain placeholders.
-    package var headers: [TemplateField]
+    package var headers: [TemplateField] = []
     /// The first one is the default.
     package var signIn: [SignInMethod]
     /// Requests about the account's password.
-    package var password: [PasswordAction: SignInMethod]
+    package var password: [PasswordAction: SignInMethod] = [:]
     /// How sign-in and renewal responses are read, unless a method or the renewal overrides it.
-    package var reply: ResponseMap
-    package var errors: ErrorMap
-    package var user: UserMap
+    package var reply = ResponseMap()
+    package var errors = ErrorMap()
+    package var user = UserMap()
     package var renewal: Renewal
     /// Asks the provider whether the token is valid. `nil`: the token's expiry decides.
     package var validation: RequestTemplate?
@@ -30,39 +30,20 @@ package struct ProviderProfile: Sendable, Equatable {
     /// If set, OAuth defines sign-in and renewal, and ``reply``, ``validation`` and ``signOut`` are not used.
     package var oauth: OAuthProfile?
     /// Calls of its API, in the order of the file.
-    package var endpoints: [Endpoint]
-    package var api: APIRules
+    package var endpoints: [Endpoint] = []
+    package var api = APIRules()
 
     package init(
         name: String, title: String, source: String, environments: [ProviderEnvironment], defaultEnvironment: String,
-        allowInsecureHTTP: Bool = false, headers: [TemplateField] = [], signIn: [SignInMethod],
-        password: [PasswordAction: SignInMethod] = [:], reply: ResponseMap = ResponseMap(),
-        errors: ErrorMap = ErrorMap(),
-        user: UserMap = UserMap(), renewal: Renewal,
-        validation: RequestTemplate? = nil, userRequest: UserRequest? = nil, userUpdate: UserUpdateRequest? = nil,
-        signOut: RequestTemplate? = nil, oauth: OAuthProfile? = nil, endpoints: [Endpoint] = [],
-        api: APIRules = APIRules()
+        signIn: [SignInMethod], renewal: Renewal
     ) {
         self.name = name
         self.title = title
         self.source = source
         self.environments = environments
         self.defaultEnvironment = defaultEnvironment
-        self.allowInsecureHTTP = allowInsecureHTTP
-        self.headers = headers
         self.signIn = signIn
-        self.password = password
-        self.reply = reply
-        self.errors = errors
-        self.user = user
         self.renewal = renewal
-        self.validation = validation
-        self.userRequest = userRequest
-        self.userUpdate = userUpdate
-        self.signOut = signOut
-        self.oauth = oauth
-        self.endpoints = endpoints
-        self.api = api
     }
 }
 

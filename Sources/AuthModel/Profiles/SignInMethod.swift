@@ -22,20 +22,14 @@ package struct SignInMethod: Sendable, Equatable {
 
     package init(
         name: String, label: String, fields: [StepField], rules: [String: [FieldRule]] = [:],
-        challenge: Challenge? = nil, first: FirstRequest? = nil, request: RequestTemplate? = nil,
-        flow: OAuthFlow? = nil,
-        reply: ResponseMap? = nil, needsPassword: Bool? = nil
+        request: RequestTemplate? = nil, flow: OAuthFlow? = nil
     ) {
         self.name = name
         self.label = label
         self.fields = fields
         self.rules = rules
-        self.challenge = challenge
-        self.first = first
         self.request = request
         self.flow = flow
-        self.reply = reply
-        self.needsPassword = needsPassword
     }
 
     package var newPasswordField: StepField? { fields.first { $0.kind == FieldKind.newPassword } }

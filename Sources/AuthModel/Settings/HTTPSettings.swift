@@ -4,14 +4,14 @@ package struct HTTPSettings: Sendable, Equatable {
     /// `all_proxy`).
     package var proxy: String?
     /// Hosts and domains that are reached without the proxy.
-    package var noProxy: [String]
+    package var noProxy: [String] = []
     /// A PEM file of trusted CAs, in addition to the system's.
     package var caFile: String?
     /// The longest silence of a provider: before its response begins, and between two parts of it.
-    package var requestTimeout: Duration
+    package var requestTimeout = Self.defaultRequestTimeout
     /// Until the response is complete.
-    package var totalTimeout: Duration
-    package var connectTimeout: Duration
+    package var totalTimeout = Self.defaultTotalTimeout
+    package var connectTimeout = Self.defaultConnectTimeout
 
     /// With `socks5` and `socks5h` alike, the proxy resolves names. The HTTP library does not support proxies with TLS.
     package static let proxySchemes = ["http", "socks5", "socks5h"]
@@ -20,16 +20,5 @@ package struct HTTPSettings: Sendable, Equatable {
     package static let defaultTotalTimeout = Duration.seconds(60)
     package static let defaultConnectTimeout = Duration.seconds(10)
 
-    package init(
-        proxy: String? = nil, noProxy: [String] = [], caFile: String? = nil,
-        requestTimeout: Duration = Self.defaultRequestTimeout, totalTimeout: Duration = Self.defaultTotalTimeout,
-        connectTimeout: Duration = Self.defaultConnectTimeout
-    ) {
-        self.proxy = proxy
-        self.noProxy = noProxy
-        self.caFile = caFile
-        self.requestTimeout = requestTimeout
-        self.totalTimeout = totalTimeout
-        self.connectTimeout = connectTimeout
-    }
+    package init() {}
 }

@@ -10,44 +10,24 @@ package struct Settings: Sendable, Equatable {
     package var socket: String?
     package var logLevel: String?
     /// Other users who may connect; if empty, nobody else may, including root.
-    package var allowedUserIDs: [UInt32]
-    package var http: HTTPSettings
+    package var allowedUserIDs: [UInt32] = []
+    package var http = HTTPSettings()
     /// Environments that are added to a profile or replace its own, by provider.
-    package var environments: [String: [AddedEnvironment]]
+    package var environments: [String: [AddedEnvironment]] = [:]
     /// The default environment, by provider.
-    package var defaultEnvironments: [String: ChosenEnvironment]
+    package var defaultEnvironments: [String: ChosenEnvironment] = [:]
     /// Until the user chooses another one.
     package var defaultSession: SessionName?
     /// The rule with the longest matching path is used.
-    package var folders: [FolderRule]
+    package var folders: [FolderRule] = []
     /// For cached API responses in memory; 0 disables the cache.
-    package var apiCacheBytes: Int
+    package var apiCacheBytes = Self.defaultAPICacheBytes
     /// Whether notices are shown on the desktop.
-    package var notifications: Bool
+    package var notifications = true
 
     package static let defaultAPICacheBytes = 16 << 20
 
-    package init(
-        store: StoreKind? = nil, sealedKey: SealedKey? = nil, socket: String? = nil, logLevel: String? = nil,
-        allowedUserIDs: [UInt32] = [],
-        http: HTTPSettings = HTTPSettings(), environments: [String: [AddedEnvironment]] = [:],
-        defaultEnvironments: [String: ChosenEnvironment] = [:], defaultSession: SessionName? = nil,
-        folders: [FolderRule] = [], apiCacheBytes: Int = Self.defaultAPICacheBytes,
-        notifications: Bool = true
-    ) {
-        self.store = store
-        self.sealedKey = sealedKey
-        self.socket = socket
-        self.logLevel = logLevel
-        self.allowedUserIDs = allowedUserIDs
-        self.http = http
-        self.environments = environments
-        self.defaultEnvironments = defaultEnvironments
-        self.defaultSession = defaultSession
-        self.folders = folders
-        self.apiCacheBytes = apiCacheBytes
-        self.notifications = notifications
-    }
+    package init() {}
 }
 
 /// What opens the sealed files.

@@ -38,8 +38,9 @@ extension ProfileReader {
         let request = request(section, names: names, bears: true, beside: besideRequest)
         let parts = parts(section, arguments: arguments, names: names)
         guard let request else { return nil }
-        var endpoint = Endpoint(
-            name: name, about: section.string("about"), request: request, arguments: arguments, parts: parts)
+        var endpoint = Endpoint(name: name, request: request, arguments: arguments)
+        endpoint.about = section.string("about")
+        endpoint.parts = parts
         let isRead = request.method == "GET"
         endpoint.cache = onlyIf(isRead, "cache_seconds", section, "no such key: it is for a GET only") {
             section.integer("cache_seconds", in: cacheSeconds).map { .seconds($0) }
@@ -131,8 +132,10 @@ extension ProfileReader {
     }
 
     private static func argument(_ name: String, _ word: String, optional: Bool) -> EndpointArgument {
-        EndpointArgument(
-            name: name, type: ArgumentType(rawValue: word) ?? .text, optional: optional, secret: word == "secret")
+        var argument = EndpointArgument(
+            name: name, type: ArgumentType(rawValue: word) ?? .text, optional: optional)
+        argument.secret = word == "secret"
+        return argument
     }
 
     private static func isArgumentName(_ name: String) -> Bool {

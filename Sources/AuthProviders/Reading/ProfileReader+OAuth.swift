@@ -32,13 +32,15 @@ extension ProfileReader {
         let environments =
             root.has("environments")
             ? environments(root, insecure: insecure) : ownEnvironment(oauth)
-        return ProviderProfile(
+        var profile = ProviderProfile(
             name: name, title: root.string("title") ?? name, source: source, environments: environments,
-            defaultEnvironment: defaultEnvironment(root, of: environments), allowInsecureHTTP: insecure,
-            headers: headers(root, names: names), signIn: oauth.methods,
-            errors: root.section("errors").map(errorMap) ?? ErrorMap(), user: user, renewal: Renewal(kind: .refresh),
-            userRequest: userRequest(root, names: names), userUpdate: userUpdate(root, names: names), oauth: oauth,
-            endpoints: endpoints(root, names: names), api: apiRules(root))
+            defaultEnvironment: defaultEnvironment(root, of: environments), signIn: oauth.methods,
+            renewal: Renewal(kind: .refresh))
+        profile.allowInsecureHTTP = insecure
+        profile.user = user
+        profile.oauth = oauth
+        readCommonParts(root, names: names, into: &profile)
+        return profile
     }
 
     private static func oauth(_ root: TOMLSection, insecure: Bool) -> OAuthProfile? {
@@ -70,16 +72,21 @@ extension ProfileReader {
         let assertionAudience = section?.word("assertion_audience", of: AssertionAudience.allCases.map(\.rawValue))
         let audienceBy = section?.word("audience_by", of: AudienceParameter.allCases.map(\.rawValue))
         let redirect = section.flatMap(redirect) ?? .loopback(.usual)
-        return OAuthProfile(
-            issuer: issuer, clientID: clientID, registers: registers, scopes: scopes,
-            clientAuthentication: authentication.flatMap(ClientAuthentication.init) ?? .none,
-            redirect: redirect, tlsIdentity: section.flatMap { tlsIdentity($0, redirect) }, endpoints: endpoints,
-            parameters: section.map(parameters) ?? [],
-            audienceBy: audienceBy.flatMap(AudienceParameter.init) ?? .resource, resource: section.flatMap(resource),
-            givesTargetedTokens: section?.bool("targeted_tokens") ?? true, bindsTokens: section?.bool("dpop") ?? false,
-            assertionAudience: assertionAudience.flatMap(AssertionAudience.init) ?? .issuer,
-            keyID: section?.string("client_key_id"),
-            requiresPushedRequests: section?.bool("require_pushed_authorization_requests") ?? false)
+        var profile = OAuthProfile(issuer: issuer, clientID: clientID, scopes: scopes)
+        profile.registers = registers
+        profile.clientAuthentication = authentication.flatMap(ClientAuthentication.init) ?? .none
+        profile.redirect = redirect
+        profile.tlsIdentity = section.flatMap { tlsIdentity($0, redirect) }
+        profile.endpoints = endpoints
+        profile.parameters = section.map(parameters) ?? []
+        profile.audienceBy = audienceBy.flatMap(AudienceParameter.init) ?? .resource
+        profile.resource = section.flatMap(resource)
+        profile.givesTargetedTokens = section?.bool("targeted_tokens") ?? true
+        profile.bindsTokens = section?.bool("dpop") ?? false
+        profile.assertionAudience = assertionAudience.flatMap(AssertionAudience.init) ?? .issuer
+        profile.keyID = section?.string("client_key_id")
+        profile.requiresPushedRequests = section?.bool("require_pushed_authorization_requests") ?? false
+        return profile
     }
 
     private static func redirect(_ section: TOMLSection) -> RedirectTarget? {

@@ -58,10 +58,14 @@ extension ProfileReader {
         guard let request else { return nil }
         let sent = [request, challenge?.request, first?.request].compactMap(\.self)
         checkNames(fields.map(\.step.name), sent, section)
-        return SignInMethod(
+        var method = SignInMethod(
             name: name, label: section.string("label") ?? name, fields: fields.map(\.step),
-            rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 }, challenge: challenge, first: first,
-            request: request, reply: reply, needsPassword: section.bool("needs_password"))
+            rules: Dictionary(fields.map { ($0.step.name, $0.rules) }) { $1 }, request: request)
+        method.challenge = challenge
+        method.first = first
+        method.reply = reply
+        method.needsPassword = section.bool("needs_password")
+        return method
     }
 
     private static func checkNames(_ names: [String], _ requests: [RequestTemplate], _ section: TOMLSection) {

@@ -31,19 +31,29 @@ package enum ProfileReader {
         let names = PlaceholderNames.session(
             replies: [reply] + methods.compactMap(\.reply) + [renewalReply].compactMap(\.self), user: user)
         let renewal = renewal(root, reply: renewalReply, methods: methods, names: names)
-        let profile = ProviderProfile(
+        var profile = ProviderProfile(
             name: name, title: root.string("title") ?? name, source: source, environments: environments,
-            defaultEnvironment: defaultEnvironment(root, of: environments), allowInsecureHTTP: insecure,
-            headers: headers(root, names: names), signIn: methods,
-            password: passwordMethods(root, session: names), reply: reply,
-            errors: root.section("errors").map(errorMap) ?? ErrorMap(), user: user,
-            renewal: renewal ?? Renewal(kind: .none),
-            validation: root.section("validation").flatMap { request($0, names: names) },
-            userRequest: userRequest(root, names: names), userUpdate: userUpdate(root, names: names),
-            signOut: root.section("sign_out").flatMap { request($0, names: names) },
-            endpoints: endpoints(root, names: names), api: apiRules(root))
+            defaultEnvironment: defaultEnvironment(root, of: environments), signIn: methods,
+            renewal: renewal ?? Renewal(kind: .none))
+        profile.allowInsecureHTTP = insecure
+        profile.password = passwordMethods(root, session: names)
+        profile.reply = reply
+        profile.user = user
+        profile.validation = root.section("validation").flatMap { request($0, names: names) }
+        profile.signOut = root.section("sign_out").flatMap { request($0, names: names) }
+        readCommonParts(root, names: names, into: &profile)
         checkTokenIsFound(root, profile)
         return renewal == nil ? nil : profile
+    }
+
+    /// The parts that profiles with and without OAuth have.
+    static func readCommonParts(_ root: TOMLSection, names: PlaceholderNames, into profile: inout ProviderProfile) {
+        profile.headers = headers(root, names: names)
+        profile.errors = root.section("errors").map(errorMap) ?? ErrorMap()
+        profile.userRequest = userRequest(root, names: names)
+        profile.userUpdate = userUpdate(root, names: names)
+        profile.endpoints = endpoints(root, names: names)
+        profile.api = apiRules(root)
     }
 
     static func name(_ root: TOMLSection) -> String {

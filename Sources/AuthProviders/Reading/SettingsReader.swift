@@ -52,11 +52,14 @@ package enum SettingsReader {
             let schemes = HTTPSettings.proxySchemes.map { $0 + "://HOST:PORT" }.joined(separator: ", ")
             section.problems.add(section.path("proxy"), expected: "\(schemes) or none", found: "another text")
         }
-        return HTTPSettings(
-            proxy: proxy, noProxy: section.strings("no_proxy") ?? [], caFile: absolutePath(section, "ca_file"),
-            requestTimeout: duration(section, "request_timeout") ?? HTTPSettings.defaultRequestTimeout,
-            totalTimeout: duration(section, "total_timeout") ?? HTTPSettings.defaultTotalTimeout,
-            connectTimeout: duration(section, "connect_timeout") ?? HTTPSettings.defaultConnectTimeout)
+        var settings = HTTPSettings()
+        settings.proxy = proxy
+        settings.noProxy = section.strings("no_proxy") ?? []
+        settings.caFile = absolutePath(section, "ca_file")
+        settings.requestTimeout = duration(section, "request_timeout") ?? HTTPSettings.defaultRequestTimeout
+        settings.totalTimeout = duration(section, "total_timeout") ?? HTTPSettings.defaultTotalTimeout
+        settings.connectTimeout = duration(section, "connect_timeout") ?? HTTPSettings.defaultConnectTimeout
+        return settings
     }
 
     private static func readProviders(_ providers: TOMLSection, into settings: inout Settings) {

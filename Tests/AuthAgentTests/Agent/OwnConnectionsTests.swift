@@ -8,12 +8,10 @@ import Testing
 @Suite("Connections that kept a secret", .timeLimit(.minutes(1)))
 struct OwnConnectionsTests {
     private static func profile(_ name: String, at url: String) throws -> ProviderProfile {
-        let example = try ExampleProvider.profile()
-        return ProviderProfile(
-            name: name, title: name, source: "test",
-            environments: [ProviderEnvironment(name: "local", baseURL: url)], defaultEnvironment: "local",
-            signIn: example.signIn, reply: example.reply, errors: example.errors, user: example.user,
-            renewal: example.renewal)
+        var profile = try ExampleProvider.profile()
+        (profile.name, profile.title) = (name, name)
+        profile.environments = [ProviderEnvironment(name: "local", baseURL: url)]
+        return profile
     }
 
     @Test("are closed when a session has a new token or ends, and those of other providers stay")
@@ -46,9 +44,8 @@ struct OwnConnectionsTests {
     @Test("are at every place of the provider's authorization server too")
     func authorizationServer() async throws {
         var profile = try ExampleProvider.profile()
-        profile.oauth = OAuthProfile(
-            issuer: "https://id.example.org/tenant", clientID: "authd",
-            endpoints: OAuthEndpoints(revocation: "https://revoke.example.org/token"))
+        profile.oauth = OAuthProfile(issuer: "https://id.example.org/tenant", clientID: "authd")
+        profile.oauth?.endpoints.revocation = "https://revoke.example.org/token"
         let calls = ProviderClient(
             catalog: CurrentCatalog(ProfileCatalog([profile])), transport: ExampleProvider.numbering(),
             signer: ProofSigner(cryptography: nil, clock: ManualClock(), skew: { _ in .zero }))

@@ -38,9 +38,11 @@ struct OAuthTableTests {
     private static func profile(
         resource: String? = nil, targeted: Bool = true, authentication: ClientAuthentication = .none
     ) -> OAuthProfile {
-        OAuthProfile(
-            issuer: issuer, clientID: "authd", scopes: ["read", "write"], clientAuthentication: authentication,
-            resource: resource, givesTargetedTokens: targeted)
+        var profile = OAuthProfile(issuer: issuer, clientID: "authd", scopes: ["read", "write"])
+        profile.clientAuthentication = authentication
+        profile.resource = resource
+        profile.givesTargetedTokens = targeted
+        return profile
     }
 
     /// - Parameter answer: of every request, as method and address, and how many of the same came before.

@@ -31,18 +31,19 @@ struct CodeProvider {
     }
 
     private static func method() throws -> SignInMethod {
-        SignInMethod(
+        var method = SignInMethod(
             name: "code", label: "Code",
             fields: [
                 StepField(name: "email", label: "E-mail", kind: "email"),
                 StepField(name: "device", label: "Device", optional: true),
                 StepField(name: "code", label: "Code", kind: "code"),
             ],
-            rules: ["email": [.email], "code": [.digits(count: 6)]],
-            challenge: Challenge(
-                field: "code", request: try request("/send", ["email", "device"]), lifetime: .seconds(600),
-                pause: .seconds(30)),
-            request: try request("/code", ["email", "code"]), needsPassword: true)
+            rules: ["email": [.email], "code": [.digits(count: 6)]], request: try request("/code", ["email", "code"]))
+        method.challenge = Challenge(
+            field: "code", request: try request("/send", ["email", "device"]), lifetime: .seconds(600),
+            pause: .seconds(30))
+        method.needsPassword = true
+        return method
     }
 
     private static func setPassword() throws -> SignInMethod {

@@ -55,25 +55,24 @@ struct ExampleProvider {
             ("email", .text(try Template(parsing: "{email}"))),
             ("password", .text(try Template(parsing: "{password}"))),
         ])
-        return ProviderProfile(
+        let method = SignInMethod(
+            name: "password", label: "Password",
+            fields: [
+                StepField(name: "email", label: "E-mail"),
+                StepField(name: "password", label: "Password", secret: true),
+            ],
+            rules: ["email": [.email]], request: try request("/login", bearer: false, body: body))
+        var profile = ProviderProfile(
             name: "example", title: "Example", source: "test",
             environments: [ProviderEnvironment(name: "local", baseURL: "http://localhost:1")],
-            defaultEnvironment: "local",
-            signIn: [
-                SignInMethod(
-                    name: "password", label: "Password",
-                    fields: [
-                        StepField(name: "email", label: "E-mail"),
-                        StepField(name: "password", label: "Password", secret: true),
-                    ],
-                    rules: ["email": [.email]], request: try request("/login", bearer: false, body: body))
-            ],
-            reply: ResponseMap(
-                accessToken: try JSONPointer("/token"), expiresIn: try JSONPointer("/expires_in"),
-                user: try JSONPointer("/user")),
-            errors: ErrorMap(message: [try JSONPointer("/message")]),
-            user: UserMap(id: [try JSONPointer("/id")], email: try JSONPointer("/email")),
+            defaultEnvironment: "local", signIn: [method],
             renewal: Renewal(kind: .refresh, request: try request("/refresh", bearer: true)))
+        profile.reply = ResponseMap(
+            accessToken: try JSONPointer("/token"), expiresIn: try JSONPointer("/expires_in"),
+            user: try JSONPointer("/user"))
+        profile.errors = ErrorMap(message: [try JSONPointer("/message")])
+        profile.user = UserMap(id: [try JSONPointer("/id")], email: try JSONPointer("/email"))
+        return profile
     }
 
     /// A provider that signs anybody in and numbers its tokens.

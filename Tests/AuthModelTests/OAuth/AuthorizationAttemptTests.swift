@@ -6,24 +6,27 @@ import Testing
 @Suite("An authorization request and its response")
 struct AuthorizationAttemptTests {
     private static let issuer = "https://honest.as.example"
-    private static let oauth = OAuthProfile(
-        issuer: issuer, clientID: "s6BhdRkqt3", scopes: ["openid", "api"],
-        parameters: [FormField("audience", "https://api.example")])
+    private static var oauth: OAuthProfile {
+        var oauth = OAuthProfile(issuer: issuer, clientID: "s6BhdRkqt3", scopes: ["openid", "api"])
+        oauth.parameters = [FormField("audience", "https://api.example")]
+        return oauth
+    }
 
     private func attempt(
         identifiesIssuer: Bool = true, endpoint: String? = issuer + "/authorize?tenant=1",
         methods: [String]? = ["S256"],
         proofKey: Secret? = nil
     ) throws(AgentError) -> AuthorizationAttempt {
-        let profile = ProviderProfile(
+        var profile = ProviderProfile(
             name: "example", title: "Example", source: "test", environments: [], defaultEnvironment: "", signIn: [],
-            renewal: Renewal(kind: .refresh), oauth: Self.oauth)
+            renewal: Renewal(kind: .refresh))
+        profile.oauth = Self.oauth
+        var server = OAuthServer(issuer: Self.issuer, endpoints: OAuthEndpoints())
+        server.endpoints.authorization = endpoint
+        server.identifiesIssuer = identifiesIssuer
+        server.challengeMethods = methods
         return try AuthorizationAttempt(
-            profile: profile, oauth: Self.oauth,
-            server: OAuthServer(
-                issuer: Self.issuer, endpoints: OAuthEndpoints(authorization: endpoint),
-                identifiesIssuer: identifiesIssuer,
-                challengeMethods: methods),
+            profile: profile, oauth: Self.oauth, server: server,
             redirectURI: "http://127.0.0.1:51004/callback", proofKey: proofKey, cryptography: SystemCryptography())
     }
 
