@@ -4,7 +4,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// "When things are bad": each gets its error, nobody else waits.
+/// Each error is reported to its client, and other clients do not wait.
 @Suite("A misbehaving client does not affect others", .timeLimit(.minutes(1)))
 struct BadClientTests {
     @Test(
@@ -60,7 +60,8 @@ struct BadClientTests {
             try await onThread {
                 let other = try rig.dial()
                 let client = try rig.dial()
-                // More than the limit, and no line feed: it is told in mid-line, and may write on for a moment.
+                // More than the limit without a line feed: the error comes before the end of the line, and the client may
+                // write on for a moment.
                 try client.send([UInt8](repeating: UInt8(ascii: "x"), count: Limits.lineBytes + 100_000))
                 #expect(try other.ask("agent.ping")["result"] != nil)
                 let answer = try client.json()
@@ -93,7 +94,7 @@ struct BadClientTests {
             try await onThread {
                 let client = try rig.dial()
                 try client.send(half)
-                // Who dials later is welcomed later.
+                // Its time begins later.
                 let other = try rig.dial()
                 #expect(try other.ask("agent.ping")["result"] != nil)
                 rig.pass(.seconds(10) - .nanoseconds(1))
@@ -116,7 +117,7 @@ struct BadClientTests {
                 let ping = RawClient.request("agent.ping")
                 for client in [client, other] { #expect(try client.ask("agent.ping")["result"] != nil) }
                 rig.pass(.seconds(3600))
-                // The half is read with the line before it: its time has begun when that is answered.
+                // The half line is read with the line before it: its time has begun when that is answered.
                 for _ in 1...3 {
                     try client.send(ping + ping.prefix(10))
                     #expect(try client.json()["result"] != nil)
@@ -160,7 +161,7 @@ struct BadClientTests {
                 let burst = Array(String(repeating: RawClient.request("rpc.discover"), count: 100).utf8)
                 var taken = 0
                 var still = 0
-                // What is taken no more after many turns of the loop is taken never.
+                // Bytes that are not accepted after many turns of the loop are never accepted.
                 while still < 50, taken < 64 << 20 {
                     let count = deaf.sendWithoutWaiting(burst)
                     taken += count
@@ -190,7 +191,7 @@ struct BadClientTests {
                     if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
                 }
                 #expect(rig.counters.refusals == 1)
-                // Its end is a matter of the loop's next rounds, and each ping is one.
+                // It is closed in one of the next turns of the loop, and each ping is one turn.
                 for _ in 1...1000 where rig.counters.connections > 1 { _ = try other.ask("agent.ping") }
                 #expect(rig.counters.connections == 1)
             }
@@ -215,7 +216,7 @@ struct BadClientTests {
                     sent += 1
                     if sent.isMultiple(of: 100) { #expect(try other.ask("agent.ping")["result"] != nil) }
                 }
-                // Far from the limit of any one of them.
+                // Far below the limit of each single client.
                 #expect(rig.counters.refusals > 0 && sent < 100_000)
                 #expect(rig.counters.connections > 1)
             }
@@ -308,12 +309,12 @@ struct BadClientTests {
         }
     }
 
-    /// A request that nothing ends.
+    /// A request that never ends.
     static func waiting(_ id: Int) -> String {
         RawClient.request("session.wait", ["session": "nobody", "until": "active"], id: .integer(Int64(id)))
     }
 
-    /// Turns the agent's loop until it is so.
+    /// Runs turns of the agent's loop until the condition holds.
     static func until(_ client: RawClient, _ condition: () -> Bool) throws {
         for _ in 0..<200_000 where !condition() { _ = try client.ask("agent.ping") }
         #expect(condition())

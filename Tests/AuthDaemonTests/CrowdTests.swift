@@ -23,7 +23,7 @@ struct CrowdTests {
                     deaf.append(client)
                     #expect(try other.ask("agent.ping")["result"] != nil)
                     #expect(rig.counters.unsentBytes <= most)
-                    // More than any one of them may have, read at once.
+                    // More than one client may have, but read at once.
                     let answers = try other.ask("rpc.discover", id: "mine")
                     #expect(answers["id"] == "mine" && answers["result"] != nil)
                 }
@@ -60,7 +60,7 @@ struct CrowdTests {
                 let long = RawClient.request("agent.ping", ["padding": .string(String(repeating: "x", count: 900_000))])
                 try other.send(long)
                 #expect(try other.json()["result"] != nil)
-                // One that was ended was told why.
+                // A closed client has got the reason.
                 let told = try stalled.compactMap { try $0.jsonAlready() }
                 #expect(!told.isEmpty)
                 for answer in told {
@@ -130,14 +130,14 @@ struct CrowdTests {
         return "[" + requests.joined(separator: ",") + "]\n"
     }
 
-    // MARK: Lines with much in them
+    // MARK: Lines with many values
 
     @Test("a line of 65,536 values is accepted, one more is too large, and the connection stays open")
     func manyValues() async throws {
         try await TestServer.run { rig in
             try await onThread {
                 let client = try rig.dial()
-                // Around the zeros: the request, its version, id and method, the params and the array.
+                // Besides the zeros: the request, its version, id and method, the params and the array.
                 for (zeros, fits) in [(Limits.jsonValues - 6, true), (Limits.jsonValues - 5, false)] {
                     try client.send(RawClient.request("agent.ping", ["x": .array(Array(repeating: 0, count: zeros))]))
                     let answer = try client.json()
@@ -167,7 +167,7 @@ struct CrowdTests {
                 let (client, second, other) = (try rig.dial(), try rig.dial(), try rig.dial())
                 try client.send(line + RawClient.request("agent.ping", id: "next"))
                 try BadClientTests.until(other) { gate.arrivals == 1 }
-                // Another long line waits for the first one's end, and no further line of either is taken.
+                // Another long line waits for the first one, and no further line of either client is read.
                 try second.send(line + RawClient.request("agent.ping", id: "next"))
                 for _ in 1...20 { #expect(try other.ask("agent.ping")["result"] != nil) }
                 #expect(gate.arrivals == 1)
@@ -199,7 +199,7 @@ struct CrowdTests {
                 try BadClientTests.until(other) { rig.counters.waiting == 2 }
                 let refused = try other.ask("session.wait", wait, id: "third")
                 #expect(refused.errorKind == "busy" && refused["id"] == "third")
-                // Short ones are not concerned.
+                // Short requests are not affected.
                 try other.send(BadClientTests.waiting(4))
                 try Self.pings(other) { rig.counters.waiting == 3 }
                 client = nil
@@ -210,7 +210,7 @@ struct CrowdTests {
         }
     }
 
-    /// Turns the agent's loop until it is so.
+    /// Runs turns of the agent's loop until the condition holds.
     private static func pings(_ client: RawClient, _ condition: () -> Bool) throws {
         for _ in 0..<200_000 where !condition() {
             #expect(try client.ask("agent.ping", id: "ping")["id"] == "ping")
@@ -264,7 +264,7 @@ struct CrowdTests {
     }
 }
 
-/// Where tasks wait until it is opened.
+/// Tasks wait until it is opened.
 private final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -273,7 +273,7 @@ private final class Gate: Sendable {
     }
     private let state = Mutex(State())
 
-    /// How many have come so far.
+    /// How many tasks wait.
     var arrivals: Int { state.withLock { $0.arrivals } }
 
     func pass() async {

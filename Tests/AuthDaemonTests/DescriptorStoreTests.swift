@@ -102,7 +102,7 @@ struct DescriptorStoreTests {
     }
 }
 
-/// A service manager that keeps descriptors, and a log.
+/// A service manager that stores descriptors, and a log.
 private final class Manager: Sendable {
     let shelf = FakeDescriptorStore()
     let isDeaf = Mutex(false)

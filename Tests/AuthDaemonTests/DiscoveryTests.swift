@@ -4,15 +4,15 @@ import Testing
 
 @testable import AuthDaemon
 
-/// What `rpc.discover` says of each method, compared with what the readers of params and results accept.
+/// Compares `rpc.discover` with what the decoders of params and results accept.
 ///
-/// The readers are asked from outside: with a value of the wrong kind for each name that a member may have, and with values
-/// of each kind for those that they read.
+/// The decoders are tested from outside: with a value of the wrong type for each possible member name, and with values of each
+/// type for those that they read.
 @Suite("rpc.discover")
 struct DiscoveryTests {
     private typealias Read = @Sendable (JSONObject) throws(AgentError) -> JSON
 
-    /// Values of each kind; a reader accepts a kind if it accepts one of its values.
+    /// Values of each type; a decoder accepts a type if it accepts one of its values.
     private static let values: [(kind: String, values: [JSON])] = [
         (
             "string",
@@ -32,7 +32,7 @@ struct DiscoveryTests {
         ("array", [["a"], [], ["session"], [["name": "a", "text": "b"]]]),
     ]
 
-    /// Of its kind are instants alone, and they keep it.
+    /// Only instants accept it, and they keep it.
     private static let probe: JSON = 7.5
 
     @Test("every method has its name and access class")
@@ -76,10 +76,10 @@ struct DiscoveryTests {
         { members throws(AgentError) in try Method.Result(.object(members)).json }
     }
 
-    // MARK: One reader
+    // MARK: One decoder
 
     private struct Described {
-        /// `nil`: any.
+        /// `nil`: any type.
         let kind: String?
         let isRequired: Bool
 
@@ -115,7 +115,7 @@ struct DiscoveryTests {
         }
     }
 
-    /// The fewest members that it is read from, found by its own errors.
+    /// The required members, found from the decoder's errors.
     private static func required(_ read: Read) throws -> JSONObject {
         var members = JSONObject()
         while let error = refusal(read, members) {
@@ -127,7 +127,7 @@ struct DiscoveryTests {
                 more[key] = value
                 return (value: value, next: refusal(read, more)?.message)
             }
-            // With the right value nothing is wrong, or the next thing that is wrong is that another member is missing.
+            // With a valid value there is no error, or the next one is about another missing member.
             let found =
                 outcomes.first { $0.next == nil }
                 ?? outcomes.first { $0.next != error.message && $0.next?.contains("found nothing") == true }
@@ -145,14 +145,14 @@ struct DiscoveryTests {
         }
     }
 
-    /// Whether it looks at a member of that name: it refuses a wrong kind of value, or keeps it.
+    /// Whether it reads a member of that name: it refuses a wrong type, or keeps the value.
     private static func reads(_ name: String, _ read: Read, _ required: JSONObject, _ base: JSON) -> Bool {
         var members = required
         members[name] = probe
         do throws(AgentError) {
             return try read(members) != base
         } catch {
-            // What a strict method says to a name that it does not know is another thing.
+            // A strict method reports unknown names in another way.
             return error.message.contains("\(name): expected ")
         }
     }
@@ -161,7 +161,7 @@ struct DiscoveryTests {
         try #require(Discovery.document.methods.first { $0["name"]?.stringValue == name })
     }
 
-    /// Every word of the protocol's page: the name of a member is one of them.
+    /// Every word of the protocol's page: member names are among them.
     private static func words() throws -> Set<String> {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 1...3 { folder.deleteLastPathComponent() }

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The agent's own files", .timeLimit(.minutes(1)))
 struct DurableFileTests {
-    /// What was done to a file, in its order.
+    /// The steps of a file, in order.
     private final class Steps: Sendable {
         let all = Mutex<[RuntimeFile.Step]>([])
 
@@ -68,7 +68,7 @@ struct DurableFileTests {
         }
     }
 
-    /// Each has a number of its own in it.
+    /// Each reading has its own number.
     private final class Readings: Sendable {
         private let count = Atomic<Int>(0)
 

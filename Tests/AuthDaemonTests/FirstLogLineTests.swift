@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Ordinary users may not raise the priority of a thread (setpriority(2)), and libdispatch reports that to syslog(3). The
-/// library of these tests makes any user an ordinary one, and has what goes to syslog on stderr.
+/// Ordinary users may not raise the priority of a thread (setpriority(2)), and libdispatch reports that to syslog(3). A library
+/// makes any user an ordinary one in these tests, and prints syslog messages to stderr.
 @Suite("The log of an ordinary user", .timeLimit(.minutes(2)))
 struct FirstLogLineTests {
     private static let library = """
@@ -32,7 +32,7 @@ struct FirstLogLineTests {
         }
         """
 
-    /// What the agent wrote from its start to its end.
+    /// The agent's complete output.
     private static func lines(_ variables: [String: String] = [:]) async throws -> [Substring] {
         let home = try Home()
         let source = try home.folder.write(library, to: "library.c")
@@ -53,7 +53,7 @@ struct FirstLogLineTests {
         #expect(!lines.contains { $0.hasPrefix("syslog: ") }, "\(lines)")
         let first = try #require(lines.first { !$0.hasPrefix("refused: ") })
         #expect(first.contains(#/^\d{4}-\d\d-\d\dT[\d:]+[+-]\d{4} [a-z]+: /#), "\(first)")
-        // Otherwise there was nothing to report, and the test shows nothing.
+        // Otherwise there was nothing to report, and the test proves nothing.
         #expect(lines.contains("refused: setpriority"))
     }
 

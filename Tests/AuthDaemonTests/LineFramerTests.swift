@@ -39,7 +39,7 @@ struct LineFramerTests {
         var framer = LineFramer(limit: 100_000)
         #expect(!framer.isInMidLine)
         framer.append(ByteBuffer(string: "one\ntw"))
-        // Not searched yet: there may be a whole line.
+        // Not searched yet: it may be a complete line.
         #expect(!framer.isInMidLine)
         let (first, none) = (framer.next(), framer.next())
         #expect(first != nil && none == nil && framer.isInMidLine)

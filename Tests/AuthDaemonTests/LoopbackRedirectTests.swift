@@ -27,7 +27,7 @@ struct LoopbackRedirectTests {
         try result.get()
     }
 
-    /// What a browser sees: the status, the header fields and the page.
+    /// The status, header fields and page that a browser receives.
     private func get(_ url: String, _ more: String...) async throws -> Child.Output {
         let command = ["curl", "--silent", "--show-error", "--include", "--noproxy", "*", "--max-time", "20"]
         return try await Child(command + more + [url], environment: ["PATH": "/usr/bin:/bin"]).output()
@@ -73,7 +73,7 @@ struct LoopbackRedirectTests {
             listener.close()
             for await _ in listener.visits {}
             var refused = try await get(uri)
-            // The port is given back by its own event loop, a moment later.
+            // The event loop releases the port a moment later.
             while refused.status == 0 { refused = try await get(uri) }
             #expect(refused.status != 0, "\(refused.out)")
         }

@@ -25,14 +25,14 @@ struct PendingRequestsTests {
         let limit = 100 << 10
         var pending = PendingRequests(limit: 2, batchBytes: limit)
         let (batch, other) = (pending.openBatch(of: 4), pending.openBatch(of: 1))
-        // Not JSON: nothing looks into it.
+        // Not JSON: it is not parsed.
         let text = [UInt8](repeating: UInt8(ascii: "x"), count: 10 << 10)
         for id in 1...3 {
             let line = pending.deliver(.success(.text(text)), at: .batch(batch, .integer(Int64(id))))
             #expect(line == nil)
         }
         #expect(pending.bufferedBytes > 30 << 10)
-        // The limit is that of the connection's batches together.
+        // The limit applies to all batches of the connection.
         let put = pending.deliver(.success(.text(text)), at: .batch(other, .integer(9)))
         let small = try JSON(parsing: try #require(put))
         #expect(small[0]?.errorKind == "too_large" && small[0]?["id"] == 9)

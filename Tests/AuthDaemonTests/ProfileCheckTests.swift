@@ -20,14 +20,14 @@ struct ProfileCheckTests {
 
     @Test("which gets the text, but no environment and no descriptor of the agent")
     func nothingElse() async throws {
-        // Not closed on exec, so that only the child's own start can keep it out.
+        // Without close-on-exec, only the child's start can close it.
         let opened = open("/dev/null", O_RDONLY)
         let secret = fcntl(opened, F_DUPFD, 200)
         defer {
             close(opened)
             close(secret)
         }
-        // No command of its own but those that the shell has built in: each would add descriptors.
+        // Only commands built into the shell: others would add descriptors.
         let script = """
             read -r line
             case "$line" in *'"name = 7"'*) got=text ;; esac

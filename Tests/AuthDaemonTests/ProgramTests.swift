@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real program, as a person and as systemd start it.
+/// The real program, started by a user and by systemd.
 @Suite("The program authd", .timeLimit(.minutes(2)))
 struct ProgramTests {
     private let home: Home
@@ -136,7 +136,7 @@ struct ProgramTests {
             #expect(refusal?.errorKind == "busy")
             others = []
             #expect(try first.ask("agent.ping")["result"] != nil)
-            // The agent notices in its own time that the others have closed.
+            // The agent notices a moment later that the others have closed.
             while (try? RawClient(socket).ask("agent.ping"))?["result"] == nil { sched_yield() }
         }
         #expect(await authd.end() == 0)
@@ -150,7 +150,7 @@ struct ProgramTests {
             home, ["--store", "memory"], through: ["systemd-socket-activate", "--fdname=api", "-l", home.socket])
         let socket = home.socket
         try await onThread { while mode(of: socket) == nil { sched_yield() } }
-        // Nobody serves yet: this connection is what starts it.
+        // The agent is not running: this connection starts it.
         let answer = try await onThread { try RawClient(socket).ask("agent.ping") }
         #expect(answer["result"]?["pid"] == .integer(Int64(activator.pid)))
         try await activator.ready()
@@ -175,7 +175,7 @@ struct UnitTests {
             home, [units + "authd.service", units + "authd.socket"], program: "systemd-analyze",
             through: [], first: ["verify", "--user", "--man=no"])
         #expect(await verify.ended() == 0)
-        // Unknown keys are only warned of.
+        // Unknown keys only cause warnings.
         #expect(await verify.errors() == "")
     }
 }

@@ -30,7 +30,7 @@ struct RedirectAdmissionTests {
         try result.get()
     }
 
-    /// A connection on which the other end is asked for by one line.
+    /// A connection that sends one line to query the other end.
     private func exchange(_ port: Int, _ request: String?) async throws -> (socket: LoopbackClient, answer: String) {
         try await onThread {
             let client = try LoopbackClient(port: port)
@@ -47,7 +47,7 @@ struct RedirectAdmissionTests {
             for _ in 0..<RedirectAdmission.maxConnections { held.append(try await exchange(port, nil).socket) }
             #expect(try await exchange(port, request).answer == "")
             held.removeLast().close()
-            // The listener learns of it when its loop comes round.
+            // The listener notices it in a later turn of its loop.
             #expect(try await until { try await exchange(port, request).answer.contains("404") })
             for client in held { client.close() }
         }
@@ -130,10 +130,10 @@ struct RedirectAdmissionTests {
     }
 }
 
-/// `Tests/run-suites` leaves suites of this name out unless it runs as root: only root can become another user.
+/// `Tests/run-suites` skips suites with this name unless it runs as root: only root can become another user.
 @Suite("Another user of the machine and the page of a sign-in (as root)", .timeLimit(.minutes(1)))
 struct RedirectAdmissionRootTests {
-    /// Of nobody: no user of the tests has it.
+    /// The user nobody: no test runs as it.
     private static let otherUserID = 65534
 
     private func curl(_ url: String, as userID: Int?) async throws -> Child.Output {
@@ -167,10 +167,10 @@ struct RedirectAdmissionRootTests {
     }
 }
 
-/// A client of TCP on this machine. It blocks: use it in `onThread`.
+/// A local TCP client. It blocks: use it in `onThread`.
 private final class LoopbackClient: Sendable {
     private let descriptor: Int32
-    /// Its own.
+    /// Its own port.
     let port: Int
 
     init(port: Int, host: String = "127.0.0.1") throws {
@@ -190,7 +190,7 @@ private final class LoopbackClient: Sendable {
         self.port = Int(UInt16(bigEndian: own.sin6_port))
     }
 
-    /// All that comes until the other side ends.
+    /// Everything until the other side closes.
     func ask(_ request: String) -> String {
         let bytes = Array(request.utf8)
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))

@@ -52,8 +52,8 @@ struct ServingTests {
         }
     }
 
-    /// The answer to a request that waits for nothing but its own end. Its time begins when the request is read, so time
-    /// passes until the answer is there.
+    /// The response to a request that only waits for its timeout. Its time begins when the request is read, so time passes
+    /// until the response is there.
     private static func late(_ client: RawClient, _ rig: TestServer) throws -> JSON {
         for _ in 0..<200_000 {
             if let answer = try client.jsonAlready() { return answer }
@@ -192,7 +192,7 @@ struct ServingTests {
     }
 }
 
-// @unchecked Sendable: one thread uses it after the other, with the end of the first awaited in between.
+// @unchecked Sendable: threads use it one after the other, and the end of the first is awaited in between.
 final class Held: @unchecked Sendable {
     let client: RawClient
 

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The thread that serves clients", .timeLimit(.minutes(1)))
 struct SocketExecutorTests {
-    /// Has what it does done on the executor.
+    /// Runs its work on the executor.
     private actor Guest {
         private let executor: SocketExecutor
         private(set) var count = 0
@@ -98,7 +98,7 @@ struct SocketExecutorTests {
         let timers = await guest.schedule(after: [30, 10, 20, 10, 40]) { done.add($0) }
         await guest.cancel(timers[2])
         time.pass(.milliseconds(10) - .nanoseconds(1))
-        // The second one is given after a turn that looked at the time.
+        // The second one is added after a turn that has read the time.
         for _ in 1...2 { await guest.add() }
         #expect(done.all[0] == nil)
         time.pass(.milliseconds(20))
@@ -137,7 +137,7 @@ struct SocketExecutorTests {
     private final class Together: Sendable {
         private let count = Atomic<Int>(0)
 
-        /// Does it, if nobody else is here.
+        /// Runs the work and records an overlap.
         func alone(_ work: () -> Void) {
             if count.add(1, ordering: .sequentiallyConsistent).oldValue == 0 { work() }
             count.subtract(1, ordering: .sequentiallyConsistent)
@@ -168,7 +168,7 @@ struct SocketExecutorTests {
                 }
             }
         }
-        // Whoever gives the last piece either does it, or leaves it to a thread that is still at work.
+        // The last submitter runs the work, or leaves it to a thread that is still running some.
         #expect(await guest.count == 1600)
         #expect(done.all.count == 8 && done.all.values.allSatisfy { $0 == Array(0..<200) })
         #expect(executor.isIsolatingCurrentContext() == false)

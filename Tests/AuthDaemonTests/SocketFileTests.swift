@@ -46,7 +46,7 @@ struct SocketFileTests {
 
     @Test("a folder of another user is refused")
     func foreignFolder() throws {
-        // Root has to give one away; everybody else finds one of root's.
+        // Only root can give a folder away; other users find one of root.
         let given = folder.path + "/foreign"
         mkdir(given, 0o700)
         let (path, owner): (String, uid_t) = chown(given, 65534, 65534) == 0 ? (given, 65534) : ("/usr", 0)
@@ -100,7 +100,7 @@ struct SocketFileTests {
         close(first.descriptor)
         let second = try SocketFile.bind(path: path)
         _ = try RawClient(path)
-        // The first one's end takes nothing away from the second.
+        // The end of the first one does not affect the second.
         first.removeIfOurs()
         _ = try RawClient(path)
         close(second.descriptor)
@@ -138,7 +138,7 @@ struct SocketFileTests {
     }
 }
 
-/// `Tests/run-suites` leaves suites of this name out unless it runs as root.
+/// `Tests/run-suites` skips suites with this name unless it runs as root.
 @Suite("The socket's folder (as root)")
 struct SocketFolderRootTests {
     @Test("that is open to others is refused without advice to close it: /tmp, or another system folder")
@@ -157,7 +157,7 @@ struct SocketFolderRootTests {
     }
 }
 
-/// Looks at a path as fast as it can and keeps every mode it has seen.
+/// Reads the mode of a path as often as possible.
 private final class Watch: Sendable {
     private let path: String
     private let ended = Atomic<Bool>(false)

@@ -83,7 +83,7 @@ struct StateLogTests {
     }
 }
 
-/// What a logger was given.
+/// The lines of a logger.
 final class Lines: Sendable {
     private let lines = Mutex<[String]>([])
 

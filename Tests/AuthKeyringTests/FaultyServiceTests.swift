@@ -5,13 +5,13 @@ import GLibRuntime
 import TestSupport
 import Testing
 
-/// A Secret Service that misbehaves on order, each time after a session was written to it: what is said, and that nothing is
+/// A Secret Service that misbehaves on command, each time after a session was written: what is reported, and that nothing is
 /// lost.
 @Suite("When a keyring service", .timeLimit(.minutes(2)))
 struct FaultyServiceTests {
     private typealias Body = (SecretServiceStore, PrivateKeyring) async throws -> Void
 
-    /// - Parameter limit: long, but where a test waits for its end.
+    /// - Parameter limit: long, except for tests that wait for its end.
     private func with(
         _ mood: KeyringServices.Behaviour, limit: Duration = PrivateKeyring.patience, _ body: sending Body
     ) async throws {
@@ -24,7 +24,7 @@ struct FaultyServiceTests {
             try await store.save(record())
             try await keyring.become(mood)
             try await body(store, keyring)
-            // Whatever it was: all is there when it is well again, and a write is taken.
+            // Afterwards everything is there, and writes are accepted.
             try await keyring.become(.well)
             await store.retryPrompts()
             #expect(await store.states().reaches(.ready))

@@ -20,7 +20,7 @@ struct GLibThreadTests {
             return visits
         }
 
-        /// A call that nobody answers.
+        /// A call without a result.
         func wait(limit: Duration?, begun: @escaping @Sendable () -> Void = {}) async throws {
             let call = GIOCall<Void>(waiting: { _ in begun() })
             try await thread.call(call, limit: limit)

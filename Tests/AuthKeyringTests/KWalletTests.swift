@@ -7,7 +7,7 @@ import Testing
 
 /// A store on a KWallet that was just started.
 ///
-/// It calls a wallet locked until somebody asks for it, also one that the login has opened: then nobody is asked anything.
+/// It reports a wallet as locked until somebody asks for it, even if the login has opened it: then nobody is prompted.
 func openedKWallet(
     _ keyring: PrivateKeyring, on thread: GLibThread, limit: Duration = PrivateKeyring.patience
 ) async throws -> SecretServiceStore {
@@ -18,7 +18,7 @@ func openedKWallet(
     return store
 }
 
-/// What KWallet does that gnome-keyring does not (Docs/decisions/keyring.md).
+/// Behaviour of KWallet that differs from gnome-keyring (Docs/decisions/keyring.md).
 @Suite("KWallet", .timeLimit(.minutes(2)))
 struct KWalletTests {
     private func withWallet(_ body: sending (PrivateKeyring, GLibThread) async throws -> Void) async throws {
@@ -30,8 +30,8 @@ struct KWalletTests {
         }
     }
 
-    /// Of 256 keys that two sides agree upon one begins with a zero, which one of them drops; another in 256 is refused.
-    /// `KWALLET_ROUNDS` says how often two sessions are opened; 40 times cost two seconds.
+    /// One of 256 agreed keys begins with a zero, which one side drops; another one in 256 is refused. `KWALLET_ROUNDS` sets
+    /// how often two sessions are opened; 40 times take two seconds.
     @Test("agrees on no key with one caller in a hundred: callers do not notice, and the stored value is right")
     func keysThatDiffer() async throws {
         let rounds = ProcessInfo.processInfo.environment["KWALLET_ROUNDS"].flatMap(UInt64.init) ?? 40

@@ -2,7 +2,7 @@ import CSecret
 import GLibRuntime
 import Testing
 
-/// Does to a keyring what a desktop does: locks it, and unlocks it with the password that a person would type.
+/// Controls a keyring like a desktop: locks it, and unlocks it with the user's password.
 actor KeyringControl {
     private nonisolated let thread: GLibThread
     private let bus: BusConnection

@@ -6,7 +6,7 @@ import GLibRuntime
 import TestSupport
 import Testing
 
-/// gnome-keyring's own prompt; what the agent makes of it is in EndToEndTests/KeyringPromptTests.swift.
+/// gnome-keyring's own prompt; EndToEndTests/KeyringPromptTests.swift tests the agent's reaction.
 @Suite("A prompt of the keyring", .timeLimit(.minutes(2)))
 struct KeyringPromptTests {
     @Test("may stay longer than any call, and the user's answer then counts")
@@ -30,7 +30,7 @@ struct KeyringPromptTests {
         await person.will(.type(Desktop.keyringPassword))
         person.lookAway()
         await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
-        // The limit passes, for another caller, of a service that is stopped for as long.
+        // The limit passes for another caller, because the service is stopped that long.
         keyring.kill(SIGSTOP)
         await #expect(throws: StoreError.notAnswering(after: .seconds(1))) { try await other.load(saved.session) }
         keyring.kill(SIGCONT)

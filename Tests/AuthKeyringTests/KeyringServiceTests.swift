@@ -7,7 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Services that come, go, and come back with less than they accepted.
+/// Services that start, exit, and return with less than they accepted.
 @Suite("The service behind the keyring's name", .timeLimit(.minutes(2)))
 struct KeyringServiceTests {
     private func withStore(
@@ -22,7 +22,7 @@ struct KeyringServiceTests {
         }
     }
 
-    /// Ends the service as a kill does, and waits for another one that has what the first one kept.
+    /// Kills the service and waits for another one with the saved content of the first.
     private func restart(_ keyring: PrivateKeyring, under store: SecretServiceStore) async throws {
         let states = store.states()
         try await keyring.kill()
@@ -31,7 +31,7 @@ struct KeyringServiceTests {
         #expect(await states.reaches(.ready))
     }
 
-    // MARK: Who starts it
+    // MARK: Starting
 
     @Test("is not started for background work, but if the user requests something")
     func activation() async throws {
@@ -79,7 +79,7 @@ struct KeyringServiceTests {
         }
     }
 
-    // MARK: What it loses
+    // MARK: Losses
 
     @Test("that exits before it has saved a write has lost it, and the item is checked when it is back")
     func lost() async throws {
@@ -97,7 +97,7 @@ struct KeyringServiceTests {
             while await changes.next() != saved.session {}
             #expect(try await store.load(saved.session) == nil)
             #expect(await store.hasLost(saved.session))
-            // Written again, it is there like any other.
+            // After another write it is an ordinary item.
             try await store.save(saved)
             #expect(await !store.hasLost(saved.session))
             try await restart(keyring, under: store)
@@ -128,7 +128,7 @@ struct KeyringServiceTests {
             #expect(await store.states().reaches(.ready))
             let saved = try record()
             try await store.save(saved)
-            // Nobody looks in between.
+            // Nobody reads it in between.
             try await keyring.remove(session: saved.session.text)
             try await restart(keyring, under: store)
             #expect(await !store.hasLost(saved.session))
@@ -145,7 +145,7 @@ struct KeyringServiceTests {
         }
     }
 
-    // MARK: Its prompts
+    // MARK: Prompts
 
     @Test("that refuses, or exits while it asks, is asked again later, without GLib warnings")
     func promptsThatEnd() async throws {
@@ -162,7 +162,7 @@ struct KeyringServiceTests {
             try await keyring.become(.waiting)
             await store.retryPrompts()
             await #expect(throws: StoreError.locked) { try await store.load(saved.session) }
-            // It ends before anybody has answered.
+            // It exits before anybody has answered.
             try await restart(keyring, under: store)
             try await keyring.become(.locked)
             #expect(await store.states().reaches(.locked))
@@ -174,7 +174,7 @@ struct KeyringServiceTests {
     }
 }
 
-/// What GIO says is wrong with calls of its functions.
+/// GLib's warnings about wrong calls.
 private final class Complaints: Sendable {
     private static let said = Mutex<[String]>([])
     private let handler: guint

@@ -3,13 +3,13 @@ import Subprocess
 import Synchronization
 import TestSupport
 
-/// A message bus and a gnome-keyring of a test's own, in a folder of their own.
+/// A message bus and a gnome-keyring for one test, in a temporary folder.
 ///
-/// A shell holds both as children and obeys a line at a time. It ends them, and itself, when its input ends: so also
-/// when the process of the tests is killed. Needs dbus-daemon, gnome-keyring, libglib2.0-bin (gdbus), libsecret-tools.
+/// A shell runs both as children and executes one command per line. It ends them and itself when its input ends, also if the
+/// test process is killed. Needs dbus-daemon, gnome-keyring, libglib2.0-bin (gdbus), libsecret-tools.
 actor PrivateKeyring {
     static let password = "open sesame"
-    /// A limit for stores that no test means to reach, however busy the machine.
+    /// A limit that no test is meant to reach, however busy the machine is.
     static let patience = Duration.seconds(60)
 
     nonisolated let address: String
@@ -32,9 +32,9 @@ actor PrivateKeyring {
         self.lines = lines
     }
 
-    /// Runs `body` with a bus, and with a keyring daemon on it unless told otherwise; ends both after it.
+    /// Runs `body` with a bus, and by default with a keyring service on it; ends both afterwards.
     ///
-    /// - Parameter startsService: whether the bus starts a service (secret-service.py) for whoever calls the name.
+    /// - Parameter startsService: whether the bus starts a service (secret-service.py) on demand.
     static func with(
         daemon: Bool = true, startsService: Bool = false, _ body: sending (PrivateKeyring) async throws -> Void
     ) async throws {
@@ -58,18 +58,18 @@ actor PrivateKeyring {
         _ = outcome
     }
 
-    /// Starts a daemon whose keyring is open, with the data of the former one.
+    /// Starts a service with an open keyring and the data of the former one.
     func start() async throws { try await tell("start \(Self.password)") }
-    /// Starts a daemon whose keyring is locked, or that has none when there never was an open one.
+    /// Starts a service with a locked keyring, or without one if there was never an open one.
     func startLocked() async throws { try await tell("start-locked") }
-    /// Starts a service that misbehaves on order (secret-service.py), with the data of the former one.
+    /// Starts a service that misbehaves on command (secret-service.py), with the data of the former one.
     func startFaulty() async throws { try await tell("start-moody") }
-    /// Starts another one, which waits for the name until the present one has gone.
+    /// Starts another one, which waits for the name until the current one has exited.
     func startMoodyBehind() async throws { try await tell("start-behind") }
-    /// Ends the one before it with SIGKILL.
+    /// Kills the previous one with SIGKILL.
     func killFormer() async throws { try await tell("kill-former") }
     func become(_ mood: KeyringServices.Behaviour) async throws { try await tell("become \(mood.rawValue)") }
-    /// How often a person was asked something, by the one that misbehaves.
+    /// How often the misbehaving service has prompted.
     func prompts() async throws -> Int { Int(try await tell("prompts").last ?? "") ?? 0 }
 
     /// Starts KWallet with a wallet that a login has opened, with the data of the former one.
@@ -85,11 +85,11 @@ actor PrivateKeyring {
     func killBus() async throws { try await tell("kill-bus") }
     /// Starts another bus at the same address.
     func startBus() async throws { try await tell("start-bus") }
-    /// What `secret-tool search --all` prints of authd's items.
+    /// The output of `secret-tool search --all` for authd's items.
     func search() async throws -> [String] { try await tell("search") }
-    /// Removes an item of authd's, as another program does.
+    /// Removes an item of authd like another program.
     func remove(session: String) async throws { try await tell("remove \(session)") }
-    /// Writes an item of authd's with a value that is no record.
+    /// Writes an item of authd with an invalid record.
     func damage(session: String) async throws { try await tell("damage \(session)") }
 
     @discardableResult
@@ -106,8 +106,8 @@ actor PrivateKeyring {
         throw Trouble.refused(command: command, answer: printed.last)
     }
 
-    /// `setpriv --pdeathsig` ends the children should the shell itself be killed. The bus knows no services that it
-    /// could start, unless a test wants one: what is missing is missing. One that it has started ends with it.
+    /// `setpriv --pdeathsig` ends the children if the shell is killed. The bus starts no services unless a test enables it. A
+    /// service that it has started ends with it.
     private static let script = #"""
         folder=$(mktemp -d)
         export HOME=$folder/home XDG_RUNTIME_DIR=$folder/run XDG_DATA_HOME=$folder/home/.local/share

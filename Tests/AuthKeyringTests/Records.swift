@@ -1,7 +1,7 @@
 import AuthModel
 import AuthWire
 
-/// A record whose every member is set, so that one that is lost on the way is noticed.
+/// A record with every member set, so that a lost one is noticed.
 func record(
     _ session: String = "work", provider: String = "app-template", token: String = "access-1", revision: UInt64 = 1
 ) throws -> SessionRecord {
@@ -28,7 +28,7 @@ extension [StoredSession] {
 }
 
 extension AsyncStream<StoreState> {
-    /// Reads on until the state is told. `false` when the stream ends before.
+    /// Reads until the state arrives. `false` if the stream ends before.
     func reaches(_ state: StoreState) async -> Bool {
         for await told in self where told == state { return true }
         return false

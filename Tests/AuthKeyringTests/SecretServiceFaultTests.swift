@@ -4,7 +4,7 @@ import AuthWire
 import GLibRuntime
 import Testing
 
-/// A real keyring that is locked, silent, dead, replaced or absent.
+/// A real keyring that is locked, silent, dead, replaced or missing.
 @Suite("When the keyring", .timeLimit(.minutes(2)))
 struct SecretServiceFaultTests {
     private struct Scene {
@@ -17,7 +17,7 @@ struct SecretServiceFaultTests {
         }
     }
 
-    /// - Parameter limit: long, so that a test sees it only where it says otherwise.
+    /// - Parameter limit: long, so that it matters only to tests that change it.
     private func withScene(
         daemon: Bool = true, limit: Duration = PrivateKeyring.patience, _ body: sending (Scene) async throws -> Void
     ) async throws {
@@ -105,7 +105,7 @@ struct SecretServiceFaultTests {
             try await control.lock()
             let states = scene.store.states()
             await #expect(throws: StoreError.locked) { try await scene.store.save(record()) }
-            // Without a display gnome-keyring has nobody to ask, and dismisses its prompt.
+            // Without a display gnome-keyring cannot prompt, and dismisses the prompt.
             #expect(await states.reaches(.denied))
             await #expect {
                 try await scene.store.save(record())
@@ -282,7 +282,7 @@ struct SecretServiceFaultTests {
             try await scene.store.save(record())
             try await scene.keyring.freeze()
             let (begun, beginning) = AsyncStream.makeStream(of: Void.self)
-            // The limit is long and the daemon is stopped: only the cancellation can end the call.
+            // The limit is long and the service is stopped: only the cancellation can end the call.
             let error = await withTaskGroup(of: (any Error)?.self) { group in
                 group.addTask {
                     do {

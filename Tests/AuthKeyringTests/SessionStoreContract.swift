@@ -8,10 +8,10 @@ import NIOPosix
 import TestSupport
 import Testing
 
-/// What every store promises, whatever it keeps sessions in.
+/// The promises of every store.
 @Suite("A session store", .timeLimit(.minutes(2)))
 struct SessionStoreContract {
-    /// A store on real parts, made anew for each test and ended after it.
+    /// A store on real parts, created for each test.
     enum Kind: String, CaseIterable, CustomTestStringConvertible {
         case memory, gnomeKeyring, kwallet, sealedFile
 

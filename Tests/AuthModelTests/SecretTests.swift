@@ -26,7 +26,7 @@ struct SecretTests {
         for number in 0..<100 {
             #expect(Secret(bytes: [UInt8](repeating: UInt8(number), count: 30_000)).count == 30_000)
         }
-        // A slot of 64 KiB each, were they not used again; the other test here takes twenty of that size.
+        // Without reuse there would be a slot of 64 KiB each; the other test here uses twenty of that size.
         #expect(Self.mapped - before <= 21 * 65536)
     }
 

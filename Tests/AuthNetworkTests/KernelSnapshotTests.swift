@@ -13,7 +13,7 @@ struct KernelSnapshotTests {
             var bytes = (0..<Int.random(in: 0...96, using: &random)).map { _ in UInt8.random(in: 0...40, using: &random)
             }
             if bytes.count >= 6 {
-                // A length near the truth, and a kind that is looked into.
+                // A plausible length, and a type that is parsed.
                 bytes.replaceSubrange(0..<4, with: [UInt8(bytes.count), 0, 0, 0])
                 bytes.replaceSubrange(4..<6, with: [UInt8(kinds.randomElement(using: &random) ?? 16), 0])
             }

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// The watch in a network namespace of its own, whose links and routes come and go.
+/// The watch in a separate network namespace, whose links and routes change.
 @Suite("The network watch", .timeLimit(.minutes(1)))
 struct SystemNetworkWatchTests {
     @Test("reports the initial state, and each change of the default route")
@@ -29,7 +29,7 @@ struct SystemNetworkWatchTests {
         try await withNamespace(before: "ip route add default dev lo") { namespace in
             #expect(try await namespace.next()?.reach == "everywhere")
             try await namespace.run("ip route del default dev lo; ip route add default dev lo")
-            // Long after the settling time the first news is the one of a lasting change.
+            // Long after the settling time, the first reading is that of a lasting change.
             try await namespace.run("ip route add 192.0.2.0/24 dev lo; ip route del default dev lo")
             #expect(try await namespace.next()?.reach == "nothing")
         }
@@ -45,7 +45,7 @@ struct SystemNetworkWatchTests {
             try await namespace.run("ip route show default | grep -q near && ip link set far up")
             let back = try await namespace.next()
             #expect(back?.reach == "everywhere")
-            // The same addresses as before: what was under way may still be answered.
+            // The same addresses as before: requests in flight may still be answered.
             #expect(back?.move == 0 && lost?.move == 0)
         }
     }
@@ -87,19 +87,19 @@ struct SystemNetworkWatchTests {
                     + "ip link set lid up; sleep 1.2; ip link set far down")
             let next = try await namespace.next()
             #expect(first?.reach == "everywhere")
-            // The first news is of the cable; the container's bridge is what is left.
+            // The first reading is about the cable; the container's bridge remains.
             #expect(next?.reach == "neighbourhood")
         }
     }
 
-    /// A cable between two ends, one of them with an address and the default route.
+    /// A veth pair; one end has an address and the default route.
     private static let cable = """
         ip link add near type veth peer name far && ip link set near up && ip link set far up &&
         ip addr add 10.1.0.1/24 dev near && ip route add default via 10.1.0.2
         """
 
-    /// A shell in the namespace holds the probe as its child and runs a line of its input at a time; it ends both when
-    /// its input ends. Root makes a network namespace alone; anybody else makes a user namespace with it.
+    /// A shell in the namespace runs the probe as its child and executes one line of input at a time; it ends both when its
+    /// input ends. Root needs only a network namespace; other users also create a user namespace.
     private func withNamespace(
         before: String = "true", _ body: sending (Namespace) async throws -> Void
     ) async throws {
@@ -111,7 +111,7 @@ struct SystemNetworkWatchTests {
             trap 'kill -KILL $probe; wait' EXIT
             while read -r line; do eval "$line" || exit 1; done
             """
-        // No NetworkManager of the machine may answer for the namespace.
+        // The machine's NetworkManager must not answer for the namespace.
         let environment = Environment.inherit.updating(["DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"])
         _ = try await run(
             .name("unshare"),
@@ -144,7 +144,7 @@ private actor Namespace {
         _ = try await writer.write(Array((command + "\n").utf8))
     }
 
-    /// The next reading that the probe tells; `nil` when it has ended.
+    /// The next reading of the probe; `nil` when it has ended.
     func next() async throws -> Reading? {
         var lines = lines
         defer { self.lines = lines }

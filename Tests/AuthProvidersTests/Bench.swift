@@ -2,7 +2,7 @@ import AuthProviders
 import AuthWire
 import Testing
 
-/// A profile that is right, to be made wrong in one place.
+/// A valid profile, to be broken in one place.
 enum Bench {
     static let lines = [
         #"name = "mine""#,  // 1

@@ -3,7 +3,7 @@ import AuthProviders
 import AuthWire
 import Testing
 
-/// A bundled profile put to work, without a network.
+/// A bundled profile in use, without a network.
 private struct Provider {
     let exchange: ProviderExchange
     let sentAt = WallTime(unixSeconds: 1_800_000_000)
@@ -48,7 +48,7 @@ private struct Provider {
 }
 
 extension HTTPRequest {
-    /// Method, URL, body and whose token it carries, on one line each.
+    /// Method, URL, body and token, on one line each.
     fileprivate var golden: [String] {
         var lines = ["\(method) \(url)"]
         if let bearer = headers.first(where: { $0.name == "Authorization" }) { lines.append(bearer.value.reveal()) }

@@ -3,7 +3,7 @@ import AuthProviders
 import AuthWire
 import Testing
 
-/// The user as each bundled profile reads it.
+/// The user as read with each bundled profile.
 @Suite("Users of the bundled profiles")
 struct BundledUserTests {
     private func exchange(_ name: String) throws -> ProviderExchange {

@@ -74,7 +74,7 @@ struct KeyLinesTests {
         #expect(lines.order(of: "x.b") < lines.order(of: "x.a"))
     }
 
-    /// Why a text is refused; `nil`: it was read to its end.
+    /// Why a text is rejected; `nil`: it was read to its end.
     private func refusal(_ text: String) -> KeyScanner.Refusal? {
         do throws(KeyScanner.Refusal) {
             _ = try KeyLines(text)

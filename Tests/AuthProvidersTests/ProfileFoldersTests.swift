@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Folders of profiles")
 struct ProfileFoldersTests {
-    /// A folder of the test's own, gone at its end.
+    /// A temporary folder.
     private final class Folder {
         let path: String
 

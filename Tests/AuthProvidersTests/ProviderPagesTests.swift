@@ -26,7 +26,7 @@ struct ProviderPagesTests {
             let profile = try ProfileReader.read(text.components(separatedBy: "\n```")[0], source: name).get()
             let oauth = try #require(profile.oauth, "\(name)")
             #expect(oauth.clientID.contains("YOUR") || oauth.clientID == "authd", "\(name) names somebody's client")
-            // Where a redirect is not the usual one, the page says what to register.
+            // If the redirect is not the default, the page says what to register.
             let redirect = oauth.redirect.uri
             #expect(
                 oauth.redirect == .loopback(.usual) || page.components(separatedBy: redirect).count >= 3,

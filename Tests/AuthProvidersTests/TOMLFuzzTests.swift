@@ -6,15 +6,15 @@ import Testing
 
 @testable import AuthProviders
 
-/// The scanner decides which texts the TOML library sees, so both have to read a text the same way. Texts that the scanner
-/// refuses are shown to another parser, Python's: the library may end the process over them.
+/// The scanner decides which texts the TOML library receives, so both must read a text in the same way. Texts that the scanner
+/// refuses are given to another parser, Python's: the library may crash with them.
 ///
-/// `make fuzz-toml SECONDS=600 FIRST=1` plays as many seeds as fit; a disagreement names its seed or shows its text.
+/// `make fuzz-toml SECONDS=600 FIRST=1` tries as many seeds as fit; a disagreement names its seed or shows its text.
 @Suite("The key scanner and the TOML library")
 struct TOMLFuzzTests {
-    /// What `make test` plays, and what is shown to Python at once.
+    /// For `make test`; and the number of texts that Python gets at once.
     private static let seeds: UInt64 = 2000
-    /// Of a text. Texts without limits are KeyLinesTests' subject.
+    /// Texts beyond limits are tested in KeyLinesTests.
     private static let longest = 2048
 
     @Test("find the same keys in every accepted text, and no valid TOML is refused")
@@ -34,7 +34,7 @@ struct TOMLFuzzTests {
                     if let difference { Issue.record("seed \(number): \(difference)\n\(text.debugDescription)") }
                     accepted += 1
                 } catch {
-                    // Over a limit of ours is no disagreement.
+                    // Exceeding one of our limits is not a disagreement.
                     let isLimit = error.expected.contains("at most") || error.expected.contains("NUL")
                     if !isLimit { refused.append(text) }
                 }
@@ -44,7 +44,7 @@ struct TOMLFuzzTests {
             }
             seed += Self.seeds
         } while deadline.map { ContinuousClock.now < $0 } ?? false
-        // If nearly all of them were refused, little would have been compared.
+        // If nearly all were refused, little would have been compared.
         #expect(accepted > Int(seed - first) / 5)
         if seconds != nil { print("seeds \(first) to \(seed - 1), \(accepted) accepted") }
     }
@@ -96,7 +96,7 @@ struct TOMLFuzzTests {
     }
 }
 
-/// Texts that are TOML, or nearly.
+/// Valid or nearly valid TOML.
 private enum TOMLText {
     private static let lineEnds = ["\n", "\n", "\n", "\r\n", " # ] = \"\n", "\n\n"]
     private static let oddKeys = [

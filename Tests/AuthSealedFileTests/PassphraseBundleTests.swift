@@ -46,7 +46,7 @@ struct PassphraseBundleTests {
         #expect(await refusal(file, right) == .damaged("it is not sealed with a passphrase"))
     }
 
-    /// 128 MiB is what a bundle of ours takes; 256 MiB is the most that a header may ask for.
+    /// Our bundles need 128 MiB; a header may require at most 256 MiB.
     @Test("a header that requires more than 256 MiB is refused before memory is allocated", arguments: [19, 20])
     func tooCostly(logarithm: Int) async throws {
         var bundle = try await parcels.close(content, with: right)
@@ -70,7 +70,7 @@ struct PassphraseBundleTests {
         await #expect(throws: SealRefusal.busy) { _ = try await parcels.close(content, with: right) }
         turn.release()
         #expect(try await parcels.open(bundle, with: right) == content)
-        // A refusal gives the turn back, too.
+        // A refusal releases the permit too.
         await #expect(throws: SealRefusal.wrongPassphrase) {
             _ = try await parcels.open(bundle, with: Secret("correct horse batterz"))
         }

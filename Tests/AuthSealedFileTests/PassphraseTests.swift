@@ -73,7 +73,7 @@ struct PassphraseTests {
             try await store.save(sample("late"))
         }
         for (name, bytes) in before { #expect(try place.bytes(name) != bytes) }
-        // What was sealed with the old key opens no more.
+        // What was sealed with the old key does not open any more.
         try place.put(before["work.session"], "work.session")
         try await place.start(sources[way]) { store in
             if way == 1 { try await store.unlock(with: Self.right) }

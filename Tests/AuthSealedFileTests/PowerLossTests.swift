@@ -5,7 +5,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The order of write, fsync and rename, played against a disk that loses all it was not told to keep.
+/// The order of write, fsync and rename, tested against a disk that loses everything that was not synced.
 @Suite("Sealed files at a power failure", .timeLimit(.minutes(2)))
 struct PowerLossTests {
     @Test("at every moment of a rotation the session is old or new, and never older than was reported")
@@ -61,7 +61,7 @@ struct PowerLossTests {
             try await store.rekey(.sameOutside)
         }
         for (moment, disk) in Disk.everyLoss(of: tape.steps) where moment >= before {
-            // Twice: the first start finishes what was begun.
+            // Twice: the first start completes what was begun.
             for _ in 1...2 {
                 let found = try await disk.restarted(with: place.source)
                 #expect(try found.records == [sample("home"), sample("work")], "after step \(moment): \(found.damage)")
@@ -74,7 +74,7 @@ struct PowerLossTests {
 private final class Disk {
     private let place: SealedPlace
 
-    /// - Parameter source: as the agent that wrote had it.
+    /// - Parameter source: the source of the agent that wrote.
     func restarted(with source: SealingSource) async throws -> [StoredSession] {
         try await place.start(source) { try await $0.loadAll() }
     }
@@ -85,8 +85,8 @@ private final class Disk {
         for (name, bytes) in files { try place.put(Data(bytes), name) }
     }
 
-    /// After each step, each of the disks that may be left: what was synced is there. Of what was not, a file has its
-    /// bytes, half of them or none, and each change of the folder has happened or has not.
+    /// After each step, each possible state of the disk: synced data is there. Of the rest, a file has all of its bytes, half
+    /// of them or none, and each change of the folder has happened or not.
     static func everyLoss(of steps: [DurableFolder.Step]) -> some Sequence<(Int, Disk)> {
         (0...steps.count).lazy.flatMap { moment in
             states(after: Array(steps[..<moment])).compactMap { files in

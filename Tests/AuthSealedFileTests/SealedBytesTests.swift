@@ -63,7 +63,7 @@ struct SealedBytesTests {
         #expect(refusal(of: file, name: "home.session") != nil)
         let later = try SealedBytes.seal(content, name: "work.session", label: "shop", generation: 8, key: key)
         let other = try SealedBytes.seal(content, name: "work.session", label: "shoq", generation: 7, key: key)
-        // The header of one and what is sealed of the other, with a sum that fits.
+        // The header of one and the content of the other, with a valid checksum.
         for header in [later, other] {
             let length = header.count - 8
             let start = 8 + 8 + 8 + 1 + 4

@@ -7,10 +7,10 @@ import NIOEmbedded
 import TestSupport
 import Testing
 
-/// Beside the promises of every store (SessionStoreContract): what only files can have happen to them.
+/// Tests of files, in addition to those of every store (SessionStoreContract).
 @Suite("Sessions in sealed files", .timeLimit(.minutes(1)))
 struct SealedFileStoreTests {
-    /// Why a start with that key can read nothing.
+    /// Why a start with that key fails.
     private func failure(_ place: SealedPlace, _ source: SealingSource? = nil) async throws -> String? {
         try await place.start(source) { store in
             do throws(StoreError) {
@@ -158,17 +158,17 @@ struct SealedFileStoreTests {
         let store = place.store(loop: loop)
         let states = store.states()
         #expect(try await store.loadAll().records.count == 1)
-        // Reading it waits for a writer, as a server that has gone lets a reader wait.
+        // Reading waits for a writer, like a reader of a server that is gone.
         let pipe = place.path + "/hangs.session"
         #expect(mkfifo(pipe, 0o600) == 0)
         let silent = StoreError.notAnswering(after: SealedPlace.limit)
         async let loading = Self.failure(of: store)
-        // Opened for writing once the store has opened it for reading: the call is in the middle of its work.
+        // Opened for writing once the store has opened it for reading: the call is in progress.
         let writer = try await onThread { open(pipe, O_WRONLY | O_CLOEXEC) }
         #expect(writer >= 0)
         await loop.advanceTime(by: TimeAmount(SealedPlace.limit))
         #expect(await loading == silent)
-        // Nobody waits behind it either.
+        // Later calls do not wait either.
         await #expect(throws: silent) { try await store.save(sample("late")) }
         close(writer)
         var told: [StoreState] = []

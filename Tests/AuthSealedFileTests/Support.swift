@@ -7,12 +7,12 @@ import NIOPosix
 import Synchronization
 import TestSupport
 
-/// A folder of sealed files and what opens it; a store on it is made as a start of the agent would.
+/// A folder of sealed files with its key; a store on it is created as at a start of the agent.
 struct SealedPlace: Sendable {
-    /// The least that is taken: the work of a guess is nothing that these tests are about.
+    /// The minimum: the cost of a guess does not matter here.
     static let cheap = PassphraseCost(logarithm: 10)
 
-    /// Far above what a disk takes that answers.
+    /// Far above what a working disk takes.
     static let limit = Duration.seconds(60)
 
     let folder: TemporaryFolder
@@ -62,7 +62,7 @@ extension SealingSource {
     static func key(_ text: String) -> SealingSource { .given(name: "the test's key", read: { Secret(text) }) }
 }
 
-/// What a disk was told, in order.
+/// The steps of a disk, in order.
 final class Tape: Sendable {
     private let kept = Mutex<[DurableFolder.Step]>([])
     var steps: [DurableFolder.Step] { kept.withLock { $0 } }

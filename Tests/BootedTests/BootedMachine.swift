@@ -4,8 +4,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// A machine of the test's own, booted by systemd, and one person on it whose manager knows authd's units and who has a
-/// keyring; the backends' stand-ins are reached from it.
+/// A machine for one test, booted by systemd, with one user whose manager has authd's units and who has a keyring. It can
+/// reach the stand-in backends.
 final class BootedMachine: Sendable {
     let backends: StandIns
     private let folder: TemporaryFolder
@@ -16,7 +16,7 @@ final class BootedMachine: Sendable {
     private static let root = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-    /// Boots it, plays the test and ends everything. An ordinary user is refused, and that is then what is shown.
+    /// Boots it, runs the test and ends everything. An ordinary user cannot do that, which is then shown.
     static func play(_ test: @escaping @Sendable (BootedMachine) async throws -> Void) async throws {
         guard geteuid() == 0 else {
             let refused = try await Child([script, "/nowhere", "/nowhere"], environment: [:]).output()
@@ -59,7 +59,7 @@ final class BootedMachine: Sendable {
         self.first = String(first)
     }
 
-    /// The units as they are installed, and settings that put the stand-ins into the bundled profiles.
+    /// Installs the units, and settings with the addresses of the stand-ins.
     private func prepare() async throws {
         for name in ["authd.socket", "authd.service"] {
             let unit = try String(contentsOf: Self.root.appending(path: "systemd/\(name)"), encoding: .utf8)
@@ -77,7 +77,7 @@ final class BootedMachine: Sendable {
 
     private static let (installed, built) = ("/usr/bin/authd", "/usr/lib/authd-built/authd")
 
-    /// What a page of decisions has a person do in a shell, with this machine's authd.
+    /// The shell examples of a page of decisions, with this machine's authd.
     static func samples(of page: String) throws -> [String] {
         let text = try String(contentsOf: root.appending(path: "Docs/decisions/\(page)"), encoding: .utf8)
         return text.split(separator: "```sh\n").dropFirst().compactMap { rest in
@@ -85,13 +85,13 @@ final class BootedMachine: Sendable {
         }
     }
 
-    /// The manager of the person, and all that it started, as after a new login.
+    /// Restarts the user's manager with everything that it runs, like a new login.
     func startAgain() async throws {
         let started = try await asRoot("sh", "-c", "systemctl daemon-reload && systemctl restart user@1000.service")
         guard started.status == 0 else { throw Failure("no manager: \(started.err)") }
     }
 
-    /// One that is open, in place of the one that runs; it lives as long as the machine.
+    /// Starts an open keyring instead of the current one; it runs as long as the machine.
     private func startKeyring(_ more: [String] = []) async throws {
         let keyring = try await start(
             Self.asAda + ["gnome-keyring-daemon", "--foreground", "--unlock", "--components=secrets"] + more,
@@ -100,7 +100,7 @@ final class BootedMachine: Sendable {
         try await person("gdbus", "wait", "--session", "--timeout", "30", "org.freedesktop.secrets")
     }
 
-    /// As a screen lock does.
+    /// Like a screen lock.
     func lockKeyring() async throws {
         try await person(
             "gdbus", "call", "--session", "--dest", "org.freedesktop.secrets", "--object-path",
@@ -110,7 +110,7 @@ final class BootedMachine: Sendable {
 
     func unlockKeyring() async throws { try await startKeyring(["--replace"]) }
 
-    /// All of it, every field: what authd logged, what its manager said of it, and what is told of a crash.
+    /// All fields of the journal: authd's log, its manager's messages, and crash reports.
     private func expectNoSecretInJournal() async throws {
         let journal = try await asRoot("journalctl", "-o", "export", "--all", "--no-pager")
         #expect(journal.out.contains("AUTHD_"), "\(journal.err)")
@@ -137,7 +137,7 @@ final class BootedMachine: Sendable {
         try await start(Self.asAda + command, input: input).output()
     }
 
-    /// What the command of the person printed; throws when it fails.
+    /// The output of the user's command; throws if it fails.
     @discardableResult
     func person(_ command: String...) async throws -> String {
         let output = try await asPerson(command)
@@ -162,14 +162,14 @@ final class BootedMachine: Sendable {
         guard login.status == 0 else { throw Failure("login: \(login.err)") }
     }
 
-    /// A property of the service, as its manager tells it.
+    /// A property of the service, from its manager.
     func service(_ property: String) async throws -> String {
         try await person("systemctl", "--user", "show", "authd.service", "--property", property, "--value")
             .trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// Checks that it runs. It may have answered a client before its manager has read that it is ready: `systemctl start` returns
-    /// when the manager has, and starts no other one.
+    /// Checks that it runs. It may have answered a client before its manager has read that it is ready: `systemctl start`
+    /// returns when the manager has, and starts no second one.
     func isActive() async throws {
         let pid = try await service("MainPID")
         try await person("systemctl", "--user", "start", "authd.service")
@@ -177,7 +177,7 @@ final class BootedMachine: Sendable {
         #expect(try await service("MainPID") == pid && pid != "0")
     }
 
-    /// The first line of the journal, the manager's or the service's own, that holds the text; `nil` when none comes in time.
+    /// The first line of the journal, from the manager or the service, that contains the text; `nil` if there is none in time.
     func journal(until text: String) async throws -> String? {
         let follow = """
             grep -m1 -F -- "$0" < <(exec timeout 60 journalctl -o cat -n all -f _SYSTEMD_USER_UNIT=authd.service + \

@@ -12,10 +12,10 @@ struct LogindTests {
             #expect(try await machine.waits(until: Self.isDelaying))
             try await machine.suspend()
             try await machine.wake()
-            // Awake again, it takes a new lock: the next sleep is delayed as well.
+            // After waking it takes a new lock: the next sleep is delayed too.
             #expect(try await machine.waits(until: Self.isDelaying))
             #expect(try await machine.authc("refresh").status == 0)
-            // It was told in time: logind says so when it has to go on without somebody's leave.
+            // It was notified in time: logind logs it if it has to continue without waiting.
             let logind = try await machine.asRoot("journalctl", "-u", "systemd-logind", "-o", "cat")
             #expect(logind.out.contains("finished") && !logind.out.contains("Delay lock is active"), "\(logind.out)")
         }
@@ -63,7 +63,7 @@ struct LogindTests {
 }
 
 extension BootedMachine {
-    /// Returns when it sleeps.
+    /// Returns when it is asleep.
     fileprivate func suspend() async throws {
         let suspended = try await asRoot(
             "busctl", "call", "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager",

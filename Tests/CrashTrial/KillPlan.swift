@@ -1,11 +1,11 @@
 import AuthModel
 
-/// When one kill comes. All of it follows from the seed; what the machine does in that time does not.
+/// The moment of one kill. It follows from the seed; what the machine does until then does not.
 package struct KillPlan: Sendable, Equatable {
     package enum Start: Sendable, Equatable {
-        /// The renewal was asked for.
+        /// The renewal was requested.
         case asked
-        /// The provider has put a new token in the place of the old one.
+        /// The provider has replaced the token.
         case committed
     }
 
@@ -13,12 +13,12 @@ package struct KillPlan: Sendable, Equatable {
     package let start: Start
     /// From ``start`` to the kill.
     package let wait: Duration
-    /// How long the provider keeps its answer back once it has committed.
+    /// How long the provider delays its response after the commit.
     package let answerHeld: Duration
 
-    /// Two or three times what a renewal takes on a slow machine, so that kills fall before, into and after it.
+    /// Two or three times the duration of a renewal on a slow machine, so that kills come before, during and after it.
     static let longestRenewal = Duration.milliseconds(80)
-    /// From the provider's commit to the keyring's answer.
+    /// From the provider's commit to the keyring's reply.
     static let longestSaving = Duration.milliseconds(30)
     static let longestHold = Duration.milliseconds(10)
 

@@ -1,4 +1,4 @@
-/// What many kills came to.
+/// The outcomes of many kills.
 package struct KillTally: Sendable {
     private var outcomes: [KillOutcome] = []
     /// One line for each kill that had a fault.

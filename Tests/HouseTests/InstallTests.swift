@@ -4,7 +4,7 @@ import Testing
 
 @Suite("make install")
 struct InstallTests {
-    /// With stand-ins for the programs: what becomes of those is not looked at here.
+    /// Uses stand-ins for the programs, which are not tested here.
     private func make(_ target: String, into folder: URL) async throws {
         let programs = folder.appending(path: "built")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)

@@ -9,7 +9,7 @@ struct LinkingTests {
         #expect(try await neededLibraries("authc") == [])
     }
 
-    /// authc is too, as `make build` links it: Tests/check-programs.
+    /// authc is too, in `make build`: see Tests/check-programs.
     @Test("authd is position-independent, and binds all symbols at start")
     func hardened() async throws {
         let output = try await ask("readelf --file-header --dynamic --program-headers --wide", of: "authd")
@@ -20,7 +20,7 @@ struct LinkingTests {
 
     @Test("authc contains nothing of NIO")
     func authcHasNoNIO() async throws {
-        // Were the names stripped, their absence would prove nothing.
+        // If the names were stripped, their absence would prove nothing.
         #expect(try await symbols(of: ["AuthWire"], in: "authc") > 0)
         #expect(try await symbols(of: Self.nio, in: "authc") == 0)
     }
@@ -55,8 +55,7 @@ struct LinkingTests {
         return output.matches(of: /\(NEEDED\).*\[(.+)\]/).map { String($0.1) }
     }
 
-    /// How many symbols of those modules a program has: `$s`, then the length and the name of the module (Swift's
-    /// mangling).
+    /// The number of symbols of those modules in a program: `$s`, then length and name of the module (Swift's mangling).
     private func symbols(of modules: [String], in program: String) async throws -> Int {
         let names = modules.map { "\($0.utf8.count)\($0)" }.joined(separator: "|")
         let filter = "awk '/\(names)/ { n++ } END { print n + 0 }'"
@@ -64,7 +63,7 @@ struct LinkingTests {
         return try #require(Int(count.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
-    /// What a tool says of a built program.
+    /// The output of a tool for a built program.
     private func ask(_ tool: String, of program: String, filter: String = "cat") async throws -> String {
         let file = try ProjectFiles.built().appending(path: program).path
         try #require(FileManager.default.isExecutableFile(atPath: file), "\(program) has not been built")

@@ -2,7 +2,7 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Release programs are not built for the tests; `make build` fails if Tests/check-programs does. So this looks at that.
+/// The tests do not build release programs; `make build` fails if Tests/check-programs does, so that is tested.
 @Suite("How release programs are linked")
 struct ReleaseLinkingTests {
     private static let right = "-pie -Wl,-z,now,-z,relro"

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("make shake")
 struct ShakeTests {
-    /// With a stand-in for `swift`, whose `test` is the script.
+    /// Uses a stand-in for `swift`, whose `test` is the script.
     private func withSwift(_ script: String, _ body: (URL) async throws -> Void) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "authd-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -15,8 +15,8 @@ struct ShakeTests {
         try await body(folder)
     }
 
-    /// Runs a script that has the folder in `$0`, the root of the project in `$1`, and in `$2` what pgrep(1) finds the
-    /// processes of its shake by.
+    /// Runs a script with the folder in `$0`, the root of the project in `$1`, and in `$2` a pgrep(1) pattern for the
+    /// processes of its shake.
     private func shell(_ script: String, _ folder: URL) async throws -> (status: TerminationStatus, output: String) {
         let processes = "^/bin/bash [^-].* \(folder.path)/swift|^\(folder.path)/"
         let result = try await run(
@@ -57,7 +57,7 @@ struct ShakeTests {
             #expect(passes.count == 3 && passes[1].hasPrefix("pass 2 of 3: 7 tests, 1 failures, "), "\(output)")
             #expect(passes.count { $0.contains(": 7 tests, 0 failures, ") } == 2)
             #expect(lines.contains("✘ Test \"a b\" failed after 0.1 seconds with 1 issue."))
-            // The last two lines; a process that is left would follow them.
+            // The last two lines; a leftover process would follow them.
             let numbers = lines.suffix(2).compactMap { Int($0) }
             try #require(numbers.count == 2, "\(output)")
             #expect(numbers[1] == numbers[0] + 1)

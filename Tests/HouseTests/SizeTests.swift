@@ -2,9 +2,9 @@ import Testing
 
 @Suite("Files stay small")
 struct SizeTests {
-    /// Above this a file has more than one subject.
+    /// A longer file has more than one subject.
     private static let maxLines = 400
-    /// `main.swift` of the agent only puts the parts together.
+    /// `main.swift` of the agent only composes the parts.
     private static let maxLinesOfMain = 80
 
     @Test("no Swift file is longer than 400 lines")

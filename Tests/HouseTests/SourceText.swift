@@ -1,8 +1,8 @@
 import Foundation
 
-/// A Swift file without its comments and texts, good enough to look for imports and calls in.
+/// A Swift file without comments and strings, good enough to find imports and calls.
 struct SourceText {
-    /// Line numbers from 1, with the code that stands on each.
+    /// Line numbers from 1, with the code of each line.
     let code: [(number: Int, line: String)]
 
     init(_ file: TextFile) {
@@ -27,12 +27,12 @@ struct SourceText {
     }
 
     private static let access: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
-    /// `import struct Module.Type` and its like.
+    /// Import kinds, such as `import struct Module.Type`.
     private static let kinds: Set<Substring> = [
         "struct", "class", "enum", "protocol", "typealias", "func", "var", "let", "actor",
     ]
 
-    /// Whether `word` stands in `line` as the whole beginning of a word, and neither as a member nor as a name given.
+    /// Whether `word` is the beginning of a word in `line`, and neither a member nor an argument label.
     static func contains(word: String, in line: String) -> Bool {
         var rest = line[...]
         while let range = rest.firstRange(of: word) {
@@ -52,7 +52,7 @@ struct SourceText {
         character.isLetter || character.isNumber || character == "_"
     }
 
-    /// Empties the texts between quotes and cuts the line where a comment begins.
+    /// Removes strings and comments.
     private static func withoutTextAndComment(_ line: Substring) -> String {
         var result = ""
         var isInText = false

@@ -1,21 +1,21 @@
-/// What one target may import, and words that its sources may not contain (Docs/architecture.md, "The house").
+/// What a target may import, and words that its sources must not contain (Docs/architecture.md, "The house").
 struct TargetRules: Sendable {
     let imports: Set<String>
     var forbiddenWords: [String] = []
-    /// Words that only the folder `Ports` of the target may contain: a port may wait, what decides may not.
+    /// Words that only the folder `Ports` of the target may contain: a port may wait, a decider may not.
     var forbiddenOutsidePorts: [String] = []
 
     /// Part of every Swift installation and of no other package.
     static let standard: Set<String> = ["Swift", "Glibc", "Synchronization"]
 
-    /// Clocks, environment, files, sockets and printing: for adapters, never for what decides.
+    /// Clocks, environment, files, sockets and printing: for adapters, never for deciders.
     static let doing = [
         "clock_gettime", "gettimeofday", "timerfd_create", "ContinuousClock", "SuspendingClock", "Task.sleep",
         "getenv", "secure_getenv", "setenv", "open(", "fopen(", "opendir(", "stat(", "lstat(", "unlink(", "rename(",
         "socket(", "connect(", "bind(", "print(", "fputs(", "exit(",
     ]
 
-    /// Waiting, and state that is shared.
+    /// Waiting, and shared state.
     static let waiting = ["async", "await", "actor", "Mutex", "AsyncStream"]
 
     static let table: [String: TargetRules] = [
@@ -83,7 +83,7 @@ struct TargetRules: Sendable {
             ])),
     ]
 
-    /// The forbidden words of a file, each with its place.
+    /// The forbidden words of a file, with their positions.
     func forbidden(in file: TextFile) -> [String] {
         let isPort = file.path.hasPrefix("Sources/\(file.target)/Ports/")
         let words = forbiddenWords + (isPort ? [] : forbiddenOutsidePorts)
@@ -92,6 +92,6 @@ struct TargetRules: Sendable {
         }
     }
 
-    /// The targets that are C.
+    /// The C targets.
     static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd", "CWipe"]
 }

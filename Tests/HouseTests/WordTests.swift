@@ -5,7 +5,7 @@ import Testing
 struct WordTests {
     @Test("no file names a folder of one machine")
     func noPrivatePaths() throws {
-        // Written so that this file itself does not contain what it looks for.
+        // Written so that this file does not contain the pattern.
         let folders = try Regex("/(?:root|work|Users)/[a-z]|/home/(?!user/|ada/|\\.)[a-z]+/")
         for file in ProjectFiles.allFiles() {
             for (index, line) in file.lines.enumerated() where line.contains(folders) {

@@ -3,13 +3,13 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is promised in numbers, held by the real agent.
+/// Promised numbers, measured with the real agent.
 @Suite("Performance bars", .serialized, .timeLimit(.minutes(2)))
 struct BarTests {
     @Test("100 callers around the expiry, each at a random instant within 50 ms, cause one call to the provider")
     func hundredCallers() async throws {
         try await NetworkLab.play { lab, _ in
-            // Older than a token that has just come, younger than one that the agent renews by itself.
+            // Older than a new token, younger than one that the agent renews by itself.
             try lab.setLife(seconds: 4)
             #expect(try await lab.authc("refresh").status == 0)
             let first = try TokenResult(JSON(parsing: Array(try await lab.authc("token", "--json").out.utf8)))
@@ -24,7 +24,7 @@ struct BarTests {
         }
     }
 
-    /// Each with a connection of its own, open before; at instants of the wall clock.
+    /// Each with its own open connection, at instants of the wall clock.
     private static func ask(_ socket: String, _ count: Int, around instant: Double) throws -> [JSON] {
         let clients = try (0..<count).map { _ in try RawClient(socket) }
         let instants = (0..<count).map { _ in instant + Double.random(in: -0.025...0.025) }.sorted()
@@ -45,7 +45,7 @@ struct BarTests {
             #expect(await away.out.wait(for: #""state":"stale","cause":"offline""#))
             await away.end()
             let asked = lab.provider.out.text
-            // It may have something to put away first; then it rests.
+            // It may have some work left first.
             var spent = try await Self.spent(by: agent.pid)
             for _ in 1...5 where spent.wakes > 0 { spent = try await Self.spent(by: agent.pid) }
             print("offline: \(spent.wakes) wake-ups and \(spent.running) of a processor in \(Self.window)")
@@ -60,7 +60,7 @@ struct BarTests {
     /// How often the process's threads began to run within the window, and how long they ran (proc(5), schedstat).
     private static func spent(by pid: pid_t) async throws -> (wakes: Int, running: Duration) {
         let before = try threads(pid)
-        // The window is what is measured: nothing is waited for.
+        // The window is the measurement; it does not wait for anything.
         _ = try await Child(["/bin/sleep", "\(window.components.seconds)"], environment: [:]).output()
         let after = try threads(pid)
         // A thread that has ended did run.
@@ -75,7 +75,7 @@ struct BarTests {
     private static func threads(_ pid: pid_t) throws -> [String: (wakes: Int, running: Duration)] {
         var threads: [String: (wakes: Int, running: Duration)] = [:]
         for thread in try FileManager.default.contentsOfDirectory(atPath: "/proc/\(pid)/task") {
-            // The libdispatch of a debug build looks after its workers once a second (Docs/decisions/idle.md).
+            // The libdispatch of a debug build checks its workers once a second (Docs/decisions/idle.md).
             let name = try String(contentsOfFile: "/proc/\(pid)/task/\(thread)/comm", encoding: .utf8)
             if name.hasSuffix(".overcommit\n") { continue }
             let text = try String(contentsOfFile: "/proc/\(pid)/task/\(thread)/schedstat", encoding: .utf8)

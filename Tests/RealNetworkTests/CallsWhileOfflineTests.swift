@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Calls of the provider's API on a laptop whose cable is out.
+/// Calls of the provider's API on a laptop without a network cable.
 @Suite("Calls without a network", .serialized, .timeLimit(.minutes(2)))
 struct CallsWhileOfflineTests {
     @Test("one fails at once, one waits for the network, one is queued; the last two arrive when the cable is back")
@@ -18,9 +18,9 @@ struct CallsWhileOfflineTests {
             #expect(kept.status == 0 && kept.err.contains("queued as"), "\(kept.err)")
             let late = try await lab.authc("request", "GET", "/me", "--timeout", "300ms")
             #expect(late.status == 75, "\(late.err)")
-            // The profile has it so.
+            // The profile says so.
             async let waiting = lab.authc("request", "GET", "/me")
-            // Both wait: nothing has come to the provider, and an agent that waits answers others.
+            // Both wait: the provider got nothing, and the agent answers others meanwhile.
             #expect(try await lab.network().state == .offline)
             #expect(!lab.provider.out.text.contains("/notes"))
             try await lab.onGateway("ip link set far up")

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real agent under clocks that are wrong, jump, or went on while the machine slept.
+/// The real agent with clocks that are wrong, jump, or continued while the machine slept.
 @Suite("Clocks", .serialized, .timeLimit(.minutes(2)))
 struct ClockTests {
     @Test("the date jumps by hours in both directions, and no token expires or is renewed because of it")
@@ -18,7 +18,7 @@ struct ClockTests {
                     #expect(output.status == 0 && output.out == token, "\(shift): \(output.err)")
                 }
                 #expect(!lab.provider.out.text.contains("/refresh"))
-                // What a provider rejects is renewed all the same, under whatever date.
+                // A rejected token is renewed, whatever the date.
                 try clock.set(seconds: -86_400)
                 #expect(try await lab.authc("refresh").status == 0)
                 #expect(try await lab.authc("token").out != token)
@@ -35,11 +35,11 @@ struct ClockTests {
                 let (token, end) = (try await lab.authc("token").out, try await lab.end())
                 try clock.set(seconds: 7200)
                 guard try await clock.nudge() else {
-                    // Without CAP_SYS_TIME nobody sets a clock, and nobody is told.
+                    // Without CAP_SYS_TIME nobody can set a clock, so there is no notification.
                     #expect(try await lab.end() == end)
                     return
                 }
-                // Each question is a round trip.
+                // Each query is a round trip.
                 var moved = try await lab.end()
                 for _ in 1...400 where moved == end { moved = try await lab.end() }
                 #expect(abs(.seconds(moved - end - 7200)) < .seconds(1), "\(moved - end) s")
@@ -55,7 +55,7 @@ struct ClockTests {
             { lab, _ in
                 try lab.setLife(seconds: 4)
                 #expect(try await lab.authc("refresh").status == 0)
-                // By itself, as it falls due.
+                // Without a request, when it is due.
                 #expect(await lab.provider.out.wait(for: "POST /refresh 200", times: 2))
                 #expect(try await lab.authc("token").status == 0)
                 let status = try await lab.authc("status")
@@ -84,7 +84,7 @@ struct ClockTests {
                 let doctor = try await lab.authc("doctor", "--json")
                 #expect(doctor.status == 0)
                 #expect(doctor.out.contains(#""check":"clock","level":"warning""#), "\(doctor.out)")
-                // Set right again, nothing is said any more.
+                // After the correction nothing is reported.
                 try lab.setLife(seconds: 3600)
                 #expect(try await lab.authc("refresh").status == 0)
                 #expect(try await lab.network().clockSkews == [:])
@@ -110,7 +110,7 @@ struct ClockTests {
 }
 
 extension NetworkLab {
-    /// When the token ends, in Unix seconds.
+    /// The token's expiry in Unix seconds.
     fileprivate func end() async throws -> Double {
         let status = try SessionStatus(JSON(parsing: Array(try await authc("status", "--json").out.utf8)))
         return try #require(status.expiresAt)
@@ -119,7 +119,7 @@ extension NetworkLab {
 
 private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 
-/// A date that is wrong for one program, by as much as the test says.
+/// A wrong date for one program, set by the test.
 private final class WrongClock: Sendable {
     private let folder: TemporaryFolder
     let environment: [String: String]
@@ -132,7 +132,7 @@ private final class WrongClock: Sendable {
         try set(seconds: 0)
     }
 
-    /// Sets the machine's own clock, by next to nothing; `false` where that is not allowed.
+    /// Sets the machine's own clock by almost nothing; `false` if that is not allowed.
     func nudge() async throws -> Bool {
         let program = folder.path + "/clock-nudge"
         try await Self.compile("clock-nudge.c", ["-o", program])

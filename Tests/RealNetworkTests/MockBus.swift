@@ -3,14 +3,14 @@ import TestSupport
 
 /// A private message bus with services of python-dbusmock on it.
 final class MockBus: Sendable {
-    /// What can be played: the template's name, and the name on the bus.
+    /// Available services: the template's name, and the name on the bus.
     enum Service: String, Sendable {
         case logind = "org.freedesktop.login1"
         case networkmanager = "org.freedesktop.NetworkManager"
         case notifications = "org.freedesktop.Notifications"
 
         var template: String { self == .notifications ? "notification_daemon" : "\(self)" }
-        /// Which bus of a desktop it lives on.
+        /// The bus that it belongs to on a desktop.
         var kind: String { self == .notifications ? "--session" : "--system" }
     }
 
@@ -53,7 +53,7 @@ final class MockBus: Sendable {
         }
     }
 
-    /// What the services were asked, a line each.
+    /// The calls to the services, one per line.
     var asked: Gathered { services[0].out }
 
     func end() async {
@@ -64,7 +64,7 @@ final class MockBus: Sendable {
         await bus.end()
     }
 
-    /// As a hung service: it owns its name, and answers nothing.
+    /// Like a hung service: it owns its name and does not reply.
     func stopAnswering() {
         for service in services { service.kill(SIGSTOP) }
     }
@@ -83,12 +83,12 @@ final class MockBus: Sendable {
             "PrepareForSleep", "b", "[<\(isGoing)>]")
     }
 
-    /// As the person does who clicks on a notification.
+    /// Like a user who clicks a notification.
     func choose(notification number: Int) async throws {
         try await emit("ActionInvoked", "us", "[<uint32 \(number)>, <'default'>]")
     }
 
-    /// As the person does who puts it away.
+    /// Like a user who closes it.
     func dismiss(notification number: Int) async throws {
         try await emit("NotificationClosed", "uu", "[<uint32 \(number)>, <uint32 2>]")
     }
@@ -101,7 +101,7 @@ final class MockBus: Sendable {
         ])
     }
 
-    /// Asks until it is so; each question is a round trip.
+    /// Queries until the condition holds; each query is a round trip.
     func waitForInhibitor(_ wanted: Bool) async throws {
         for _ in 1...400 {
             let list = try await run([

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The real agent on a laptop whose cable, routes, addresses and names come and go.
+/// The real agent on a laptop whose cable, routes, addresses and names change.
 @Suite("Networks that come and go", .serialized, .timeLimit(.minutes(2)))
 struct NetworkChangeTests {
     @Test(
@@ -29,7 +29,7 @@ struct NetworkChangeTests {
                 await back.end()
             }
             print("network back to active:", times.sorted())
-            // A second of settling, a probe, at most half a second of jitter, a renewal; the rest is a busy machine's.
+            // A second of settling, a probe, at most half a second of jitter, a renewal; the rest is for a busy machine.
             #expect(times.sorted()[1] < .seconds(6))
             #expect(!lab.provider.out.text.contains("REUSED"))
         }
@@ -68,7 +68,7 @@ struct NetworkChangeTests {
             let watch = try await lab.watch()
             try await lab.onLaptop(
                 "ip addr flush dev near && ip addr add 10.2.0.1/24 dev near && ip route add default via 10.2.0.2")
-            // The probe of the new network comes from the new address, and carries nothing.
+            // The probe of the new network comes from the new address, without credentials.
             #expect(await lab.provider.out.wait(for: "GET /me 401 bare from 10.2.0.1"))
             #expect(try await lab.authc("refresh").status == 0)
             #expect(await lab.provider.out.wait(for: "POST /refresh 200 full from 10.2.0.1"))
@@ -91,7 +91,7 @@ struct NetworkChangeTests {
             try await lab.onLaptop("ip route add default via 10.1.0.2")
             #expect(await back.out.wait(for: #""providers":{"lab":"reachable"}"#))
             #expect(try await lab.network().state == .online)
-            // What a person sees who watches: a line for each change.
+            // The output of `authc watch`: one line for each change.
             #expect(await lines.out.wait(for: " limited, lab offline"))
             #expect(await lines.out.wait(for: " online, lab reachable"))
             for watch in [gone, back, lines] { await watch.end() }

@@ -2,7 +2,7 @@ import AuthWire
 import Foundation
 import TestSupport
 
-/// A laptop, a gateway and a provider behind it, in network namespaces of their own, and a running authd on the laptop.
+/// A laptop, a gateway and a provider behind it, in separate network namespaces, with a running authd on the laptop.
 ///
 ///     laptop  near 10.1.0.1 ── far 10.1.0.2  gateway  (provider 10.77.0.1, on its loopback link)
 final class NetworkLab: Sendable {
@@ -17,13 +17,13 @@ final class NetworkLab: Sendable {
 
     var socket: String { folder.path + "/run/authd/socket" }
 
-    /// Builds it, signs in to the session `lab`, plays the test and ends everything.
+    /// Builds it, signs in to the session `lab`, runs the test and ends everything.
     ///
     /// - Parameters:
-    ///   - name: by which the provider is called, instead of its address.
-    ///   - isSecure: the provider speaks HTTPS, and the agent trusts the certificates of `lab.pem` and `other.pem`.
-    ///   - more: of the agent's environment.
-    ///   - wrapper: a command that the agent is started by.
+    ///   - name: the provider's host name, instead of its address.
+    ///   - isSecure: the provider uses HTTPS, and the agent trusts the certificates of `lab.pem` and `other.pem`.
+    ///   - more: environment variables of the agent.
+    ///   - wrapper: a command that starts the agent.
     static func play(
         _ test: @escaping @Sendable (NetworkLab, _ agent: Child) async throws -> Void, name: String? = nil,
         isSecure: Bool = false,
@@ -49,12 +49,12 @@ final class NetworkLab: Sendable {
         environment = [
             "HOME": try folder.folder("home"), "XDG_RUNTIME_DIR": try folder.folder("run"), "LANG": "C.UTF-8",
             "XDG_CONFIG_HOME": try folder.folder("config"), "XDG_STATE_HOME": try folder.folder("state"),
-            // No NetworkManager or logind of the machine may speak for the laptop.
+            // The machine's NetworkManager and logind must not affect the laptop.
             "DBUS_SYSTEM_BUS_ADDRESS": "unix:path=\(folder.path)/system-bus", "PATH": path + ":/usr/sbin:/sbin",
         ]
         _ = try folder.write("127.0.0.1 localhost\n\(Self.address) lab.test\n", to: "hosts")
         _ = try folder.write("nameserver 10.77.0.53\n", to: "resolv.conf")
-        // Root makes a network namespace alone; anybody else makes a user namespace with it.
+        // Root needs only a network namespace; other users also create a user namespace.
         laptop = try await Self.holder(
             ["unshare", getuid() == 0 ? "-nm" : "-Urnm"],
             "mount --bind \(folder.path)/hosts /etc/hosts && mount --bind \(folder.path)/resolv.conf /etc/resolv.conf",
@@ -72,7 +72,7 @@ final class NetworkLab: Sendable {
             ip link set lo up && ip link set far up && ip addr add 10.1.0.2/24 dev far && ip addr add 10.2.0.2/24 dev far &&
             ip addr add \(Self.address)/32 dev lo
             """, environment)
-        // The kernel takes up to a second to see a carrier.
+        // The kernel takes up to a second to detect a carrier.
         try await Self.run(
             Self.enter(laptop),
             "until ip -o link show near | grep -q \"state UP\"; do :; done; ip route add default via 10.1.0.2",
@@ -87,8 +87,8 @@ final class NetworkLab: Sendable {
         _ = try folder.write(Self.profile("lab", at: url), to: Self.file("lab"))
     }
 
-    /// One for the provider, and one for somebody else.
-    /// - Returns: the file of the provider's.
+    /// One for the provider, and one for another host.
+    /// - Returns: the provider's file.
     private static func certificates(in folder: TemporaryFolder) async throws -> String {
         for (file, owner) in [("lab", "IP:\(address)"), ("other", "DNS:hotel.example")] {
             try await run(
@@ -103,14 +103,14 @@ final class NetworkLab: Sendable {
         return folder.path + "/lab.pem"
     }
 
-    /// The system's own: another one on the path may lack what the desktop's packages bring.
+    /// The system's: another one on the path may lack the desktop's packages.
     static let python = "/usr/bin/python3"
 
     private static func file(_ name: String) -> String { "config/authd/providers/\(name).toml" }
 
-    // MARK: The parts
+    // MARK: Parts
 
-    /// Keeps a namespace: lives until it is ended.
+    /// Keeps a namespace until it is ended.
     private static func holder(
         _ command: [String], _ setup: String, _ environment: [String: String]
     ) async throws -> Child {
@@ -163,13 +163,13 @@ final class NetworkLab: Sendable {
         return (server, try await Self.port(of: server))
     }
 
-    /// Of the next access tokens.
-    /// - Parameter providerAhead: seconds by which the provider's clock is wrong; it tells ends as dates then.
+    /// For the next access tokens.
+    /// - Parameter providerAhead: seconds by which the provider's clock is wrong; it then sends dates.
     func setLife(seconds: Int, providerAhead: Int = 0) throws {
         _ = try folder.write("\(seconds) \(providerAhead)", to: "life")
     }
 
-    /// From now on, or no longer, the provider's answer to a renewal is a final no.
+    /// Whether the provider refuses renewals with a final answer from now on.
     func setEnding(_ isEnding: Bool) throws {
         if isEnding {
             _ = try folder.write("", to: "life.ended")
@@ -178,12 +178,12 @@ final class NetworkLab: Sendable {
         }
     }
 
-    /// The person's own settings, for the next reload.
+    /// The user's settings, for the next reload.
     func set(_ settings: String) throws {
         _ = try folder.write(settings, to: "config/authd/authd.toml")
     }
 
-    /// One more provider, for the next reload.
+    /// Another provider, for the next reload.
     func addProvider(_ name: String, at url: String) throws {
         _ = try folder.write(Self.profile(name, at: url), to: Self.file(name))
     }
@@ -194,7 +194,7 @@ final class NetworkLab: Sendable {
         let notifications = try NotifySocket(at: folder.path + "/notify")
         var environment = environment.merging(more) { $1 }
         environment["NOTIFY_SOCKET"] = notifications.path
-        // In a user namespace of root's the message bus would not know our user's number: it gets its own one back.
+        // In root's user namespace the message bus would not know our user ID: it is mapped back.
         let asOurselves =
             getuid() == 0 ? [] : ["unshare", "--user", "--map-user=\(getuid())", "--map-group=\(getgid())", "--"]
         let agent = try await Child(
@@ -213,7 +213,7 @@ final class NetworkLab: Sendable {
         guard login.status == 0 else { throw Failure("login: \(login.err)") }
     }
 
-    /// The socket is a file: no namespace is entered to reach it.
+    /// The socket is a file, so no namespace is entered.
     func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
         try await Child(
             [Programs.authc] + arguments, environment: environment, input: input.map(Child.Input.text) ?? .none
@@ -224,7 +224,7 @@ final class NetworkLab: Sendable {
         try NetworkStatus(JSON(parsing: Array(try await authc("network", "--json").out.utf8)))
     }
 
-    /// What happens from now on, as JSON; it begins with how everything is.
+    /// The events from now on, as JSON, after a snapshot.
     func watch() async throws -> Child {
         let watch = try await Child([Programs.authc, "watch", "--json"], environment: environment)
         guard await watch.out.wait(for: "\"snapshot\"") else { throw Failure("no events: \(watch.err.text)") }

@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A desktop's notification server, played by python-dbusmock on a session bus of the test's own.
+/// A notification server (python-dbusmock) on a private session bus.
 @Suite("What the desktop shows", .serialized, .timeLimit(.minutes(2)))
 struct NoticeTests {
     @Test("case 18: a short outage is not shown; an ended session is, with the command, until it is signed in again")
@@ -11,7 +11,7 @@ struct NoticeTests {
         let bus = try await MockBus([.notifications])
         try await NetworkLab.play(
             { lab, _ in
-                // A blip: the token ends while the cable is out.
+                // A short outage: the token expires while the cable is unplugged.
                 try lab.setLife(seconds: 2)
                 #expect(try await lab.authc("refresh").status == 0)
                 let blip = try await lab.watch()
@@ -35,7 +35,7 @@ struct NoticeTests {
                 #expect(await events.out.wait(for: #""topic":"notice","event":"shown""#))
                 #expect(events.out.text.contains(#""command":"authc login lab -s lab""#))
 
-                // What they choose is told to whoever can do it: the agent itself asks nobody for a password.
+                // The agent reports the user's choice to other programs: it never asks for a password itself.
                 try await bus.choose(notification: 1)
                 #expect(await events.out.wait(for: #""event":"chosen""#))
                 try lab.setEnding(false)
@@ -62,7 +62,7 @@ struct NoticeTests {
                 try lab.setEnding(false)
                 try await lab.signIn()
 
-                // The next one is number 2, and goes when they are turned off.
+                // The next one is number 2, and is withdrawn when notices are turned off.
                 try lab.setEnding(true)
                 #expect(try await lab.authc("refresh").status == 3)
                 #expect(await bus.asked.wait(for: " Notify ", times: 2))
@@ -70,7 +70,7 @@ struct NoticeTests {
                 agent.kill(SIGHUP)
                 #expect(await bus.asked.wait(for: "CloseNotification 2"))
                 #expect(!bus.asked.text.contains("CloseNotification 1"), "\(bus.asked.text)")
-                // Events go on.
+                // Events continue.
                 try lab.setEnding(false)
                 try await lab.signIn()
                 try lab.setEnding(true)

@@ -10,7 +10,7 @@ struct PortalTests {
             let portal = try await lab.serve("portal", "0.0.0.0")
             try lab.setLife(seconds: 2)
             #expect(try await lab.authc("refresh").status == 0)
-            // Another network: whatever goes to the provider comes to the portal.
+            // Another network: requests to the provider reach the portal.
             try await lab.onGateway(
                 "ip link set far down && nft 'add table ip n; add chain ip n p { type nat hook prerouting priority -100; }; "
                     + "add rule ip n p ip daddr \(NetworkLab.address) tcp dport \(lab.port) redirect to :\(portal.port)' && "
@@ -28,7 +28,7 @@ struct PortalTests {
             await met.end()
             try lab.setLife(seconds: 3600)
             let passed = try await lab.watch()
-            // The person signs in to the portal: no link, address or route of the laptop changes.
+            // The user signs in to the portal: no link, address or route of the laptop changes.
             try await lab.onGateway("nft flush ruleset")
             #expect(await passed.out.wait(for: #""state":"active""#))
             #expect(try await lab.network().state == .online)

@@ -2,7 +2,7 @@ import AuthWire
 import TestSupport
 import Testing
 
-/// logind and NetworkManager played by python-dbusmock on a system bus of the test's own.
+/// logind and NetworkManager (python-dbusmock) on a private system bus.
 @Suite("Sleep, and NetworkManager's state", .serialized, .timeLimit(.minutes(2)))
 struct SleepTests {
     @Test("case 6: a token that expires during sleep is renewed after it, after a probe of the provider")
@@ -17,7 +17,7 @@ struct SleepTests {
                 try await bus.emitSleep(true)
                 try await bus.waitForInhibitor(false)
                 let before = lab.provider.out.text
-                // The machine is on its way to sleep: the token ends, and nothing is sent any more.
+                // The machine is about to sleep: the token expires, and nothing is sent.
                 #expect(await watch.out.wait(for: #""state":"stale""#))
                 #expect(lab.provider.out.text == before)
                 try lab.setLife(seconds: 3600)
@@ -48,7 +48,7 @@ struct SleepTests {
                 #expect(await passed.out.wait(for: #""state":"online""#))
                 #expect(try await lab.authc("refresh").status == 0)
                 for watch in [met, passed] { await watch.end() }
-                // The system bus goes, and the agent stays.
+                // The system bus ends, and the agent continues.
                 await bus.end()
                 #expect(try await lab.authc("refresh").status == 0)
                 #expect(try await lab.authc("network").status == 0)

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// The folders of a person who has nothing yet.
+/// The folders of a new user.
 struct Home: Sendable {
     let folder: TemporaryFolder
     var runtime: String { folder.path + "/run" }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The time of a loop. It stands still until a test lets it pass.
+/// The time of a loop. Only the test advances it.
 final class ManualTime: Sendable {
     private let start = SuspendingClock.now
     private let passed = Mutex(Duration.zero)

@@ -1,14 +1,14 @@
 import Foundation
 import TestSupport
 
-/// A process of a test's own that speaks to a service manager: the test.
+/// A child process whose service manager is the test.
 final class Program: Sendable {
     private let child: Child
     private let manager: NotifySocket
 
     /// - Parameters:
-    ///   - through: a program that runs it, with its own arguments.
-    ///   - variables: of its environment, besides those of every person.
+    ///   - through: a program that runs it, with its arguments.
+    ///   - variables: environment variables besides the usual ones.
     init(
         _ home: Home, _ arguments: [String], program: String = Programs.authd, through: [String] = [],
         first: [String] = [], watchdog: Duration? = nil, variables: [String: String] = [:]
@@ -27,10 +27,10 @@ final class Program: Sendable {
 
     func signal(_ number: Int32) { child.kill(number) }
 
-    /// Returns when it says that it is ready; fails when it ends before.
+    /// Returns when it reports that it is ready; fails if it ends before.
     func ready() async throws { try await hears { $0.contains("READY=1") } }
 
-    /// Waits for such a word to the service manager among those not waited for yet.
+    /// Waits for the next such notification to the service manager.
     @discardableResult
     func hears(_ wanted: (String) -> Bool) async throws -> String {
         guard let message = await manager.message(wanted) else {
@@ -43,7 +43,7 @@ final class Program: Sendable {
 
     func end(_ signal: Int32 = SIGTERM) async -> Int32 { await child.end(signal) }
 
-    /// Whole, once it has ended.
+    /// Everything, once it has ended.
     func output() async -> String { await child.out.all() }
     func errors() async -> String { await child.err.all() }
 }

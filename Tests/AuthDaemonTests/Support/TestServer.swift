@@ -10,7 +10,7 @@ import Logging
 import ServiceLifecycle
 import TestSupport
 
-/// An agent in this process, on a real socket in a folder of its own, with one session whose token lives.
+/// An agent in this process, on a real socket in its own folder, with one session and a valid token.
 struct TestServer: Sendable {
     static let session = "shop"
     static let token = "an-access-token"
@@ -25,24 +25,24 @@ struct TestServer: Sendable {
 
     func dial() throws -> RawClient { try RawClient(path) }
 
-    /// Lets time pass for the connections; what is due by then is done before anything that a client asks from now on.
+    /// Advances the connections' time; timers that are due run before later requests.
     func pass(_ amount: Duration) {
         time?.pass(amount)
-        // The executor looks at the time when it has work.
+        // The executor reads the time when it has work.
         executor.perform {}
     }
 
-    /// Returns when the thread of the sockets has done what it was given before.
+    /// Returns when the sockets' thread has run all earlier work.
     func turn() {
         let done = DispatchSemaphore(value: 0)
         executor.perform { done.signal() }
         done.wait()
     }
 
-    /// Serves until `body` returns; then the agent has ended, whatever `body` left behind.
+    /// Serves until `body` returns; then the agent has ended, whatever `body` has left running.
     /// - Parameters:
-    ///   - time: of the connections; without it, the system's.
-    ///   - parse: does so with long lines.
+    ///   - time: for the connections; by default the system's.
+    ///   - parse: parses long lines.
     static func run(
         limits: ConnectionLimits = ConnectionLimits(), policy: PeerPolicy = .own(allowing: []), time: ManualTime? = nil,
         parse: @escaping LongLine.Parse = LongLine.parseJSON,
@@ -117,7 +117,7 @@ struct TestServer: Sendable {
     }
 }
 
-/// Nothing here speaks to a provider.
+/// There is no provider.
 private struct NoTransport: HTTPTransport {
     func send(_ request: HTTPRequest) async throws(TransportError) -> HTTPResponse {
         throw .offline(reason: "no network")

@@ -12,8 +12,8 @@ struct OwnKeyTests {
         #expect(SystemCryptography().publicKey(of: Self.key(bits: bits))?.algorithm == (isTaken ? "RS256" : nil))
     }
 
-    /// In PKCS #1 (RFC 8017 §A.1.2), with numbers that fit each other and are written down at once: making a true key of
-    /// this length takes a minute. Its factors are 3 and p = 2^(bits - 2) + c, which is 2 modulo 3 and need not be prime.
+    /// PKCS #1 (RFC 8017 §A.1.2) with consistent numbers that need no computation: generating a real key of this length takes a
+    /// minute. The factors are 3 and p = 2^(bits - 2) + c, which is 2 modulo 3 and need not be prime.
     private static func key(bits: Int) -> Secret {
         let high = bits - 2
         var p = [UInt8](repeating: 0, count: high / 8 + 1)
@@ -49,7 +49,7 @@ struct OwnKeyTests {
         }
     }
 
-    /// As DER has it (X.690 §8.3): no zero before it that is not needed, and positive.
+    /// DER (X.690 §8.3): positive, without unnecessary leading zeros.
     private static func integer(_ value: [UInt8]) -> [UInt8] {
         let digits = Array(value.drop { $0 == 0 })
         guard let first = digits.first, first < 0x80 else { return element(0x02, [0] + digits) }

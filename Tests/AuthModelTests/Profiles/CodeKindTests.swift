@@ -4,7 +4,7 @@ import Testing
 
 @testable import AuthModel
 
-/// Codes of a provider that the profile gives a kind.
+/// Codes that a profile maps to a kind.
 @Suite("The meaning of a provider's code")
 struct CodeKindTests {
     private func errors() throws -> ErrorMap {

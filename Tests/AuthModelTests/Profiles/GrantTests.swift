@@ -56,7 +56,7 @@ struct GrantTests {
         ])
     func unreadableEnds(_ member: String) throws {
         guard let grant = try? signIn(#"{"token":"t",\#(member)}"#).get() else {
-            // A number outside of what a double holds is no JSON value here.
+            // A number beyond the range of a double is not a JSON value here.
             #expect(member.contains("1e400"))
             return
         }

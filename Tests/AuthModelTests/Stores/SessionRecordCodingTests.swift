@@ -27,7 +27,7 @@ struct SessionRecordCodingTests {
             isDefaultImplied: true)
     }
 
-    /// The members of a stored record, changed by `change`, and what reading them gives.
+    /// Changes the members of a stored record and reads it.
     private func reading(_ change: (inout JSONObject) -> Void) throws -> Result<SessionRecord, DamagedRecord> {
         var object = try #require(JSON(parsing: record().encoded().revealBytes()).objectValue)
         change(&object)
@@ -81,7 +81,7 @@ struct SessionRecordCodingTests {
         }.get()
         #expect(read.generation == 12 && read.corrections == 0 && read.revision == 12)
         #expect(read.signIn == SignInID(signedInAt: read.signedInAt))
-        // What is written again is the same sign-in.
+        // After another write it is the same sign-in.
         #expect(try SessionRecord(decoding: read.encoded()).signIn == read.signIn)
     }
 
