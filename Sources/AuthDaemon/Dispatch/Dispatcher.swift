@@ -105,7 +105,7 @@ package struct Dispatcher: Sendable {
                 let name = call.stream ?? ""
                 return .open(
                     StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, send: send) }
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
                     ) {
                         await api.carry(call, by: $0)
                     })
@@ -119,7 +119,7 @@ package struct Dispatcher: Sendable {
                 let name = call.stream ?? ""
                 return .open(
                     StreamOpening(
-                        name: name, make: { send throws(AgentError) in try api.stream(for: call, send: send) }
+                        name: name, make: { send throws(AgentError) in try api.stream(for: call, tell: send) }
                     ) {
                         await api.carry(call, by: $0)
                     })
