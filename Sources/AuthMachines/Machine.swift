@@ -6,12 +6,12 @@ package import AuthModel
 package protocol Machine: Sendable {
     associatedtype Event: Sendable
     associatedtype Action: Sendable
-    /// `Never`: nobody waits for this machine.
+    /// `Never`: no caller waits for this machine.
     associatedtype Reply: Sendable
 
-    /// The event that comes at ``Turn/wakeUp``.
+    /// The event at ``Turn/wakeUp``.
     static var wake: Event { get }
-    /// The event that comes if a caller no longer waits.
+    /// The event if a caller no longer waits.
     static func callerGone(_ caller: CallerID) -> Event
 
     mutating func handle(_ event: Event, in turn: inout Turn<Action, Reply>)
@@ -40,12 +40,12 @@ package struct CallerID: Sendable, Hashable {
     }
 }
 
-/// One event's worth of decisions.
+/// The decisions for one event.
 package struct Turn<Action: Sendable, Reply: Sendable>: Sendable {
     package let now: Moment
     package var actions: [Action] = []
     package var replies: [(caller: CallerID, reply: Reply)] = []
-    /// The next deadline, which replaces the one before; `nil`: none. A machine sets it in each turn.
+    /// The next deadline, which replaces the former one; `nil`: none. A machine sets it in each turn.
     package var wakeUp: BootInstant?
 
     package init(at now: Moment) {

@@ -1,20 +1,20 @@
 package import AuthModel
 
-/// An answer to a GET that is kept, and what is known of its age (RFC 9111 §4.2).
+/// A cached response to a GET, with its age (RFC 9111 §4.2).
 package struct CachedResponse: Sendable {
     package private(set) var reply: HTTPResponse
-    /// The request's fields that the answer depends on (`Vary`), names in lower case, absent ones empty.
+    /// The request's fields that the response depends on (`Vary`), names in lower case, missing ones empty.
     let depends: [String: String]
-    /// When it was received; its age grows from here, time asleep included.
+    /// When it was received; its age grows from here, including time asleep.
     private var receivedAt: BootInstant
     private var ageThen: Duration
     private var lifetime: Duration
     private var control: CacheControl
 
     /// - Parameters:
-    ///   - freshFor: the profile's word, which goes before the answer's own.
-    ///   - sentAt: when its request was sent: what it took counts as age.
-    /// - Returns: `nil` for an answer that is not to be kept.
+    ///   - freshFor: from the profile; precedes the response's own lifetime.
+    ///   - sentAt: when its request was sent: the duration of the exchange counts as age.
+    /// - Returns: `nil` for a response that must not be cached.
     package init?(
         _ reply: HTTPResponse, to request: HTTPRequest, freshFor: Duration?, sentAt: Moment, receivedAt: Moment
     ) {
@@ -28,19 +28,19 @@ package struct CachedResponse: Sendable {
         (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
     }
 
-    /// §4.2.3. `Date` does not enter: it says as much about the provider's clock as about the answer's age.
+    /// §4.2.3. `Date` is not used: it depends on the provider's clock.
     package func age(at now: BootInstant) -> Duration { max(.zero, ageThen + (now - receivedAt)) }
 
     package func isFresh(at now: BootInstant) -> Bool { age(at: now) < lifetime }
 
-    /// Whether it may stand in while the provider is out of reach (§4.2.4).
+    /// Whether it may be used while the provider is unreachable (§4.2.4).
     package var mayBeStale: Bool { !control.mustRevalidate && !control.noCache }
 
     func answers(_ request: HTTPRequest) -> Bool {
         depends == Self.values(of: Array(depends.keys), in: request)
     }
 
-    /// Asks the provider whether it still holds (RFC 9110 §13.1); none where it gave nothing to ask by.
+    /// The conditions that ask whether it is still valid (RFC 9110 §13.1); empty if the response has no validators.
     package var validators: [HTTPField] {
         var fields: [HTTPField] = []
         if let tag = reply.header("ETag") { fields.append(HTTPField("If-None-Match", tag)) }
@@ -48,7 +48,7 @@ package struct CachedResponse: Sendable {
         return fields
     }
 
-    /// The provider said that it still holds: its fields are the newer ones (RFC 9111 §3.2, §4.3.4).
+    /// The provider confirmed it: the fields of the confirmation replace its own (RFC 9111 §3.2, §4.3.4).
     package mutating func confirmed(by answer: HTTPResponse, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
         let told = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
         reply = HTTPResponse(
@@ -60,12 +60,12 @@ package struct CachedResponse: Sendable {
         (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
     }
 
-    /// In memory, near enough.
+    /// Approximate bytes in memory.
     var cost: Int {
         reply.headers.reduce(reply.body.count + Self.overhead) { $0 + $1.name.utf8.count + $1.value.utf8.count }
     }
 
-    /// Of one entry: its key, its place in the order, the arrays' own.
+    /// Of one entry: its key, its place in the chain, and the arrays.
     private static let overhead = 512
 
     private static func times(
@@ -79,7 +79,7 @@ package struct CachedResponse: Sendable {
         return (age, expires(reply, now: receivedAt.wall))
     }
 
-    /// The answer's two dates against each other (§5.3); without both there is no lifetime, and none is guessed.
+    /// The difference of the response's two dates (§5.3); without both there is no lifetime.
     private static func expires(_ reply: HTTPResponse, now: WallTime) -> Duration {
         guard let end = reply.header("Expires").flatMap({ HTTPDate.parse($0, now: now) }),
             let date = reply.header("Date").flatMap({ HTTPDate.parse($0, now: now) })
@@ -87,7 +87,7 @@ package struct CachedResponse: Sendable {
         return max(.zero, end - date)
     }
 
-    /// `nil` for `*`, which no later request can match (§4.1). The token is part of the session, which is in the key.
+    /// `nil` for `*`, which no later request can match (§4.1). The token belongs to the session, which is in the key.
     private static func varyNames(_ reply: HTTPResponse) -> [String]? {
         let names = reply.headers.filter { $0.name.lowercased() == "vary" }
             .flatMap { $0.value.split(separator: ",") }

@@ -1,20 +1,20 @@
 package import AuthModel
 package import AuthWire
 
-/// Answers to GETs of all sessions, in memory, the least recently used ones leaving first.
+/// Cached responses of all sessions, in memory; the least recently used ones are removed first.
 ///
-/// Invariant: `cost` is the sum of what is kept, and at most `limit`; `newest` and `oldest` are the ends of one chain
-/// through all places.
+/// Invariant: `cost` is the sum of all entries, and at most `limit`; `newest` and `oldest` are the ends of one chain through
+/// all places.
 package struct ResponseCacheStorage: Sendable {
     package struct Key: Hashable, Sendable {
         package let session: SessionName
-        /// Of the sign-in: what one account was answered is never shown to the next.
+        /// Responses of one account are never shown to the next one.
         let signIn: SignInID
         /// Absolute, without its query.
         package let path: String
         let query: String
 
-        /// The answer's method is always GET.
+        /// The method is always GET.
         package init(_ record: SessionRecord, url: String) {
             session = record.session
             signIn = record.signIn
@@ -32,9 +32,9 @@ package struct ResponseCacheStorage: Sendable {
         var cost: Int { answers.reduce(0) { $0 + $1.cost } }
     }
 
-    /// Of one URL, by what `Vary` names: a client's habits are few.
+    /// Of one URL, for different `Vary` fields: clients have few.
     private static let maxVariants = 8
-    /// Of one answer, as a part of the whole: one that is larger would drive out all others.
+    /// The largest share of one response: a larger one would remove all others.
     private static let largestShare = 4
 
     private let limit: Int
@@ -43,15 +43,15 @@ package struct ResponseCacheStorage: Sendable {
     private var oldest: Key?
     private(set) var cost = 0
 
-    /// - Parameter limit: in bytes; 0 keeps nothing.
+    /// - Parameter limit: bytes; 0 disables the cache.
     package init(limit: Int) {
         self.limit = limit
     }
 
     var count: Int { places.count }
 
-    /// The answer kept for it, which counts as used; the newest where several would do (RFC 9111 §4.1): one from before the
-    /// provider named what it varies by answers everybody.
+    /// The cached response for a request, which counts as used. If several match, the newest one is returned (RFC 9111 §4.1):
+    /// one from before the provider sent `Vary` matches every request.
     package mutating func find(_ key: Key, for request: HTTPRequest) -> CachedResponse? {
         guard let found = places[key]?.answers.last(where: { $0.answers(request) }) else { return nil }
         detach(key)
@@ -59,7 +59,7 @@ package struct ResponseCacheStorage: Sendable {
         return found
     }
 
-    /// In place of the one that answers the same request.
+    /// Replaces the response for the same request.
     package mutating func put(_ answer: CachedResponse, at key: Key) {
         var answers = places[key]?.answers ?? []
         remove(key)

@@ -1,23 +1,23 @@
 package import AuthModel
 package import AuthWire
 
-/// What happens to the network, or is learnt of it.
+/// A change of the network, or new information about it.
 package enum NetworkEvent: Sendable {
-    /// Somebody follows what it decides from now on.
+    /// There are listeners from now on.
     case began
     case reading(NetworkReading)
-    /// The providers that sessions are at now, each with its places.
+    /// The providers of the current sessions, each with its probes.
     case inUse([String: Set<Probe>])
-    /// A call is to be sent there. It gets its reply when a probe has ended, if one is needed: after ``Probe/limit`` at most.
+    /// A call is to be sent there. It is answered when a probe has ended, if one is needed: after ``Probe/limit`` at most.
     case clearanceRequested(CallerID, Origin)
     case callerGone(CallerID)
     /// A probe has ended.
     case probed(Origin, round: Int, Reachability)
     /// A real call that was sent in that round has ended.
     case callEnded(Origin, round: Int, Reachability)
-    /// The clock of that place is so far from ours.
+    /// The measured clock skew of that origin.
     case skewMeasured(Origin, ClockSkew)
-    /// The sessions know the state of their places.
+    /// The sessions have got the state of their origins.
     case sessionsNotified
     case sleeping
     case resumed
@@ -26,16 +26,16 @@ package enum NetworkEvent: Sendable {
 }
 
 package enum NetworkAction: Sendable, Equatable {
-    /// Later requests begin on new connections; abandoned, those under way end now.
+    /// Later requests use new connections; if abandoning, those in progress end now.
     case closeIdleConnections(abandoning: Bool)
     case probe(Probe, round: Int)
-    /// What others see has changed.
+    /// The visible state has changed.
     ///
     /// - Parameter providers: by provider, `reachable` or the kind of the error.
     case publish(NetworkState, providers: [String: String])
     /// The providers whose clocks are so far from ours that users are notified.
     case publishSkews([String: Duration])
-    /// The state of some place has changed: each session is to get that of its own. ``NetworkEvent/sessionsNotified`` follows.
+    /// The state of an origin has changed: sessions get their own. ``NetworkEvent/sessionsNotified`` follows.
     case notifySessions
 }
 
@@ -51,7 +51,7 @@ package struct NetworkSnapshot: Sendable, Equatable {
     }
 }
 
-/// What the network is like for one origin. Of two, the one with the higher version is the newer.
+/// The network for one origin. Of two, the one with the higher version is newer.
 package struct VersionedNetworkState: Sendable, Equatable {
     package let state: NetworkState
     package let version: UInt64
@@ -62,9 +62,9 @@ package struct VersionedNetworkState: Sendable, Equatable {
     }
 }
 
-/// Whether a call may go to a place now.
+/// Whether a call may be sent to an origin now.
 package enum Clearance: Sendable, Equatable {
-    /// - Parameter round: goes into ``NetworkEvent/callEnded(_:round:_:)``.
+    /// - Parameter round: for ``NetworkEvent/callEnded(_:round:_:)``.
     case go(round: Int)
     case blocked(NetworkState)
 }

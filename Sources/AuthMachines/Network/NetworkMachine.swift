@@ -1,17 +1,16 @@
 package import AuthModel
 package import AuthWire
 
-/// Decides what the network is like, which origins are to be probed, and what may be sent where; it never waits, logs
-/// or reads a clock.
+/// Decides the state of the network, which origins are probed, and what may be sent where; it never waits, logs or reads a
+/// clock.
 ///
 /// Invariants, whatever the order of events:
-/// 1. After a change of the network nothing but a probe goes to an origin before somebody has answered there, or a
-///    probe has failed.
-/// 2. Nothing but probes goes to an origin while somebody else answers in its stead.
-/// 3. While nothing leads out of the machine nothing is sent and nothing is waited for.
-/// 4. What was learnt in an earlier round says nothing of this one.
+/// 1. After a change of the network, only probes go to an origin until there was a response, or a probe has failed.
+/// 2. Only probes go to an origin while another host answers for it.
+/// 3. While no route leads out of the machine, nothing is sent and nothing is waited for.
+/// 4. Results of an earlier round do not count in this one.
 package struct NetworkMachine: Machine {
-    /// An origin, and what was heard of it in this round.
+    /// An origin and its results in this round.
     struct ProbedOrigin {
         var word: Reachability?
         var isProbing = false
@@ -25,7 +24,7 @@ package struct NetworkMachine: Machine {
     /// Grows with each change after which nothing is known.
     private var round = 0
     private var isGoingToSleep = false
-    /// After a resume: until then an origin that is not reached is waited for.
+    /// After a resume: until then unreachable origins are waited for.
     private var wakingUntil: BootInstant?
     private var inUse: Set<Origin> { Set(probes.keys) }
     private var providers: [String: Set<Origin>] = [:]
@@ -39,7 +38,7 @@ package struct NetworkMachine: Machine {
     /// The sessions are being notified.
     private var isNotifying = false
     private var isNotifyingAgain = false
-    /// Of what this machine knows: grows with each event.
+    /// Of this machine's knowledge: grows with each event.
     private var version: UInt64 = 1
 
     package init() {}
@@ -78,10 +77,9 @@ package struct NetworkMachine: Machine {
         settle(&turn)
     }
 
-    // MARK: What is asked of it
+    // MARK: Queries
 
-    /// The network as far as this origin is concerned: what its sessions are to go by. ``NetworkState/limited`` keeps
-    /// renewals back that nobody waits for.
+    /// The network for the sessions of this origin. ``NetworkState/limited`` defers renewals that nobody waits for.
     package func state(of origin: Origin) -> NetworkState {
         if origin.isLoopback { return isGoingToSleep ? .limited : .online }
         guard reading.reach != .offline else { return .offline }
@@ -98,12 +96,12 @@ package struct NetworkMachine: Machine {
         }
     }
 
-    /// The same with the version of this knowledge; without an origin, the network as a whole.
+    /// The same with its version; without an origin, the network as a whole.
     package func news(of origin: Origin?) -> VersionedNetworkState {
         VersionedNetworkState(state: origin.map(state) ?? picture.state, version: version)
     }
 
-    /// `nil`: nothing is known of that place yet.
+    /// `nil`: nothing is known of that origin yet.
     package func clearance(for origin: Origin) -> Clearance? {
         if origin.isLoopback { return .go(round: round) }
         guard reading.reach != .offline else { return .blocked(.offline) }
@@ -111,7 +109,7 @@ package struct NetworkMachine: Machine {
         return state(of: origin) == .portal ? .blocked(.portal) : .go(round: round)
     }
 
-    /// How far the clock of that place is ahead of ours; zero if nothing is known of it.
+    /// How far the clock of that origin is ahead of ours; zero if it is unknown.
     package func skew(of origin: Origin, at now: Moment) -> Duration { skews[origin]?.value(at: now) ?? .zero }
 
     package var picture: NetworkSnapshot {
@@ -129,15 +127,15 @@ package struct NetworkMachine: Machine {
         return isWhole || words.contains(where: \.isReached) ? .online : .limited
     }
 
-    /// All of the Internet is there, as far as the kernel and the monitor say.
+    /// The whole Internet is reachable, according to the kernel and the monitor.
     private var isWhole: Bool { reading.reach == .internet && reading.monitor == .online }
 
-    /// Somebody answers for the providers, and none of them does: one alone would be set up wrongly.
+    /// Another host answers for the providers, and none of them does: if it were one, it would be misconfigured.
     private var isIntercepted: Bool {
         outside.contains(where: \.looksIntercepted) && !outside.contains(where: \.isReached)
     }
 
-    /// What was heard in this round from other machines.
+    /// The results of this round from other machines.
     private var outside: [Reachability] {
         origins.compactMap { $0.key.isLoopback ? nil : $0.value.word }
     }
@@ -152,7 +150,7 @@ package struct NetworkMachine: Machine {
         }
     }
 
-    // MARK: What happens
+    // MARK: Events
 
     private mutating func take(_ new: NetworkReading, _ turn: inout Turn<NetworkAction, Clearance>) {
         let old = reading
@@ -191,13 +189,13 @@ package struct NetworkMachine: Machine {
             origins[origin]?.word = word
             return
         }
-        // A page in place of an answer may be the provider's own mistake: a probe tells.
+        // A page may be the provider's own mistake: a probe decides.
         if known.lastProbe.map({ now.boot - $0 >= ProbePolicy.minInterval }) ?? true {
             origins[origin]?.nextProbe = now.boot
         }
     }
 
-    // MARK: What follows
+    // MARK: Consequences
 
     private mutating func settle(_ turn: inout Turn<NetworkAction, Clearance>) {
         let now = turn.now
@@ -237,7 +235,7 @@ package struct NetworkMachine: Machine {
         origins.allSatisfy { $0.key.isLoopback || $0.value.word?.isReached == true }
     }
 
-    /// Sets when the origin is to be probed, unless that is set already or nothing is to be learnt.
+    /// Plans a probe of the origin, unless there is a plan or nothing to learn.
     private mutating func plan(_ origin: Origin, _ now: Moment) {
         guard let known = origins[origin], !known.isProbing else { return }
         guard let why = reason(known, origin) else {
@@ -252,12 +250,12 @@ package struct NetworkMachine: Machine {
         origins[origin]?.nextProbe = max(now.boot, last + ProbePolicy.pause(why, tries: known.tries))
     }
 
-    /// Why an origin is to be probed now or later; `nil`: real calls will tell.
+    /// Why an origin is to be probed now or later; `nil`: real calls will show its state.
     private func reason(_ known: ProbedOrigin, _ origin: Origin) -> ProbePolicy.Reason? {
         if origin.isLoopback { return nil }
         guard let word = known.word else { return .waking }
         if state(of: origin) == .portal { return .portal }
-        // A route that is not there needs no second look: the next reading tells of it.
+        // A missing route is not checked again: the next reading reports it.
         if case .unreached(.offline, _) = word { return wakingUntil != nil ? .waking : nil }
         guard !word.isReached else { return nil }
         if wakingUntil != nil { return .waking }
@@ -288,7 +286,7 @@ package struct NetworkMachine: Machine {
         turn.act(.notifySessions)
     }
 
-    /// A provider at several places is as well reached as the worst of them.
+    /// A provider with several origins is in the state of the worst of them.
     private func words(_ picture: NetworkSnapshot) -> [String: String] {
         providers.compactMapValues { origins in
             let words = origins.compactMap { picture.origins[$0] }

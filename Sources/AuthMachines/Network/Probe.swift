@@ -1,16 +1,16 @@
 package import AuthModel
 internal import AuthWire
 
-/// One cheap question to an origin, without credentials, to learn who answers there.
+/// A small request to an origin, without credentials, to find out who answers.
 package struct Probe: Sendable, Hashable {
     package let origin: Origin
     package let url: String
 
-    /// A longer wait is no network to work with.
+    /// A network that takes longer is not usable.
     package static let limit = Duration.seconds(3)
 
-    /// - Parameter path: one that the provider answers with JSON; over HTTPS the certificate says who answers, and the
-    ///   shortest will do.
+    /// - Parameter path: one that the provider answers with JSON; over HTTPS the certificate shows who answers, and any path
+    ///   will do.
     package init(_ origin: Origin, path: String? = nil) {
         self.origin = origin
         url = origin.text + (origin.isSecure ? "/" : path ?? "/")
@@ -30,7 +30,7 @@ package struct Probe: Sendable, Hashable {
 
     package func reading(_ error: TransportError) -> Reachability {
         if case .redirected(let target) = error {
-            // The same host, mostly by https in place of http: its own doing.
+            // The same host, usually with https instead of http: the provider's own redirect.
             return Origin(of: target)?.host == origin.host ? .reached(isProven: false) : .page
         }
         return Reachability(error) ?? .unreached(.providerUnreachable, cause: "cancelled")

@@ -1,16 +1,16 @@
 import AuthModel
 
-/// When an origin is asked again that was not reached, or not by itself.
+/// When an origin that was not reached is probed again.
 enum ProbePolicy {
-    /// How long after a resume the network is given to become usable before sessions try on their own.
+    /// How long after a resume the network may take to become usable before sessions try by themselves.
     static let wakingTime = Duration.seconds(30)
-    /// A person signs in to a portal within a minute or two, and wants to go on then.
+    /// A user signs in to a portal within a minute or two, and then wants to continue.
     private static let portal = (first: Duration.seconds(5), factor: 1.5, longest: Duration.seconds(60))
-    /// A monitor that says "limited" may be wrong, and nobody else would find out.
+    /// A monitor that reports "limited" may be wrong, and only probes can show that.
     private static let limited = (first: Duration.seconds(30), factor: 2.0, longest: Duration.seconds(300))
-    /// Addresses and name servers come within seconds of waking.
+    /// Addresses and name servers arrive within seconds after waking.
     private static let waking = (first: Duration.seconds(1), factor: 1.5, longest: Duration.seconds(4))
-    /// Real calls whose answers look strange are no reason to probe more often than this.
+    /// Real calls with strange responses cause probes at most this often.
     static let minInterval = Duration.seconds(5)
 
     enum Reason {

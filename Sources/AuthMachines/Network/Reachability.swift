@@ -1,18 +1,18 @@
 package import AuthModel
 package import AuthWire
 
-/// How an origin answered last.
+/// The last result of an origin.
 package enum Reachability: Sendable, Equatable {
-    /// - Parameter isProven: by its certificate, so that nobody on the way can have answered in its stead.
+    /// - Parameter isProven: by its certificate, so that no other host can have answered.
     case reached(isProven: Bool)
-    /// Somebody else answered over plain HTTP: a page for people, or the way to one.
+    /// Another host answered over plain HTTP: an HTML page, or a redirect to one.
     case page
-    /// Whoever answered has no certificate for that name.
+    /// The server has no certificate for that name.
     case foreignCertificate
     /// The kind and the cause of the error.
     case unreached(ErrorKind, cause: String?)
 
-    /// A portal answers like this; so does a provider that is set up wrongly.
+    /// A portal answers like this; so does a misconfigured provider.
     var looksIntercepted: Bool {
         switch self {
         case .page, .foreignCertificate: true
@@ -26,7 +26,7 @@ package enum Reachability: Sendable, Equatable {
 }
 
 extension Reachability {
-    /// What an answer says about who gave it.
+    /// What a response says about its sender.
     package init(_ reply: HTTPResponse, from origin: Origin) {
         if origin.isSecure {
             self = .reached(isProven: true)
@@ -34,12 +34,12 @@ extension Reachability {
         }
         let type = reply.header("Content-Type")?.lowercased() ?? ""
         let isPage = type.hasPrefix("text/html") || (type.isEmpty && reply.body.first == UInt8(ascii: "<"))
-        // RFC 6585 §6: a network's own word that it wants something first.
+        // RFC 6585 §6: the network requires authentication.
         let isIntercepted = reply.status == 511 || ((200..<300).contains(reply.status) && isPage)
         self = isIntercepted ? .page : .reached(isProven: false)
     }
 
-    /// What a real call's failure says. `nil`: nothing about the network.
+    /// What a failed call says about the network; `nil`: nothing.
     package init?(_ error: TransportError) {
         switch error {
         case .certificate: self = .foreignCertificate

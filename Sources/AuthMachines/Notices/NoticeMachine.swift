@@ -1,13 +1,13 @@
 package import AuthModel
 package import AuthWire
 
-/// How everything stands, as far as users are notified of it.
+/// The state that users may be notified of.
 package struct NoticeInput: Sendable, Equatable {
     package var sessions: [SessionStatus]
     package var network: NetworkState
     package var store: StoreState
     package var storeKind: StoreKind
-    /// A request needs what is in a store that is not open.
+    /// A request needs the content of a closed store.
     package var isStoreRequested: Bool
 
     package init(
@@ -23,12 +23,12 @@ package struct NoticeInput: Sendable, Equatable {
 }
 
 package enum NoticeEvent: Sendable {
-    /// How everything stands now.
+    /// The current state.
     case changed(NoticeInput)
     case wake
     /// Whether notices are shown on the desktop; at first they are not.
     case turned(on: Bool)
-    /// The user wants what the notice offers.
+    /// The user chose the notice's action.
     case chosen(Notice.Subject)
     /// The user has closed the notice.
     case dismissed(Notice.Subject)
@@ -37,9 +37,9 @@ package enum NoticeEvent: Sendable {
 }
 
 package enum NoticeAction: Sendable, Equatable {
-    /// Shows it on the desktop, in place of what is shown there of its subject.
+    /// Shows it on the desktop, and replaces a notice about the same subject.
     case show(Notice)
-    /// Removes what the desktop shows of this subject.
+    /// Withdraws the notice about this subject from the desktop.
     case withdraw(Notice.Subject)
     /// Reports it to the agent's subscribers.
     case publish(NoticeChange, Notice)
@@ -47,7 +47,7 @@ package enum NoticeAction: Sendable, Equatable {
     case retry(Notice)
 }
 
-/// What happened to a notice, as events name it.
+/// A change of a notice, with its name in events.
 package enum NoticeChange: String, Sendable {
     case shown, withdrawn, chosen
 }
@@ -55,20 +55,20 @@ package enum NoticeChange: String, Sendable {
 /// Decides which notices a user gets, and when they are withdrawn.
 ///
 /// Invariants, whatever the order of events:
-/// 1. Nothing is reported that heals by itself before it has failed to for ``patience`` on a network that is fine.
-/// 2. What is over is withdrawn at once.
-/// 3. The same thing is reported once; a notice that the user has closed comes back only after it was over.
+/// 1. A failure that may pass is reported only after ``patience`` on a working network.
+/// 2. A notice is withdrawn as soon as its cause is gone.
+/// 3. The same cause is reported once; a notice that the user has closed returns only after its cause was gone.
 /// 4. No more than ``most`` are shown at once.
 package struct NoticeMachine: Machine {
-    /// A provider's bad ten minutes are its own affair (a restart, a deployment).
+    /// A provider may fail for ten minutes without a notice (a restart, a deployment).
     package static let patience = Duration.seconds(600)
-    /// More than fits on a screen is read by nobody; the next comes when one is over.
+    /// More would not fit on a screen; the next one comes when one is withdrawn.
     package static let most = 5
 
     package private(set) var shown: [Notice.Subject: Notice] = [:]
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
     private var view = NoticeInput()
-    /// Since when a session is stale on a network that is fine.
+    /// Since when a session is stale on a working network.
     private var staleSince: [SessionName: BootInstant] = [:]
     /// Whether they are shown on the desktop.
     private var isOn = false
@@ -103,8 +103,8 @@ package struct NoticeMachine: Machine {
         turn.act(.publish(.chosen, notice))
         switch notice.reason {
         case .stale, .keyringLocked: turn.act(.retry(notice))
-        // The agent never asks for a password by itself: whoever receives the event begins a sign-in, or the user runs the
-        // command that the notice names.
+        // The agent never asks for a password by itself: a subscriber begins a sign-in, or the user runs the command in the
+        // notice.
         case .signInRequired: break
         }
     }
@@ -123,7 +123,7 @@ package struct NoticeMachine: Machine {
         return status.state == .stale && view.network == .online && !isNetwork
     }
 
-    /// All that could be reported now, what matters most first.
+    /// Everything that could be reported now, the most important first.
     private func wanted(_ now: BootInstant) -> [Notice] {
         let isLocked = view.store == .locked || view.store == .denied
         let needsKeyring = isLocked && (view.isStoreRequested || view.sessions.contains(where: \.unsaved))

@@ -3,7 +3,7 @@ package import AuthWire
 
 /// Decides which session is meant if a request names none.
 ///
-/// Invariant: if the default session goes away and several are left, none of them takes its place unless the settings
+/// Invariant: if the default session goes away and several are left, none of them becomes the default unless the settings
 /// name it.
 package struct DefaultSession: Sendable {
     package private(set) var name: SessionName?
@@ -33,8 +33,8 @@ package struct DefaultSession: Sendable {
             among: left, discardedMarks: session == name ? left.compactMapValues(\.defaultSince) : discardedMarks)
     }
 
-    /// The last one that the user chose; else the one that the settings name; else the one that was signed in when
-    /// there was no other; else the only one.
+    /// The last one that the user chose; else the one in the settings; else the one that was signed in when it was the only
+    /// one; else the only one.
     private func chosen(
         among snapshots: [SessionName: SessionSnapshot], discardedMarks: [SessionName: WallTime]
     ) -> SessionName? {

@@ -1,16 +1,16 @@
 package import AuthModel
 internal import AuthWire
 
-/// A token as it is given out, rendered once: what is asked most is answered by copying bytes.
+/// A token that is rendered once: the most frequent request is answered by copying bytes.
 package struct LiveToken: Sendable {
-    /// A ``TokenResult`` as JSON text, without what depends on the time and without its last brace. Secret.
+    /// A ``TokenResult`` as JSON text, without time-dependent members and the last brace. Secret.
     private let head: [UInt8]
     private let end: BootInstant?
     private let usualMinValid: Duration
-    /// When it was asked for.
+    /// When it was requested.
     private var askedAt: BootInstant?
 
-    /// `nil` where the session gives out none.
+    /// `nil` if the session has no valid token.
     package init?(_ snapshot: SessionSnapshot) {
         guard let token = snapshot.token, !snapshot.isSuspect else { return nil }
         let result = TokenResult(
@@ -21,13 +21,13 @@ package struct LiveToken: Sendable {
         usualMinValid = RenewalPolicy.defaultMinValid(life: snapshot.life)
     }
 
-    /// Whether it is good now for as long as the caller asks.
+    /// Whether it is valid now for as long as the caller requires.
     package func isGood(minValid: Duration?, at now: BootInstant) -> Bool {
         guard let end else { return true }
         return now < end && end - now >= minValid ?? usualMinValid
     }
 
-    /// The same, for an answer at that time.
+    /// The same token, for a request at that time.
     package func asked(at now: BootInstant) -> LiveToken {
         var token = self
         token.askedAt = now

@@ -1,9 +1,9 @@
 package import AuthModel
 
-/// What of a session is in the store, what is on its way there, and when to try again.
+/// Tracks what the store has of a session, what is being written, and when to try again.
 ///
-/// Invariant: one store call of a session at a time, so that an older record never lands after a newer one,
-/// and a removed one never comes back.
+/// Invariant: one store call of a session at a time, so that an older record never overwrites a newer one, and a removed one
+/// never returns.
 package struct RecordWriter: Sendable {
     private enum Call: Equatable {
         case none
@@ -13,40 +13,40 @@ package struct RecordWriter: Sendable {
     }
 
     private var call = Call.none
-    /// What the store holds, as far as is known here.
+    /// The version in the store, as far as it is known.
     private var written: RecordVersion?
     private var backoff = Backoff()
     package private(set) var lastError: StoreError?
-    /// When a failed call is made again; `nil` when nothing waits for that.
+    /// When a failed call is repeated; `nil` if none is waiting.
     package private(set) var retryAt: BootInstant?
 
     package func isBehind(_ version: RecordVersion) -> Bool { !(written?.covers(version) ?? false) }
 
-    /// Whether what users have changed in this version is not written yet.
+    /// Whether the user data of this version is not written yet.
     package func lacksRevision(of version: RecordVersion) -> Bool {
         written.map { $0.signIn != version.signIn || $0.revision < version.revision } ?? true
     }
 
-    /// Whether this version is to be written now; the caller then does it.
+    /// Whether this version is to be written now; the caller must then write it.
     package mutating func beginSave(_ version: RecordVersion, at now: BootInstant) -> Bool {
         guard isBehind(version), mayCall(now) else { return false }
         call = .saving(version)
         return true
     }
 
-    /// A record is on its way to the store.
+    /// A record is being written.
     package var isSaving: Bool {
         if case .saving = call { true } else { false }
     }
 
-    /// Whether this version is to be written now although the store holds it; the caller then does it.
+    /// Whether this version is to be written now although the store has it; the caller must then write it.
     package mutating func beginRewrite(_ version: RecordVersion, at now: BootInstant) -> Bool {
         guard mayCall(now) else { return false }
         call = .saving(version)
         return true
     }
 
-    /// Whether the record is to be removed now; the caller then does it.
+    /// Whether the record is to be removed now; the caller must then remove it.
     package mutating func beginDelete(at now: BootInstant) -> Bool {
         guard mayCall(now) else { return false }
         call = .deleting
@@ -59,7 +59,7 @@ package struct RecordWriter: Sendable {
         succeeded()
     }
 
-    /// The store was asked to write this version, and holds something newer instead.
+    /// The store was asked to write this version, but has something newer.
     package mutating func saveRefused(_ version: RecordVersion) {
         if call == .saving(version) { call = .none }
         succeeded()
@@ -84,7 +84,7 @@ package struct RecordWriter: Sendable {
         failed(error, at: now, using: &random)
     }
 
-    /// Whether the store is to be read now; the caller then does it.
+    /// Whether the store is to be read now; the caller must then read it.
     package mutating func beginRead(at now: BootInstant) -> Bool {
         guard mayCall(now) else { return false }
         call = .reading
@@ -101,23 +101,23 @@ package struct RecordWriter: Sendable {
         failed(error, at: now, using: &random)
     }
 
-    /// What was read from the store has this version.
+    /// The store was read and has this version.
     package mutating func holds(_ version: RecordVersion) {
         written = version
     }
 
-    /// The same, beside a write that may be on its way: what that writes is known when it ends.
+    /// The same, during a write: its result is known when it ends.
     package mutating func found(_ version: RecordVersion) {
         if case .saving = call { return }
         written = version
     }
 
-    /// A removal ended, or may have been carried out, after a new sign-in had begun: all is to be written again.
+    /// A removal ended, or may have happened, after a new sign-in had begun: everything is written again.
     package mutating func forgetWritten() {
         written = nil
     }
 
-    /// At the next settling rather than when the wait is over.
+    /// Retries at the next opportunity, without waiting.
     package mutating func tryAgain() {
         retryAt = nil
     }

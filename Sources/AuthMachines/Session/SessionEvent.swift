@@ -1,7 +1,7 @@
 package import AuthModel
 package import AuthWire
 
-/// One renewal under way. A result that names another one is dropped.
+/// Identifies one renewal in progress. A result with another ID is dropped.
 package struct RenewalRequestID: Sendable, Hashable {
     package let number: UInt64
 
@@ -10,91 +10,91 @@ package struct RenewalRequestID: Sendable, Hashable {
     }
 }
 
-/// All that can happen to a session.
+/// Everything that can happen to a session.
 package enum SessionEvent: Sendable {
     /// The first event.
     case begun
 
-    // What callers ask.
+    // Requests of callers.
     case tokenWanted(CallerID, minValid: Duration?)
     case aimedTokenWanted(CallerID, TokenTarget, minValid: Duration?)
     case renewalWanted(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
-    /// With `revokes` the provider is told, also of what a renewal brings that is under way.
+    /// With `revokes` the tokens are revoked at the provider, including those of a renewal in progress.
     case signOutRequested(CallerID, revokes: Bool = true)
-    /// Answered once what is in memory is in the store, or could not be written.
+    /// Answered when the newest record is in the store, or could not be written.
     case writeWanted(CallerID)
-    /// Answered once no request to the provider is under way.
+    /// Answered when no request to the provider is in progress.
     case requestsEndWanted(CallerID)
     case callerGone(CallerID)
 
-    // What a sign-in and other writers bring.
-    /// A new sign-in to this session: what came before it is over.
-    /// - Parameter revokesFormer: another account had it, whose tokens are of no more use here.
+    // From sign-ins and other writers.
+    /// A new sign-in to this session: everything before is over.
+    /// - Parameter revokesFormer: it was another account's session, whose tokens are not needed any more.
     case replaced(SessionRecord, sentAt: Moment, revokesFormer: Bool = false)
     case userReceived(UserSummary, raw: JSON)
-    /// The account has this password now. Where answers are remembered, it goes into the field of that name.
+    /// The account has this password now. If answers are remembered, it is stored in the field of that name.
     case passwordSet(Secret, rememberedAs: String?)
     case defaultChosen
-    /// It is the default session because it is the only one, and another one is about to come.
+    /// It is the default session because it is the only one, and another one is about to be added.
     case defaultImplied
-    /// Another session was chosen, or the default session went away: what made this one the default then no longer counts.
+    /// Another session was chosen, or the default session went away: the mark of this one no longer counts.
     case defaultEnded(since: WallTime)
     /// The profile has changed: what renews this session now.
     case renewable(RenewalMeans)
-    /// Where the profile has tokens sent was compared with where the session was signed in; an error: to another place.
+    /// The profile's origins were compared with those of the session; an error if they differ.
     case originsChecked(AgentError?)
-    /// The user, or a first sight, has agreed to these places.
+    /// The user, or the first use, has agreed to these origins.
     case originsTrusted(TokenOrigins)
 
-    // What came of the machine's own actions.
+    // Results of the machine's own actions.
     case flightEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
     case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
     case saved(RecordVersion)
-    /// Not written: the store holds this, which is newer in a part, or of another sign-in.
+    /// Not written: the store has this record, which is newer in a part, or of another sign-in.
     case saveRefused(RecordVersion, SessionRecord)
     case saveFailed(RecordVersion, StoreError)
     case deleted
     case deleteFailed(StoreError)
-    /// What the store holds of it, asked for by ``SessionAction/compare``.
-    /// - Parameter isLost: what is not there was lost by the store, and not removed by anybody.
+    /// The stored record, requested with ``SessionAction/compare``.
+    /// - Parameter isLost: a missing record was lost by the store, not removed by anybody.
     case compared(Result<SessionRecord?, StoreError>, isLost: Bool = false)
 
-    // What the world does.
+    // External events.
     case wake
-    /// The provider is to be asked soon whether the session is good, though nothing says that it is not.
+    /// The provider is to be asked soon whether the session is valid, without a sign that it is not.
     case checkDue
     case storeReady
-    /// Another service is behind the store than before: whether that accepts a write is not known yet.
+    /// Another service is behind the store: it is unknown whether it accepts a write.
     case storeReplaced
-    /// Somebody else may have changed or removed what the store holds of it.
+    /// Another program may have changed or removed the stored record.
     case storeChanged
     case networkChanged(NetworkState)
-    /// The wall clock was set, by hand or by a time server; CLOCK_BOOTTIME went on.
+    /// The wall clock was set by hand or by a time server; CLOCK_BOOTTIME continued.
     case clockSet
 }
 
-/// What a session wants done. Results come back as events.
+/// An action for a session. Results come back as events.
 package enum SessionAction: Sendable {
     case renew(RenewalRequestID, SessionRecord)
     case obtain(RenewalRequestID, SessionRecord, TokenTarget)
     case reread(RenewalRequestID)
-    /// To be written over what is not newer; with `replacesOther` also over another sign-in.
+    /// Replaces records that are not newer; with `replacesOther` also those of another sign-in.
     case save(SessionRecord, replacesOther: Bool)
-    /// The store holds this, and it is to be written once more, to see whether the store accepts a write. What comes of it is
-    /// told as of a save.
+    /// The store has this record, and it is written once more, to see whether the store accepts a write. The result is that
+    /// of a save.
     case rewrite(SessionRecord)
     case delete(SessionName)
-    /// Signed out, and the provider has given these since: they are to be revoked.
+    /// Signed out, and the provider has issued these since: they must be revoked.
     case revoke(SessionRecord)
-    /// What the store holds is to be held against what is here.
+    /// Compare the stored record with the current one.
     case compare
-    /// The next run is to have this, before the store is asked for what follows; `nil`: nothing.
+    /// Pass this to the next run, before the following store call; `nil`: nothing.
     case handOver(HandedOverSession?)
-    /// The state others see has changed.
+    /// The visible state has changed.
     case publish(SessionSnapshot)
-    /// Nothing is left of this session: it can be forgotten.
+    /// Nothing is left of this session: it can be removed.
     case forget
 }
 

@@ -1,20 +1,20 @@
 internal import AuthModel
 internal import AuthWire
 
-/// What callers ask of a session.
+/// Requests of callers.
 extension SessionMachine {
     mutating func tokenWanted(
         _ caller: CallerID, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         if isLive(turn.now), record.tokens.isSuspect, canRenew, flight != nil || mayRenew(turn.now) {
-            // Perhaps the provider has revoked it. If the renewal fails, it is still the best there is.
+            // The provider may have revoked it. If the renewal fails, it is still the best token.
         } else if isLive(turn.now) {
             let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
             let enough = end.map { $0 - turn.now.boot >= wanted } ?? true
             let couldBeBetter = !enough && !isTooYoungToReject(turn.now) && (flight != nil || mayRenew(turn.now))
             if couldBeBetter { startRequest(&turn) }
-            // Only who asks for more life than there is waits for it.
+            // Only callers that require a longer lifetime wait for it.
             guard couldBeBetter, minValid != nil else {
                 return turn.reply(.token(tokenResult), to: caller)
             }
@@ -25,7 +25,7 @@ extension SessionMachine {
         startRequest(&turn)
     }
 
-    /// A person's wish: it does not wait for the end of a back-off, but for a provider that wants to be left alone.
+    /// A request of the user: it does not wait for the end of a back-off, but for a provider that asked clients to wait.
     mutating func renewalWanted(_ caller: CallerID, _ turn: inout SessionTurn) {
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         guard flight != nil || canRenew else {
@@ -44,7 +44,7 @@ extension SessionMachine {
     ) {
         if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
         if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
-        // An older token: the one in use stands.
+        // An older token: the current one stays.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
         guard !isTooYoungToReject(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
         rejectedToken = token
@@ -57,9 +57,9 @@ extension SessionMachine {
         startRequest(&turn)
     }
 
-    /// A 401 on a token that has just come. It was revoked elsewhere, or it is refused for a reason that no renewal
-    /// changes: so there is one renewal, and the token stays in use if that fails. The next such 401 soon after it is the
-    /// second kind, or each call to such an endpoint would renew the session.
+    /// A 401 for a new token: it was revoked elsewhere, or it is refused for a reason that no renewal changes. Therefore
+    /// there is one renewal, and the token stays in use if that fails. The next such 401 soon after is the second kind;
+    /// otherwise each call of such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
         let isRenewing = flight.map { $0.aim == nil } ?? false
         let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.minRejectAge } ?? false
@@ -87,7 +87,7 @@ extension SessionMachine {
         signedOut = true
         flight = nil
         waiters[caller] = .signOut
-        // Settling begins the removal, once a write under way has ended: or that would put it back.
+        // `settle` begins the removal once a write in progress has ended; otherwise that would restore the record.
         writer.tryAgain()
     }
 
@@ -99,22 +99,22 @@ extension SessionMachine {
         writer.tryAgain()
     }
 
-    /// Before another account takes the session: what a renewal in progress brings for this one is revoked.
-    /// - Returns: the tokens that are to be revoked, the newest first.
+    /// Before another account takes over the session: the tokens of a renewal in progress will be revoked.
+    /// - Returns: the tokens to revoke, the newest first.
     mutating func abandonTokens() -> [SessionRecord] {
         guard !signedOut else { return [] }
         if let flight, case .asking = flight.stage { lateRequests[flight.id] = (record, true) }
         return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
     }
 
-    /// A new sign-in to this session: what came before it is over.
+    /// A new sign-in to this session: everything before is over.
     mutating func replace(
         with new: SessionRecord, sentAt: Moment, _ turn: inout SessionTurn
     ) {
         guard !isGone else { return }
         let old = latest
         discardTargetedTokens()
-        // What they signed out is gone; a removal on its way ends before the new session is written.
+        // The former session is gone; a removal in progress ends before the new session is written.
         answer(.signOut, .done, &turn)
         flight = nil
         signedOut = false
@@ -126,7 +126,7 @@ extension SessionMachine {
             record.isDefaultImplied = old.isDefaultImplied
         }
         readAt = nil
-        // Whatever the store holds is of an earlier one.
+        // The stored record is an earlier one.
         wasStored = false
         mayBeStored = false
         comparison = .done
@@ -147,8 +147,8 @@ extension SessionMachine {
 
     mutating func deleteFailed(_ error: StoreError, _ turn: inout SessionTurn) {
         writer.deleteFailed(error, at: turn.now.boot, using: &random)
-        // The new sign-in that waited for the removal of the former one waits for nothing else; whether that was carried
-        // out nobody knows.
+        // The new sign-in waited for the removal of the former one and need not wait any longer; whether that was carried out
+        // is unknown.
         guard signedOut else {
             writer.forgetWritten()
             return writer.tryAgain()
@@ -156,7 +156,7 @@ extension SessionMachine {
         answer(.signOut, .failure(.notRemoved(AgentError(error))), &turn)
     }
 
-    /// Nothing is sent to a place that the session was not signed in at; nothing is deleted because of that either.
+    /// Nothing is sent to an origin where the session was not signed in, and nothing is deleted for it either.
     mutating func originsChecked(_ change: AgentError?, _ turn: inout SessionTurn) {
         originChange = change
         guard let change, !signedOut else { return }
@@ -167,7 +167,7 @@ extension SessionMachine {
 
     // MARK: Answers
 
-    /// Whoever waited for a renewal gets what it brought.
+    /// Answers the callers that waited for a renewal.
     mutating func answerRenewed(_ turn: inout SessionTurn) {
         if isLive(turn.now) { answer(.token, .token(tokenResult), &turn) }
         answer(.renewal, .done, &turn)
@@ -186,7 +186,7 @@ extension SessionMachine {
         }
     }
 
-    /// The no that no renewal can change.
+    /// The refusal that no renewal can change.
     func refusal(_ now: Moment) -> AgentError? {
         if signedOut { return .notSignedIn(record.session, at: record.provider) }
         return originChange ?? verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)

@@ -1,23 +1,24 @@
 internal import AuthModel
 internal import AuthWire
 
-/// What the store holds, held against what is in use: after a start with what the run before handed over, and when somebody
-/// else may have changed it there. Nothing is written over what has not been looked at.
+/// Compares the stored record with the current one: after a start with a handed-over session, and when another program may have
+/// changed it. Nothing is overwritten before it was read.
 extension SessionMachine {
-    /// A keyring that is being unlocked may show nothing for a moment: an absence counts when it is seen again after this.
+    /// A keyring that is being unlocked may show nothing for a moment: a missing record counts only if it is still missing
+    /// after this.
     static let absencePause = Duration.seconds(2)
 
-    /// How much is known of what the store holds.
+    /// How much is known of the stored record.
     enum Comparison {
-        /// It holds what was written or read here.
+        /// It was written or read here.
         case done
         case wanted
         case underWay
-        /// The store could not be asked. It is when it is ready, and before anything is written.
+        /// The store could not be read. It is read when it is ready, and before anything is written.
         case deferred
     }
 
-    /// Whether the store is to be looked at now.
+    /// Whether the store is to be read now.
     func needsComparison(_ now: Moment) -> Bool {
         switch comparison {
         case .done, .underWay: false
@@ -26,7 +27,7 @@ extension SessionMachine {
         }
     }
 
-    /// When an absence is looked at again.
+    /// When a missing record is checked again.
     var secondLook: BootInstant? { absentSince.map { $0 + Self.absencePause } }
 
     mutating func storeIsReady(_ now: Moment) {
@@ -42,7 +43,7 @@ extension SessionMachine {
         _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn
     ) {
         guard !signedOut else { return writer.readEnded() }
-        // Something has changed there since it was asked.
+        // Something has changed there since the request.
         let isWantedAgain = comparison == .wanted
         comparison = .done
         switch result {
@@ -55,7 +56,7 @@ extension SessionMachine {
             reconcile(stored, &turn)
             if !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
         case .failure(.failed):
-            // It may be one item that cannot be read: a write mends that, and shows whether it is more.
+            // One item may be unreadable: a write fixes that, and shows whether it is more.
             writer.readEnded()
             absentSince = nil
             if !writer.isBehind(latestVersion), !isProbingStore { comparison = .deferred }
@@ -63,7 +64,7 @@ extension SessionMachine {
             comparison = .deferred
             absentSince = nil
             writer.readFailed(error, at: turn.now.boot, using: &random)
-            // What was to be written is refused for turn.now, and who waits for that goes on.
+            // The write is refused for now, and its callers continue.
             written(latestVersion, &turn)
         }
         if isWantedAgain { comparison = .wanted }
@@ -81,7 +82,7 @@ extension SessionMachine {
         signedOutElsewhere(&turn)
     }
 
-    /// Somebody has removed it from the store, which is how a person signs out there.
+    /// Somebody has removed it from the store, which is how a user signs out there.
     private mutating func signedOutElsewhere(_ turn: inout SessionTurn) {
         for want in Set(waiters.values) where want != .requestsEnd {
             answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
@@ -94,15 +95,15 @@ extension SessionMachine {
         turn.act(.forget)
     }
 
-    /// How often callers wait for another write because somebody else wrote to a slow store first. Then they get the new
-    /// token, and the writes go on.
+    /// How often callers wait for another write because another program wrote to a slow store first. Then they get the new
+    /// token, and the writes continue.
     private static let mostConflicts = 2
 
-    /// The store has not written this version of ours over `stored`.
+    /// The store has not written this version over `stored`.
     mutating func saveRefused(
         _ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn
     ) {
-        // The removal that waited for this write waits for nothing else.
+        // The removal that waited for this write need not wait any longer.
         guard !signedOut else { return writer.tryAgain() }
         if case .saving(let pending, _) = flight?.stage, version.hasTokens(of: pending.version) {
             flight?.conflicts += 1
@@ -115,13 +116,13 @@ extension SessionMachine {
     private mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         kept = stored.tokens
         guard stored.signIn == record.signIn else {
-            // Neither dates nor versions tell which is later: clocks are set, and a sign-in may not have seen the other.
+            // Neither dates nor versions show which is later: clocks are set, and a sign-in may not have seen the other.
             if wasStored { return takeOver(stored, &turn) }
             changeAll { $0.raise(above: stored) }
             return writer.forgetWritten()
         }
         wasStored = true
-        // Changed here and there at once: neither is the newer one, and the last write wins.
+        // Changed here and there at once: neither is newer, and the last write wins.
         if stored.revision == latest.revision, !stored.hasSameUserData(as: latest),
             writer.lacksRevision(of: latestVersion)
         {
@@ -129,13 +130,13 @@ extension SessionMachine {
         }
         writer.holds(stored.version)
         var merged = latest.merged(with: stored)
-        // A token that renews itself is of no use once it has ended, and the one in the store may still be.
+        // A self-renewing token is useless once it has ended, and the stored one may still be valid.
         if means == .liveToken, merged.tokens.hasEnded(at: turn.now.wall), !stored.tokens.hasEnded(at: turn.now.wall) {
             merged.adoptTokens(from: stored)
             merged.raiseTokens(above: latest)
         }
         if let flight, case .saving(let pending, _) = flight.stage, !flight.isBehind(stored, with: pending) {
-            // The provider has just given what is on its way: nobody has anything newer.
+            // The provider has just issued the tokens that are being written: nobody has newer ones.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
             }
@@ -148,10 +149,10 @@ extension SessionMachine {
         if isNewToken { useStoredTokens(&turn) }
     }
 
-    /// Goes on with another sign-in, which somebody has put in the place of this one.
+    /// Continues with another sign-in that somebody has stored in place of this one.
     private mutating func takeOver(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         record = stored
-        // What another sign-in brought is compared with the profile when it is used.
+        // The origins of another sign-in are compared with the profile when it is used.
         originChange = nil
         writer.holds(stored.version)
         discardTargetedTokens()
@@ -159,10 +160,10 @@ extension SessionMachine {
         useStoredTokens(&turn)
     }
 
-    /// The tokens in use were found in the store.
+    /// The current tokens were found in the store.
     private mutating func useStoredTokens(_ turn: inout SessionTurn) {
         if case .asking = flight?.stage {
-            // There is one renewal at a time, also where its answer is of little use.
+            // There is one renewal at a time, even if its result is not needed any more.
             flight?.isOutdated = true
         } else if !isProbingStore {
             flight = nil
@@ -170,18 +171,18 @@ extension SessionMachine {
         readAt = turn.now.boot
         applyNewTokens(sentAt: turn.now, now: turn.now)
         guard isLive(turn.now) else { return }
-        // Nothing was asked yet, and the callers of that renewal have what they want.
+        // Nothing was sent yet, and the callers of that renewal have their token.
         if isProbingStore, flight?.aim == nil { flight = nil }
         answerRenewed(&turn)
     }
 }
 
 extension SessionMachine.RenewalRequest {
-    /// Whether the tokens that the store holds come from a later renewal than those that this flight brought.
+    /// Whether the stored tokens come from a later renewal than those of this request.
     ///
-    /// The generation of `pending` says nothing of that: it is raised to write over another renewal of the same tokens. Nor does
-    /// that of the store if it holds the refresh token that this flight has used up, or if there is none: then each access
-    /// token stands for itself, and the later one is better.
+    /// The generation of `pending` does not show it: it is raised to overwrite another renewal of the same tokens. Neither
+    /// does that of the store if it has the refresh token that this request has used up, or if there is none: then each
+    /// access token stands for itself, and the later one is better.
     fileprivate func isBehind(_ stored: SessionRecord, with pending: SessionRecord) -> Bool {
         guard stored.generation > generation + 1, !stored.tokens.areSame(as: pending.tokens) else { return false }
         guard let refreshToken = stored.tokens.refreshToken else {

@@ -1,16 +1,15 @@
 internal import AuthModel
 internal import AuthWire
 
-/// Before a refresh token is spent, the store has accepted a write in this run.
+/// Before a refresh token is spent, the store must have accepted a write in this run.
 ///
-/// A provider that rotates refresh tokens takes each of them once. A keyring may ask the user about each write, or refuse it: if
-/// the agent ends before the answer, the store still holds the token that was spent, and the session is lost. So what the
-/// store holds is written to it once more before the first renewal. That write changes nothing, and costs nothing if it
-/// fails.
+/// A provider that rotates refresh tokens accepts each of them once. A keyring may ask the user about each write, or refuse it:
+/// if the agent ends before the answer, the store still has the spent token, and the session is lost. Therefore the stored
+/// record is written once more before the first renewal. That write changes nothing, and costs nothing if it fails.
 extension SessionMachine {
-    /// A provider that does not rotate is not known before it was asked: every refresh token counts as one that is spent.
+    /// Whether a provider rotates is unknown before a renewal: every refresh token counts as spent.
     ///
-    /// A record that the store never held, and has refused, is in memory alone: spending its token takes nothing away.
+    /// A record that the store never had, and has refused, exists only in memory: spending its token loses nothing.
     var needsStoreProbe: Bool {
         guard !storeAccepts, record.tokens.refreshToken != nil else { return false }
         return wasStored || mayBeStored || writer.isSaving
@@ -20,7 +19,7 @@ extension SessionMachine {
         if case .probingStore = flight?.stage { true } else { false }
     }
 
-    /// The flight's second stage: asks with the tokens that are in use now.
+    /// The second stage of a request: sends it with the current tokens.
     mutating func sendToProvider(_ turn: inout SessionTurn) {
         guard let flight else { return }
         requests.insert(flight.id)
@@ -30,7 +29,7 @@ extension SessionMachine {
         turn.act(flight.aim.map { .obtain(flight.id, record, $0) } ?? .renew(flight.id, record))
     }
 
-    /// The store has answered a call: a renewal that waited for it goes on, or has failed.
+    /// The store has replied to a call: a renewal that waited for it continues, or has failed.
     mutating func storeReplied(_ turn: inout SessionTurn) {
         guard isProbingStore, !signedOut else { return }
         if !needsStoreProbe {
@@ -41,7 +40,7 @@ extension SessionMachine {
         }
     }
 
-    /// The provider was not asked: its back-off stays as it is, and the store's counts.
+    /// The provider got no request: its back-off stays, and the store's counts.
     private mutating func notProven(_ error: AgentError, _ turn: inout SessionTurn) {
         if let aim = flight?.aim {
             targetedRequestEnded(aim, .failure(error), &turn)
@@ -58,7 +57,7 @@ extension SessionMachine {
 }
 
 extension StoreError {
-    /// What was to be written may be there all the same, or come to be there.
+    /// The record may have been written, or may still be written.
     var mayBeWritten: Bool {
         switch self {
         case .waiting, .notAnswering: true

@@ -1,7 +1,7 @@
 package import AuthModel
 internal import AuthWire
 
-/// The one flight of a session: what comes back, and what follows from it.
+/// The one request of a session: its result and the consequences.
 extension SessionMachine {
     mutating func flightEnded(
         _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
@@ -22,7 +22,7 @@ extension SessionMachine {
                 }
                 targetedRequestEnded(aim, .failure(error), retryAfter: retryAfter, &turn)
                 rejectTargetedWaits(error, &turn)
-                // Callers of the session's own renewal have waited as long as for one without an answer.
+                // Callers of the session's own renewal have waited as long as for one without a response.
                 if error.kind == .timeout { answerUnrenewed(error, &turn) }
                 return
             }
@@ -32,14 +32,15 @@ extension SessionMachine {
             if isLive(turn.now) {
                 answerRenewed(&turn)
             } else if case .failure(.temporary(let error, let retryAfter)) = result {
-                // Of the tokens in use it says nothing, of the provider all the more: nobody waits for a second such answer.
+                // It says nothing about the current tokens, but much about the provider: nobody waits for a second such
+                // response.
                 failed(error, retryAfter: retryAfter, &turn)
             }
             return
         }
         switch result {
         case .success(let grant):
-            // Invariant 2: adopted, and the callers told, when the store has answered; see `written`.
+            // Invariant 2: adopted, and callers answered, when the store has replied; see `written`.
             var pending = record
             pending.take(grant)
             if endedInstead(pending, sentAt, turn.now) {
@@ -58,7 +59,8 @@ extension SessionMachine {
         }
     }
 
-    /// Whether a renewal brought a token that has ended and can no longer renew itself: the one in use perhaps still can.
+    /// Whether a renewal returned a token that has ended and cannot renew itself any more: the current one may still be able
+    /// to.
     private func endedInstead(_ pending: SessionRecord, _ sentAt: Moment, _ now: Moment) -> Bool {
         let new = pending.tokens
         guard means == .liveToken, new.accessToken != record.tokens.accessToken, let end = new.expiresAt else {
@@ -67,7 +69,7 @@ extension SessionMachine {
         return sentAt.deadline(for: new.issuedAt) + max(.zero, end - new.issuedAt) <= now.boot
     }
 
-    /// What was under way at a sign-out is not given back to the provider by that: nobody had it yet.
+    /// Revokes tokens of a request that was in progress at a sign-out: nobody has used them yet.
     private func revoke(
         _ lateRequests: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
         _ turn: inout SessionTurn
@@ -79,10 +81,10 @@ extension SessionMachine {
         if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
     }
 
-    /// Whether the tokens in use come from a later renewal than the answer to this flight, which was sent before them.
+    /// Whether the current tokens come from a later renewal than the response to this request, which was sent before them.
     func isOvertaken(_ flight: RenewalRequest) -> Bool { record.generation > flight.generation + 1 }
 
-    /// The second half of a final answer: another writer may have been first.
+    /// The second half of a final refusal: another writer may have been first.
     mutating func storeReread(
         _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {
@@ -108,36 +110,36 @@ extension SessionMachine {
             answer(.token, .failure(no), &turn)
             answer(.renewal, .failure(no), &turn)
         case .failure:
-            // Whether another writer was first cannot be told: no verdict without that.
+            // It is unknown whether another writer was first, so the refusal is not final yet.
             failed(error, retryAfter: nil, &turn)
         }
     }
 
-    /// Whether the provider may accept what the store holds, because another program wrote it: it is neither in use, nor was it
-    /// written here before, nor has this sign-in yet to replace it.
+    /// Whether the provider may accept the stored tokens, because another program wrote them: they are not the current ones,
+    /// were not written here before, and this sign-in is not about to replace them.
     ///
-    /// A token that renews itself is accepted until its end, even if a later one was refused.
+    /// A self-renewing token is accepted until its end, even if a later one was refused.
     private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
         guard stored.signIn == record.signIn else { return wasStored }
         guard !stored.tokens.areSame(as: record.tokens) else { return false }
         return means == .liveToken || !(kept.map(stored.tokens.areSame) ?? false)
     }
 
-    /// Goes on with the tokens of the store: those in use are refused.
+    /// Continues with the stored tokens: the current ones are refused.
     private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
         kept = stored.tokens
         readAt = now.boot
         let refused = record
         record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
         if !record.tokens.areSame(as: stored.tokens) {
-            // Those in use count as newer, and cannot be: what is written now has to be newer than both.
+            // The current tokens count as newer, but cannot be: the next version must be newer than both.
             record.adoptTokens(from: stored)
             record.raiseTokens(above: refused)
         }
         writer.found(stored.version)
     }
 
-    /// The store has answered for a version, well or not: what waited for that goes on.
+    /// The store has replied for a version, with or without success: what waited for it continues.
     mutating func written(_ version: RecordVersion, _ turn: inout SessionTurn) {
         guard !signedOut else { return }
         storeReplied(&turn)
@@ -145,7 +147,7 @@ extension SessionMachine {
             if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &turn) }
         }
         guard case .saving(let pending, let sentAt) = flight?.stage else { return }
-        // The answer to an earlier write says nothing of this one.
+        // The reply to an earlier write says nothing about this one.
         guard version.signIn == pending.signIn, version.hasTokens(of: pending.version) else {
             return writer.tryAgain()
         }
@@ -160,7 +162,7 @@ extension SessionMachine {
             let former = record
             record = pending
             record.adoptTokens(from: former)
-            // The store may hold the new one.
+            // The store may have the new one.
             record.raiseTokens(above: pending)
             redate(turn.now)
             return failed(.endedOnArrival, retryAfter: nil, &turn)
@@ -179,7 +181,7 @@ extension SessionMachine {
         answerRenewed(&turn)
     }
 
-    /// A failed try: the next one is planned, and nobody is kept waiting for it.
+    /// A failed try: plans the next one, and answers waiting callers.
     private mutating func failed(
         _ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn
     ) {
@@ -196,7 +198,7 @@ extension SessionMachine {
         answerUnrenewed(error, &turn)
     }
 
-    /// Goes on waiting where the last run left off.
+    /// Continues the pause of the previous run.
     mutating func resume(_ pause: RenewalPause, _ now: Moment) {
         backoff = Backoff(failures: pause.failures)
         self.pause = pause
@@ -204,11 +206,11 @@ extension SessionMachine {
         let plan = RenewalPlan(at: now.boot + (pause.isRequestedByProvider ? left : beforeEnd(left, now)), now: now)
         self.plan = plan
         failedAt = now.boot - max(.zero, now.wall - pause.from)
-        // How much of the wait the provider asked for is not known any more.
+        // It is unknown how much of the pause the provider asked for.
         heldUntil = pause.isRequestedByProvider ? plan.at : nil
     }
 
-    /// A shorter wait if the token itself has to authorize the renewal, and ends soon.
+    /// Shortens the pause if the token itself authorizes its renewal, and ends soon.
     private mutating func beforeEnd(_ wait: Duration, _ now: Moment) -> Duration {
         guard means == .liveToken, isLive(now), let end else { return wait }
         return min(wait, RenewalPolicy.waitBeforeEnd(left: end - now.boot, using: &random))
@@ -220,24 +222,24 @@ extension SessionMachine {
         heldUntil = nil
     }
 
-    /// The provider itself asked clients to wait.
+    /// The provider asked clients to wait.
     func isHeld(_ now: Moment) -> Bool { heldUntil.map { now.boot < $0 } ?? false }
 
-    /// When a caller's request may begin a try of its own, whatever the back-off says: soon after the cause of a failure has
-    /// gone, callers are not to hear of it any more.
+    /// When a caller's request may begin a try despite the back-off: soon after the cause of a failure has gone, callers
+    /// should not notice it any more.
     var nextTryForCallers: BootInstant? {
         guard let failedAt else { return heldUntil }
         let next = failedAt + RenewalPolicy.callerSpacing
         return heldUntil.map { max($0, next) } ?? next
     }
 
-    /// What stands in the way of a request that has waited for its turn; `nil` when it may be sent.
+    /// Why a request that has waited for its turn must not be sent; `nil` if it may.
     package func obstacle(to id: RenewalRequestID) -> ProviderFailure? {
         guard let flight, flight.id == id else { return .temporary(.offline, retryAfter: nil) }
         return barrier.map { .temporary($0, retryAfter: nil) }
     }
 
-    /// After a new token nothing holds that was said about the old one.
+    /// Earlier results do not apply to a new token.
     mutating func applyNewTokens(sentAt: Moment, now: Moment) {
         verdict = nil
         lastFailure = nil
@@ -246,22 +248,22 @@ extension SessionMachine {
         applyLifetime(sentAt: sentAt, now: now)
     }
 
-    /// What was measured in this run stands, whatever date it is now; what was read is read again.
+    /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
         let isSaving = if case .saving = flight?.stage { true } else { false }
         if let readAt {
             let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
             applyLifetime(sentAt: now, former: former, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
-            // Where the clock before is believed, callers and the next run are to hear the same.
+            // If the earlier clock is believed, callers and the next run should get the same dates.
             if canRenew, !isSaving, obtained == former, obtained < readAt { redate(now) }
             return
         }
-        // The dates of an answer on its way to the store belong to when it was asked for: they follow with it.
+        // The dates of a response that is being written belong to its request: they are corrected with it.
         if !isSaving { redate(now) }
     }
 
-    /// Brings the dates of a measured life in line with the clock as it is now, for people and for the next run.
+    /// Corrects the dates of a measured lifetime for the current clock, for users and for the next run.
     mutating func redate(_ now: Moment) {
         guard let end, let told = record.tokens.expiresAt else { return }
         let (issued, ends) = (now.date(of: obtained), now.date(of: end))
@@ -274,16 +276,16 @@ extension SessionMachine {
 
     /// Turns the record's dates into deadlines, and plans the renewal.
     ///
-    /// - Parameter former: since when it was valid by the same dates under another clock.
+    /// - Parameter former: when it became valid by the same dates under another clock.
     mutating func applyLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
         obtained = sentAt.deadline(for: record.tokens.issuedAt)
         life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
-        // Dates that were made under another clock than this one may say that it is yet to be issued. How old it is cannot
-        // be told then: it had no more than its whole life left when it was read.
+        // Dates from another clock may lie in the future. The token's age is then unknown: it had at most its whole lifetime
+        // left when it was read.
         let isFromTheFuture = readAt != nil && obtained > now.boot + RenewalPolicy.clockTolerance
         if let readAt { obtained = min(obtained, readAt) }
-        // Which of two clocks they were made under cannot be told either. A token that can be renewed is as old as the one
-        // says that makes it older; one that cannot is not given up for a clock that was ahead.
+        // It is also unknown which of two clocks they are from. A renewable token gets the higher of both ages; one that is not
+        // renewable is not given up because of a clock that was ahead.
         if let former, canRenew || isFromTheFuture { obtained = min(obtained, former) }
         guard let life else {
             end = nil
@@ -293,7 +295,7 @@ extension SessionMachine {
         let ends = obtained + life
         end = ends
         var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: ends, using: &random)
-        // An answer that brought no later end: not again at once, nor ever faster as the end comes near.
+        // A response without a later expiry: not again at once, nor more often as the expiry approaches.
         if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
         plan = RenewalPlan(at: due, now: now)
     }
@@ -305,7 +307,7 @@ extension AgentError {
 }
 
 extension SessionRecord {
-    /// The refresh token of an answer; the life of one that stays began when it came.
+    /// The refresh token of a response; the lifetime of an unchanged one began when it was received.
     package mutating func take(refreshToken: Secret?, endsAt end: WallTime?, at sentAt: WallTime) {
         let isNew = refreshToken != nil && refreshToken != tokens.refreshToken
         tokens.refreshToken = refreshToken ?? tokens.refreshToken
@@ -317,7 +319,7 @@ extension SessionRecord {
         }
     }
 
-    /// What an answer brought; what it did not tell stays.
+    /// Applies a response; missing members stay.
     mutating func take(_ grant: Grant) {
         generation += 1
         if let token = grant.accessToken {
@@ -328,7 +330,7 @@ extension SessionRecord {
         if let scopes = grant.scopes {
             tokens.scopes = TokenScopes(granted: tokens.scopes?.granted ?? scopes, present: scopes)
         }
-        // An answer without an end leaves the old end only where it left the old token too.
+        // A response without an expiry keeps the old one only if it keeps the token too.
         if grant.accessToken != nil || grant.expiresAt != nil {
             tokens.issuedAt = grant.issuedAt
             tokens.expiresAt = grant.expiresAt

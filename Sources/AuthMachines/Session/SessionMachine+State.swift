@@ -1,32 +1,31 @@
 package import AuthModel
 package import AuthWire
 
-/// What can be told of a session at a moment.
+/// The state of a session at a moment.
 extension SessionMachine {
-    /// The token may be given out: not ended, not rejected, not signed out, and for the place that the profile names.
+    /// The token may be returned: not expired, rejected or signed out, and for the profile's origin.
     func isLive(_ now: Moment) -> Bool { originChange == nil && isGood(now) }
 
-    /// Not ended, not rejected, not signed out.
+    /// Not expired, rejected or signed out.
     func isGood(_ now: Moment) -> Bool {
         guard !signedOut, !isRejected, verdict == nil else { return false }
         return end.map { now.boot < $0 } ?? true
     }
 
-    /// A program got a 401 with the token in use.
+    /// A program got a 401 with the current token.
     var isRejected: Bool { rejectedToken.map { $0 == record.tokens.accessToken } ?? false }
 
-    /// Ended, and nothing renews it. Not for ever: the profile may be mended.
+    /// Expired, and nothing renews it. Not final: the profile may be fixed.
     func isOver(_ now: Moment) -> Bool {
         !canRenew && flight == nil && verdict == nil && !signedOut && !isLive(now)
     }
 
-    /// Too young for its age to be what is wrong with it, or for a renewal to bring a better one.
+    /// So young that age is not the reason for a 401, and a renewal would not help.
     func isTooYoungToReject(_ now: Moment) -> Bool {
         !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
     }
 
-    /// What makes every try vain for now. Asking all the same would wait for nothing, or send credentials into the
-    /// sign-in page of a network.
+    /// Why every try would fail now. A request would wait in vain, or send credentials to the sign-in page of a network.
     var barrier: AgentError? {
         switch network {
         case .offline: .offline
@@ -35,15 +34,15 @@ extension SessionMachine {
         }
     }
 
-    /// A try is allowed now: renewable, a network, and not waiting after a failed one.
+    /// A try is allowed now: renewable, online, and no pause.
     func mayRenew(_ now: Moment) -> Bool {
         guard canTry else { return false }
         guard backoff.failures > 0 || storeProbeFailed, let plan else { return true }
         return plan.at <= now.boot
     }
 
-    /// The same for a caller who gets nothing otherwise: its request does not wait for the end of a back-off, but for a
-    /// provider that asked clients to wait.
+    /// The same for a caller without a token: its request does not wait for the end of a back-off, but for a provider that
+    /// asked clients to wait.
     func mayRenewForCaller(_ now: Moment) -> Bool {
         if mayRenew(now) { return true }
         guard canTry, let next = nextTryForCallers else { return false }
@@ -52,7 +51,7 @@ extension SessionMachine {
 
     private var canTry: Bool { canRenew && verdict == nil && originChange == nil && barrier == nil }
 
-    /// The store has refused the newest of it.
+    /// The store has refused the latest version.
     var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
 
     var tokenResult: TokenResult {
@@ -61,14 +60,14 @@ extension SessionMachine {
             expiresAt: record.tokens.expiresAt?.unixSeconds, session: record.session)
     }
 
-    /// How long a token that is given out is still valid; `nil`: its end is not known.
+    /// How long a returned token stays valid; `nil` if its expiry is unknown.
     package func validity(of result: TokenResult, at now: Moment) -> Duration? {
         let token = Secret(result.accessToken)
         if token == record.tokens.accessToken { return end.map { max(.zero, $0 - now.boot) } }
         if let aimed = aimed.values.first(where: { $0.accessToken == token }) {
             return aimed.end.map { max(.zero, $0 - now.boot) }
         }
-        // Another one took its place meanwhile: its date is what is left.
+        // Another token replaced it meanwhile: only its date is known.
         return result.expiresAt.map { max(.zero, WallTime(unixSeconds: $0) - now.wall) }
     }
 
@@ -86,8 +85,8 @@ extension SessionMachine {
         .signInRequired(record.session, at: record.provider, cause: isRejected ? "token_rejected" : "token_ended")
     }
 
-    /// From when on the end is near, nearer, and so on: of the token, where nothing renews it, else of the refresh
-    /// token. Empty where no end is known.
+    /// When the user is notified that the session ends soon: when the token ends if nothing renews it, else when the refresh
+    /// token ends. Empty if no expiry is known.
     func endingNotices(_ now: Moment) -> [BootInstant] {
         guard verdict == nil, originChange == nil, !signedOut else { return [] }
         if canRenew {

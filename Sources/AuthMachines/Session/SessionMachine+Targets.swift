@@ -1,15 +1,15 @@
 internal import AuthModel
 internal import AuthWire
 
-/// Tokens of a session for aims of their own. They are fetched with the same refresh token, so each is a flight like a
-/// renewal, and of all flights there is one at a time.
+/// Targeted tokens of a session. They are fetched with the same refresh token, so each request is one like a renewal, and
+/// there is one request at a time.
 extension SessionMachine {
-    /// Of one session at once; who asks for more has the oldest fetched again.
+    /// Of one session at once; for a further one, the oldest is dropped.
     private static let maxTargets = 32
-    /// How long a no is repeated from memory: a program that asks in a loop is no storm at the provider.
+    /// How long a refusal is repeated from memory, so that a program that retries in a loop does not flood the provider.
     private static let pauseAfterFailure = Duration.seconds(5)
 
-    /// Why an aim was not reached, and how long that is told without asking.
+    /// Why a targeted token was refused, and until when that is repeated.
     struct TargetFailure {
         let error: AgentError
         let until: BootInstant
@@ -31,11 +31,11 @@ extension SessionMachine {
         if flight == nil, isHeld(turn.now) {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
-        // Settling sends the flight, when none is under way.
+        // `settle` sends the request if none is in progress.
         waiters[caller] = .aimed(aim)
     }
 
-    /// What the flight of an aim brought. A new refresh token is in the store before anyone is told (invariant 2).
+    /// The result of a targeted request. A new refresh token is stored before callers are answered (invariant 2).
     mutating func targetedTokenReceived(
         _ grant: Grant, at aim: TokenTarget, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
@@ -62,15 +62,15 @@ extension SessionMachine {
         writer.tryAgain()
     }
 
-    /// An aim that fails says nothing of the session: many a provider answers `invalid_grant` where only this aim is
-    /// not agreed to. If the session is over, its own renewal will hear so.
+    /// A failed targeted request says nothing about the session: many providers answer `invalid_grant` if only this target is
+    /// not allowed. If the session is over, its own renewal will show it.
     mutating func targetedRequestEnded(
         _ aim: TokenTarget, _ outcome: Result<TargetedToken, AgentError>, retryAfter: Duration? = nil,
         _ turn: inout SessionTurn
     ) {
         flight = nil
         switch outcome {
-        // It came with no life, or the store took longer than that.
+        // It had no lifetime, or the store took longer than that.
         case .success(let token) where !token.isLive(turn.now):
             targetedRequestEnded(aim, .failure(.endedOnArrival), &turn)
         case .success(let token):
@@ -89,7 +89,7 @@ extension SessionMachine {
         }
     }
 
-    /// Who asked for something while another flight was under way has their turn.
+    /// Callers that waited for another request have their turn.
     mutating func startNextRequest(_ turn: inout SessionTurn) {
         guard flight == nil else { return }
         let wants = waiters.values
@@ -109,8 +109,8 @@ extension SessionMachine {
         startRequest(for: aim, &turn)
     }
 
-    /// The provider cannot be asked now, or the store accepts no write: callers who wait for aims do not wait for one try
-    /// each.
+    /// The provider cannot be reached now, or the store accepts no write: callers that wait for targeted tokens do not each
+    /// wait for a try.
     mutating func rejectTargetedWaits(_ error: AgentError, _ turn: inout SessionTurn) {
         let waiting = waiters.filter { $0.value.isTargeted }.keys.sorted { $0.number < $1.number }
         for caller in waiting {
@@ -119,7 +119,7 @@ extension SessionMachine {
         }
     }
 
-    /// Of the caller who has waited longest.
+    /// Of the caller that has waited longest.
     private var nextTarget: TokenTarget? {
         let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenTarget)? in
             if case .aimed(let aim) = want { (caller.number, aim) } else { nil }
@@ -127,11 +127,11 @@ extension SessionMachine {
         return waiting.min { $0.number < $1.number }?.aim
     }
 
-    /// Gives up a token that a program got a 401 with.
-    /// - Returns: whether it was one of these.
+    /// Drops a token that a program got a 401 with.
+    /// - Returns: whether it was a targeted token.
     mutating func rejectTargetedToken(_ token: Secret, _ now: Moment) -> Bool {
         guard let (aim, known) = aimed.first(where: { $0.value.accessToken == token }) else { return false }
-        // One that was good until the refresh token was replaced was not refused for its age.
+        // A token that was valid until the refresh token was replaced was not refused for its age.
         let isReplaced = known.rotation < rotations
         if isReplaced { revokesFormerTokens = true }
         if isReplaced || RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) { aimed[aim] = nil }
@@ -145,7 +145,7 @@ extension SessionMachine {
         if new.tokens.refreshToken != former.tokens.refreshToken { rotations += 1 }
     }
 
-    /// Another sign-in, or none.
+    /// After another sign-in, or a sign-out.
     mutating func discardTargetedTokens() {
         aimed = [:]
         targetFailures = [:]

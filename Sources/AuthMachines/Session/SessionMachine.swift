@@ -4,26 +4,26 @@ package import AuthWire
 /// Decides what happens to one session; it never waits, logs or reads a clock.
 ///
 /// Invariants, whatever the order of events (Docs/architecture.md, "What always holds"):
-/// 1. At most one renewal is under way; everybody who waits gets its result.
-/// 2. A renewed token is in the store, or the store has refused it, before anyone is told.
-/// 3. A token known to have ended is never given out; a good one is, even while renewal, store or network fail.
-/// 4. Only a final answer, after the store was read again, or a changed origin leads to `sign_in_required`.
-/// 5. Only sign-out deletes, and it revokes what a renewal brings that was sent before.
-/// 6. When the cause of a failure goes away, renewal happens without anybody asking, with jitter.
-/// 7. A result of an earlier flight or an earlier sign-in is dropped.
-/// 8. A refresh token that the store holds is spent only after the store has accepted a write in this run.
+/// 1. At most one renewal is in progress; all waiting callers get its result.
+/// 2. A renewed token is in the store, or the store has refused it, before any caller gets it.
+/// 3. A token known to have ended is never returned; a valid one is, even while renewal, store or network fail.
+/// 4. Only a final refusal, after the store was read again, or a changed origin leads to `sign_in_required`.
+/// 5. Only sign-out deletes, and it revokes the tokens of a renewal that was sent before.
+/// 6. When the cause of a failure goes away, renewal happens without a request, with jitter.
+/// 7. A result of an earlier request or an earlier sign-in is dropped.
+/// 8. A refresh token in the store is spent only after the store has accepted a write in this run.
 package struct SessionMachine: Machine {
-    /// What is in use: its access token is the one given out.
+    /// The current record: callers get its access token.
     package internal(set) var record: SessionRecord
     package internal(set) var flight: RenewalRequest?
-    /// The provider's final no.
+    /// The provider's final refusal.
     package internal(set) var verdict: AgentError?
-    /// The profile names another place than the session was signed in at: nothing is sent, and no token given out.
+    /// The profile names another origin than the session was signed in at: nothing is sent, and no token is returned.
     package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
     package internal(set) var lastFailure: AgentError?
     package internal(set) var signedOut = false
-    /// Signed out, and out of the store: nothing more comes of it, a new sign-in has a machine of its own.
+    /// Signed out, and removed from the store. A new sign-in has its own machine.
     package internal(set) var isGone = false
 
     var means: RenewalMeans
@@ -31,17 +31,17 @@ package struct SessionMachine: Machine {
     var obtained: BootInstant
     package internal(set) var end: BootInstant?
     var life: Duration?
-    /// When the token in use was read, where its dates come from the store and were not measured in this run: then they are
-    /// the truth, and deadlines follow them, but it is older than this.
+    /// When the current token was read, if its dates come from the store and were not measured in this run: deadlines then
+    /// follow the dates, but it is older than this.
     var readAt: BootInstant?
-    /// The access token that a program last got a 401 with. It stays rejected, whatever else the store holds beside it, until
-    /// the provider itself returns it again.
+    /// The access token that a program last got a 401 with. It stays rejected, whatever else the store has with it, until the
+    /// provider itself returns it again.
     var rejectedToken: Secret?
     /// When a 401 last led to a renewal.
     var lastRejection: BootInstant?
     var plan: RenewalPlan?
     var backoff = Backoff()
-    /// Since the last failed try; the next run goes on with it.
+    /// Since the last failed try; the next run continues it.
     var pause: RenewalPause?
     /// When the last try failed.
     var failedAt: BootInstant?
@@ -50,73 +50,73 @@ package struct SessionMachine: Machine {
     private var earlyTries = RetryBudget()
     var network = NetworkState.online
     var writer = RecordWriter()
-    /// The tokens that the store is known to hold, and those on their way there.
+    /// The tokens that the store is known to have, and those that are being written.
     var kept: TokenSet?
-    /// The store has held this sign-in.
+    /// The store has had this sign-in.
     var wasStored = false
     var comparison = Comparison.done
-    /// Since when the store has said that it is not there.
+    /// Since when the store reports it as missing.
     var absentSince: BootInstant?
-    /// The store has accepted a write of this session in this run, and is behind the same service since.
+    /// The store has accepted a write of this session in this run, and its service has not changed since.
     var storeAccepts = false
-    /// A write of this sign-in was not answered: the store may hold it.
+    /// A write of this sign-in got no reply: the store may have it.
     var mayBeStored = false
-    /// It has refused one that a renewal waited for, and has said nothing since.
+    /// It has refused a write that a renewal waited for, and has not replied since.
     var storeProbeFailed = false
     private var handedOver: HandedOverSession?
     private var writing: TokenSet?
-    /// At the last sign-out: what was in use, and what the provider had given besides, the newest first. To be revoked.
+    /// At the last sign-out: the current tokens and others that the provider had issued, the newest first. To be revoked.
     package internal(set) var signedOutTokens: [SessionRecord] = []
-    /// Renewals that were in progress at a sign-out: what they were asked with, and whether what they bring is revoked.
+    /// Renewals in progress at a sign-out: their record, and whether their tokens are revoked.
     var lateRequests: [RenewalRequestID: (asked: SessionRecord, isRevoked: Bool)] = [:]
     var waiters: [CallerID: Wait] = [:]
-    /// To the provider, under way.
+    /// Requests to the provider in progress.
     var requests: Set<RenewalRequestID> = []
-    /// In memory alone.
+    /// Only in memory.
     var aimed: [TokenTarget: TargetedToken] = [:]
     var targetFailures: [TokenTarget: TargetFailure] = [:]
     /// How often the refresh token was replaced here.
     var rotations: UInt64 = 0
-    /// The provider was seen to revoke tokens for aims when it replaced the refresh token.
+    /// The provider was seen to revoke targeted tokens when it replaced the refresh token.
     var revokesFormerTokens = false
     var random: SeededRandom
 
     private var lastFlight: UInt64 = 0
     private var published: SessionSnapshot?
 
-    /// A renewal under way and how far it is.
+    /// A renewal in progress and its stage.
     package struct RenewalRequest: Sendable {
         package enum Stage: Sendable {
             /// Waits for the store to accept a write.
             case probingStore
             case asking
             case rereading(AgentError)
-            /// Brought what waits for the store before anyone is told.
+            /// The result waits for the store before callers are answered.
             case saving(SessionRecord, sentAt: Moment)
         }
         package let id: RenewalRequestID
-        /// Of the tokens that it asks with.
+        /// Of the tokens that it was sent with.
         package var generation: UInt64
-        /// The refresh token that it asks with.
+        /// The refresh token that it was sent with.
         var spent: Secret?
         /// `nil`: the session itself is renewed.
         package let aim: TokenTarget?
         package var stage: Stage
-        /// Another writer has replaced the tokens that it asks with.
+        /// Another writer has replaced the tokens that it was sent with.
         var isOutdated = false
-        /// How often the store held something newer than what it brought.
+        /// How often the store had something newer than its result.
         var conflicts = 0
-        /// What it brought for its aim, while a new refresh token is on its way to the store.
+        /// The result for its target, while a new refresh token is being written.
         var outcome: Result<TargetedToken, AgentError>?
     }
 
-    /// What a waiting caller waits for.
+    /// What a caller waits for.
     enum Wait: Hashable {
         case token, renewal, writing, signOut, requestsEnd
         case aimed(TokenTarget)
     }
 
-    /// When the next renewal begins, and the date of that for people.
+    /// When the next renewal begins, with its date for users.
     struct RenewalPlan {
         let at: BootInstant
         let date: WallTime
@@ -138,7 +138,7 @@ package struct SessionMachine: Machine {
         if let pause { resume(pause, now) }
     }
 
-    /// A session that the run before handed over; what the store holds of it is yet to be seen.
+    /// A session that the previous run handed over; the store is yet to be read.
     package init(
         handedOver: HandedOverSession, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
@@ -151,7 +151,7 @@ package struct SessionMachine: Machine {
         if let pause { resume(pause, now) }
     }
 
-    /// A session just signed in, by a request sent at `sentAt`; it has yet to be written.
+    /// A session just signed in with a request sent at `sentAt`; it is yet to be written.
     package init(signedIn record: SessionRecord, sentAt: Moment, means: RenewalMeans, now: Moment, seed: UInt64) {
         self.init(record: record, means: means, sentAt: sentAt, now: now, seed: seed)
     }
@@ -225,7 +225,7 @@ package struct SessionMachine: Machine {
         case .saveFailed(let version, let error):
             writer.saveFailed(version, error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
-            // The removal that waited for this write waits for nothing else.
+            // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
             written(version, &turn)
         case .deleted: deleted(&turn)
@@ -242,11 +242,11 @@ package struct SessionMachine: Machine {
         case .clockSet: clockSet(now)
         }
         settle(&turn)
-        // What they brought is known here: a write that follows takes it along.
+        // Their results are known here: the next write includes them.
         if requests.isEmpty { answer(.requestsEnd, .done, &turn) }
     }
 
-    /// Joins the flight in progress, or begins one.
+    /// Joins the request in progress, or begins one.
     mutating func startRequest(for aim: TokenTarget? = nil, _ turn: inout SessionTurn) {
         guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
         lastFlight += 1
@@ -257,7 +257,7 @@ package struct SessionMachine: Machine {
         if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }
 
-    /// Changes what users change, in what is in use and in what is on its way to the store, and lets it be written.
+    /// Changes the user data, both in the current record and in the one that is being written, and writes it.
     mutating func update(_ change: (inout SessionRecord) -> Void) {
         let revision = latest.revision + 1
         changeAll {
@@ -273,7 +273,7 @@ package struct SessionMachine: Machine {
         }
     }
 
-    /// Changes what is in use, and what is on its way to the store.
+    /// Changes the current record, and the one that is being written.
     mutating func changeAll(_ change: (inout SessionRecord) -> Void) {
         change(&record)
         changePending(change)
@@ -290,7 +290,7 @@ package struct SessionMachine: Machine {
         return record.version
     }
 
-    /// The newest there is of this session: what the store is to hold.
+    /// The newest record of this session: what the store should have.
     var latest: SessionRecord {
         if case .saving(let pending, _) = flight?.stage { return pending }
         return record
@@ -300,7 +300,7 @@ package struct SessionMachine: Machine {
         let wasOnline = network == .online
         network = state
         guard state == .online, !wasOnline, !isHeld(now) else { return }
-        // A network that comes and goes all the time is no reason to ask all the time.
+        // A network that comes and goes all the time must not cause requests all the time.
         guard lastFailure == nil || earlyTries.take(at: now.boot) else { return }
         resetBackoff()
         if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
@@ -311,7 +311,7 @@ package struct SessionMachine: Machine {
         plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
     }
 
-    /// Brings everything that follows from the present state up to date; run after each event.
+    /// Applies everything that follows from the current state; called after each event.
     private mutating func settle(_ turn: inout SessionTurn) {
         guard !isGone else { return }
         if signedOut {
@@ -361,7 +361,7 @@ package struct SessionMachine: Machine {
         turn.act(.handOver(new))
     }
 
-    /// Who has no token left is renewed soon, whatever was planned when there was one.
+    /// If there is no valid token, the renewal comes soon, whatever was planned before.
     private mutating func expedite(_ now: Moment) {
         guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !storeProbeFailed,
             !isLive(now)

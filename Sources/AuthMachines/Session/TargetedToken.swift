@@ -1,7 +1,7 @@
 package import AuthModel
 import AuthWire
 
-/// A token for one aim, as it came. It is in memory alone: another can be had as long as the session is there.
+/// A targeted token. It exists only in memory: another one can be fetched as long as the session exists.
 package struct TargetedToken: Sendable {
     package let accessToken: Secret
     let tokenType: String
@@ -9,10 +9,10 @@ package struct TargetedToken: Sendable {
     let obtained: BootInstant
     let end: BootInstant?
     let life: Duration?
-    /// ``SessionMachine/rotations`` when it came.
+    /// ``SessionMachine/rotations`` when it was received.
     var rotation: UInt64 = 0
 
-    /// `nil` where nothing was given that is a token.
+    /// `nil` if the response has no token.
     init?(_ grant: Grant, sentAt: Moment) {
         guard let token = grant.accessToken else { return nil }
         accessToken = token
@@ -25,7 +25,7 @@ package struct TargetedToken: Sendable {
 
     func isLive(_ now: Moment) -> Bool { end.map { now.boot < $0 } ?? true }
 
-    /// Good for as long as the caller asks, or too young for another one to be better.
+    /// Valid for as long as the caller requires, or so young that another one would not be better.
     func isEnough(_ minValid: Duration?, _ now: Moment) -> Bool {
         guard isLive(now) else { return false }
         guard let end else { return true }
