@@ -83,6 +83,7 @@ peers: packages
 
 # For Package.swift.
 build: export AUTHC_PIE := 1
+build: export AUTHC_PACKED = $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, v, "."); print (v[1] > 2 || v[2] >= 36) }')
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc

@@ -16,10 +16,16 @@ let strict: [SwiftSetting] = checked + [.strictMemorySafety()]
 /// Every symbol is looked up at the start, and what that wrote is read-only from then on (ld(1), -z now).
 let resolvedAtStart = ["-Xlinker", "-z", "-Xlinker", "now"]
 
+/// `make build` sets AUTHC_PACKED if glibc applies packed relocations in a static program, which 2.36 does. They make authc smaller
+/// and its start faster.
+let packedRelocations =
+    Context.environment["AUTHC_PACKED"] == "1" ? ["-Xlinker", "--pack-dyn-relocs=relr"] : []
+
 /// `make build` sets AUTHC_PIE: authc is position-independent then, though it is static, which takes lld, as gold cannot link
 /// that. It must have no run path, or glibc ends it at its start; SwiftPM adds one unless it gets --disable-local-rpath.
 let positionIndependent: [LinkerSetting] =
-    Context.environment["AUTHC_PIE"] == "1" ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"])] : []
+    Context.environment["AUTHC_PIE"] == "1"
+    ? [.unsafeFlags(["-use-ld=lld", "-Xclang-linker", "-static-pie"] + packedRelocations)] : []
 
 let package = Package(
     name: "authd",
