@@ -60,7 +60,7 @@ let package = Package(
         .executableTarget(
             name: "authc",
             dependencies: [
-                "AuthClient", "AuthWire", "CLinux",
+                "AuthClient", "AuthFiles", "AuthWire", "CLinux",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict,
@@ -75,6 +75,9 @@ let package = Package(
 
         // Waiting: a value, a state with listeners, a thread for work that blocks.
         .target(name: "AuthConcurrency", swiftSettings: strict),
+
+        // Files and folders that only their owner can read.
+        .target(name: "AuthFiles", dependencies: ["AuthWire"], swiftSettings: strict),
 
         // Values and ports, no I/O.
         .target(name: "AuthModel", dependencies: ["AuthWire"], swiftSettings: strict),
@@ -132,7 +135,8 @@ let package = Package(
         .target(
             name: "AuthOutbox",
             dependencies: [
-                "AuthConcurrency", "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict
@@ -141,7 +145,8 @@ let package = Package(
         .target(
             name: "AuthSealedFile",
             dependencies: [
-                "AuthConcurrency", "AuthModel", "AuthWire", .product(name: "Crypto", package: "swift-crypto"),
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -158,7 +163,7 @@ let package = Package(
         .target(
             name: "AuthDaemon",
             dependencies: [
-                "AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
+                "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -292,7 +297,7 @@ let package = Package(
         .testTarget(
             name: "AuthSealedFileTests",
             dependencies: [
-                "AuthSealedFile", "AuthModel", "AuthWire", "TestSupport",
+                "AuthSealedFile", "AuthFiles", "AuthModel", "AuthWire", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -308,8 +313,8 @@ let package = Package(
         .testTarget(
             name: "AuthDaemonTests",
             dependencies: [
-                "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthModel", "AuthOutbox", "AuthSealedFile", "AuthWire",
-                "TestSupport",
+                "AuthDaemon", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthOutbox", "AuthSealedFile",
+                "AuthWire", "TestSupport",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 import GRDB
 import Glibc
@@ -11,15 +12,9 @@ struct OutboxFile: Sendable {
     /// Creates missing folders and the file, private to the user: SQLite gives its other files the same mode
     /// (sqlite.org/wal.html, "Read-Only Databases").
     func prepare() throws(OutboxError) {
-        var folder = ""
-        for part in path.split(separator: "/").dropLast() {
-            folder += "/" + part
-            guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-                throw failure("create the folder \(folder)")
-            }
-        }
+        do { try PrivateFolder.make(PrivateFolder.parent(of: path)) } catch { throw .disk(reason: "\(error)") }
         let descriptor = unsafe open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("open \(path)") }
+        guard descriptor >= 0 else { throw .disk(reason: "\(SystemFailure("open \(path)"))") }
         close(descriptor)
     }
 
@@ -27,10 +22,6 @@ struct OutboxFile: Sendable {
     func removeIfClosed() {
         guard unsafe access(path + "-wal", F_OK) != 0 else { return }
         _ = unsafe unlink(path)
-    }
-
-    private func failure(_ what: String) -> OutboxError {
-        .disk(reason: "cannot \(what): \(unsafe String(cString: strerror(errno)))")
     }
 }
 

@@ -1,19 +1,11 @@
+package import AuthFiles
 import AuthModel
-import AuthWire
 import Glibc
 
-/// A folder whose files are replaced atomically: after a loss of power a file has its old or its new content.
-///
-/// A replacement writes a file beside it, syncs it, renames it into place, and syncs the folder (fsync(2), rename(2)).
+/// A folder whose files are replaced atomically: after a loss of power a file has its old or its new content
+/// (``AtomicFile``).
 package struct DurableFolder: Sendable {
-    /// The steps of a replacement, in order; tests lose power between them.
-    package enum Step: Sendable, Equatable {
-        case wrote(String, [UInt8])
-        case syncedFile(String)
-        case renamed(String, to: String)
-        case removed(String)
-        case syncedFolder
-    }
+    package typealias Step = AtomicFile.Step
 
     /// Far above any record; a larger file is not ours.
     private static let maxBytes = 4 << 20
@@ -29,11 +21,7 @@ package struct DurableFolder: Sendable {
 
     /// Makes it 0700, creates missing parents, and locks it for this process.
     func claim() throws(StoreError) -> FolderClaim {
-        var made = ""
-        for part in path.split(separator: "/") {
-            made += "/" + part
-            guard unsafe mkdir(made, 0o700) == 0 || errno == EEXIST else { throw failure("create the folder \(made)") }
-        }
+        try StoreError.wrapping { try PrivateFolder.make(path) }
         let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { throw failure("open the folder \(path)") }
         let claim = FolderClaim(descriptor)
@@ -60,49 +48,20 @@ package struct DurableFolder: Sendable {
 
     /// `nil` if it is missing.
     func read(_ name: String) throws(StoreError) -> [UInt8]? {
-        let descriptor = unsafe open(path + "/" + name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            if errno == ENOENT { return nil }
-            throw failure("read \(path)/\(name)")
-        }
-        defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 1 << 14)
-        while bytes.count < Self.maxBytes {
-            let count = unsafe Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw failure("read \(path)/\(name)") }
-            guard count > 0 else { break }
-            bytes += chunk[..<count]
-        }
-        return bytes
+        try StoreError.wrapping { try file(name).read(atMost: Self.maxBytes) }
     }
 
     /// After an error the former file is intact.
     func replace(_ name: String, with bytes: [UInt8]) throws(StoreError) {
-        let fresh = ".\(name).new"
-        do throws(StoreError) {
-            try write(bytes, to: fresh)
-            guard unsafe rename(path + "/" + fresh, path + "/" + name) == 0 else {
-                throw failure("replace \(path)/\(name)")
-            }
-        } catch {
-            unsafe unlink(path + "/" + fresh)
-            throw error
-        }
-        note(.renamed(fresh, to: name))
-        try sync()
+        try StoreError.wrapping { try file(name).replace(with: bytes) }
     }
 
     /// Removing a missing file is a success.
     func remove(_ name: String) throws(StoreError) {
-        guard unsafe unlink(path + "/" + name) == 0 else {
-            if errno == ENOENT { return }
-            throw failure("remove \(path)/\(name)")
-        }
-        note(.removed(name))
-        try sync()
+        try StoreError.wrapping { try file(name).remove() }
     }
+
+    private func file(_ name: String) -> AtomicFile { AtomicFile(path: path + "/" + name, note: note) }
 
     private func allNames() throws(StoreError) -> [String] {
         guard let folder = unsafe opendir(path) else {
@@ -120,36 +79,9 @@ package struct DurableFolder: Sendable {
         return names.sorted()
     }
 
-    private func write(_ bytes: [UInt8], to name: String) throws(StoreError) {
-        let file = path + "/" + name
-        let descriptor = unsafe open(file, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("make \(file)") }
-        defer { close(descriptor) }
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure("write \(file)") }
-            rest = rest.dropFirst(count)
-        }
-        note(.wrote(name, bytes))
-        guard fsync(descriptor) == 0 else { throw failure("write \(file) to the disk") }
-        note(.syncedFile(name))
-    }
-
-    private func sync() throws(StoreError) {
-        let descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open the folder \(path)") }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw failure("write the folder \(path) to the disk") }
-        note(.syncedFolder)
-    }
-
     /// With the errno of the last call.
     private func failure(_ what: String) -> StoreError {
-        let number = errno
-        let isFull = number == ENOSPC || number == EDQUOT
-        return .failed(reason: "cannot \(what): \(isFull ? "the disk is full: " : "")\(SystemError.text(number))")
+        .failed(reason: "\(SystemFailure(what))")
     }
 }
 

@@ -1,6 +1,7 @@
 import AuthAgent
 import AuthConcurrency
 import AuthDaemon
+import AuthFiles
 import AuthModel
 import AuthWire
 import Foundation
@@ -13,9 +14,9 @@ import Testing
 struct DurableFileTests {
     /// The steps of a file, in order.
     private final class Steps: Sendable {
-        let all = Mutex<[RuntimeFile.Step]>([])
+        let all = Mutex<[AtomicFile.Step]>([])
 
-        func add(_ step: RuntimeFile.Step) { all.withLock { $0.append(step) } }
+        func add(_ step: AtomicFile.Step) { all.withLock { $0.append(step) } }
     }
 
     @Test(
@@ -27,7 +28,12 @@ struct DurableFileTests {
         let file = SignOutFile(in: place, note: { steps.add($0) })
         let marks = [try SessionName("work"): SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))]
         try await file.keep { marks }
-        #expect(steps.all.withLock { $0 } == [.syncedFile, .replaced, .syncedFolder])
+        let draft = ".signed-out.new"
+        #expect(
+            steps.all.withLock { $0 } == [
+                .wrote(draft, Array("work at1800000000000\n".utf8)), .syncedFile(draft),
+                .renamed(draft, to: "signed-out"), .syncedFolder,
+            ])
         #expect(SignOutFile(in: place).load() == marks)
         try await file.keep { [:] }
         #expect(!FileManager.default.fileExists(atPath: place))

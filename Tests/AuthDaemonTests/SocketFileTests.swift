@@ -1,4 +1,5 @@
 import AuthDaemon
+import AuthFiles
 import AuthWire
 import Foundation
 import Synchronization

@@ -1,5 +1,6 @@
 import ArgumentParser
 @testable import AuthDaemon
+import AuthFiles
 import AuthWire
 import Foundation
 import Logging
@@ -71,14 +72,14 @@ struct StartTests {
     @Test("a file beside the socket is replaced atomically and leaves nothing else")
     func runtimeFile() throws {
         let folder = try TemporaryFolder()
-        let prompt = RuntimeFile(path: folder.path + "/prompt")
-        try prompt.write("shop:ada\n")
+        let prompt = AtomicFile(path: folder.path + "/prompt")
+        try prompt.replace(with: Array("shop:ada\n".utf8), durably: false)
         #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "shop:ada\n")
-        try prompt.write("\n")
+        try prompt.replace(with: Array("\n".utf8), durably: false)
         #expect(try String(contentsOfFile: prompt.path, encoding: .utf8) == "\n")
         #expect(mode(of: prompt.path) == 0o600)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["prompt"])
-        prompt.remove()
+        try prompt.remove(durably: false)
         #expect(mode(of: prompt.path) == nil)
     }
 }

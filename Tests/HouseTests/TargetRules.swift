@@ -23,8 +23,10 @@ struct TargetRules: Sendable {
             imports: standard,
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
-        "authc": TargetRules(imports: standard.union(["AuthClient", "AuthWire", "ArgumentParser", "CLinux"])),
+        "authc": TargetRules(
+            imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
+        "AuthFiles": TargetRules(imports: standard.union(["AuthWire"]), forbiddenWords: waiting),
         "AuthModel": TargetRules(
             imports: standard.union(["AuthWire"]), forbiddenWords: doing, forbiddenOutsidePorts: waiting),
         "AuthMachines": TargetRules(
@@ -51,18 +53,18 @@ struct TargetRules: Sendable {
             ])),
         "AuthSealedFile": TargetRules(
             imports: standard.union([
-                "AuthConcurrency", "AuthModel", "AuthWire", "Crypto", "CryptoExtras", "FoundationEssentials", "NIOCore",
-                "NIOPosix",
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "CryptoExtras",
+                "FoundationEssentials", "NIOCore", "NIOPosix",
             ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([
-                "AuthConcurrency", "AuthModel", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
+                "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "FoundationEssentials", "GRDB",
             ])),
         "AuthProviders": TargetRules(imports: standard.union(["AuthModel", "AuthWire", "TOMLKit"])),
         "AuthDaemon": TargetRules(
             imports: standard.union([
-                "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthMachines", "AuthModel", "AuthWire", "CSystemd",
-                "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+                "ArgumentParser", "AuthAgent", "AuthConcurrency", "AuthFiles", "AuthMachines", "AuthModel", "AuthWire",
+                "CSystemd", "Logging", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
             ])),
         "authd": TargetRules(
             imports: standard.union([

@@ -1,5 +1,6 @@
 package import AuthAgent
 import AuthConcurrency
+import AuthFiles
 import AuthModel
 import AuthWire
 import Logging
@@ -79,7 +80,7 @@ package struct Agent: Sendable {
                     stop.begin(at: clock.now().boot)
                     notifier.stopping()
                 })
-            let prompt = RuntimeFile(path: PromptPath.beside(socket: socket.path))
+            let prompt = AtomicFile(path: PromptPath.beside(socket: socket.path))
             let watchdog = ServiceNotifier.watchdogInterval().map { interval in
                 Watchdog(executor: executor, interval: interval, notifier: notifier)
             }

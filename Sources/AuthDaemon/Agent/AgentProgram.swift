@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthFiles
 import AuthModel
 import AuthWire
 import Glibc
@@ -145,7 +146,7 @@ package struct AgentProgram: Sendable {
     /// - Parameter role: what only one agent can be.
     private func claim(_ path: String, as role: String? = nil) throws(StartRefusal) -> LockFile {
         do throws(SocketFolder.Refusal) {
-            try SocketFolder.prepare(SocketFolder.folder(of: path))
+            try SocketFolder.prepare(PrivateFolder.parent(of: path))
         } catch {
             if case .failed = error { throw StartRefusal(.systemError, "\(error)") }
             throw StartRefusal(.refused, "\(error)")

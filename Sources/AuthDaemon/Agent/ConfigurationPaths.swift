@@ -1,3 +1,5 @@
+import AuthFiles
+
 /// Where settings and profiles are read, the nearest first (XDG Base Directory Specification).
 package struct ConfigurationPaths: Sendable, Equatable {
     package static let system = "/etc/xdg/authd"
@@ -11,7 +13,7 @@ package struct ConfigurationPaths: Sendable, Equatable {
     package init(file: String?, environment: (String) -> String?) {
         let own: String? =
             if let file {
-                SocketFolder.folder(of: file)
+                PrivateFolder.parent(of: file)
             } else if let folder = Self.absolute(environment("XDG_CONFIG_HOME")) {
                 folder + "/authd"
             } else {

@@ -1,5 +1,6 @@
 package import AuthAgent
 import AuthConcurrency
+import AuthFiles
 package import AuthModel
 import AuthWire
 package import Logging

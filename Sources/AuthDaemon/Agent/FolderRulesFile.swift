@@ -1,14 +1,15 @@
+package import AuthFiles
 package import AuthWire
 import Glibc
 
 /// Leaves the settings' folder rules where clients find them.
 package struct FolderRulesFile: Sendable {
-    private let file: RuntimeFile
+    private let file: AtomicFile
     private let home: String?
 
     /// - Parameter home: for paths that begin with `~`.
     package init(beside socket: String, home: String?) {
-        file = RuntimeFile(path: SocketPath.neighbour("folders", of: socket))
+        file = AtomicFile(path: SocketPath.neighbour("folders", of: socket))
         self.home = home
     }
 
@@ -20,10 +21,10 @@ package struct FolderRulesFile: Sendable {
             remove()
             throw SystemFailure("write \(FolderRules.longestText) bytes of folder rules at most", number: E2BIG)
         }
-        try file.write(text)
+        try file.replace(with: Array(text.utf8), durably: false)
     }
 
-    package func remove() { file.remove() }
+    package func remove() { try? file.remove(durably: false) }
 
     /// As it is written and, where links lead elsewhere, as getcwd(3) will call it.
     private func reached(_ rule: FolderRule) -> [FolderRule] {

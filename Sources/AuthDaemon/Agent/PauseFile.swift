@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthFiles
 package import AuthModel
 package import AuthWire
 
@@ -7,19 +8,19 @@ package struct PauseFile: RenewalPauseStore {
     /// Far above what a thousand sessions need.
     private static let maxBytes = 1 << 20
 
-    private let file: RuntimeFile
+    private let file: AtomicFile
 
     package init(beside socket: String) {
-        file = RuntimeFile(path: SocketPath.neighbour("pauses", of: socket))
+        file = AtomicFile(path: SocketPath.neighbour("pauses", of: socket))
     }
 
     package func load() -> [SessionName: RenewalPause] {
-        file.read(atMost: Self.maxBytes).map(RenewalPause.decode) ?? [:]
+        RenewalPause.decode((try? file.read(atMost: Self.maxBytes)) ?? [])
     }
 
     package func keep(_ pauses: [SessionName: RenewalPause]) {
-        guard !pauses.isEmpty else { return file.remove() }
+        guard !pauses.isEmpty else { return (try? file.remove(durably: false)) ?? () }
         // What cannot be kept costs a try too early after a restart, and nothing more.
-        try? file.write(String(decoding: RenewalPause.encode(pauses), as: UTF8.self))
+        try? file.replace(with: RenewalPause.encode(pauses), durably: false)
     }
 }

@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthConcurrency
+package import AuthFiles
 package import AuthModel
 package import AuthWire
 import Glibc
@@ -11,18 +12,20 @@ package struct SignOutFile: SignOutStore {
     private static let maxBytes = 1 << 20
 
     private let folder: String
-    private let file: RuntimeFile
+    private let file: AtomicFile
     private let disk = BlockingThread()
 
     /// - Parameter note: called after each step that the kernel has taken.
-    package init(in folder: String, note: @escaping @Sendable (RuntimeFile.Step) -> Void = { _ in }) {
+    package init(in folder: String, note: @escaping @Sendable (AtomicFile.Step) -> Void = { _ in }) {
         self.folder = folder
-        file = RuntimeFile(path: folder + "/signed-out", note: note)
+        file = AtomicFile(path: folder + "/signed-out", note: note)
     }
 
     package func load() -> [SessionName: SignInID] {
         var signOuts: [SessionName: SignInID] = [:]
-        for line in String(decoding: file.read(atMost: Self.maxBytes) ?? [], as: UTF8.self).split(separator: "\n") {
+        for line in String(decoding: (try? file.read(atMost: Self.maxBytes)) ?? [], as: UTF8.self).split(
+            separator: "\n")
+        {
             let words = line.split(separator: " ")
             guard words.count == 2, let name = try? SessionName(String(words[0])),
                 let signIn = SignInID(written: words[1])
@@ -40,15 +43,15 @@ package struct SignOutFile: SignOutStore {
 
     private func write(_ signOuts: [SessionName: SignInID]) throws(StoreError) {
         guard !signOuts.isEmpty else {
-            file.remove()
+            try? file.remove(durably: false)
             // A folder with something in it stays.
             _ = unsafe rmdir(folder)
             return
         }
         let lines = signOuts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)\n" }
         do throws(SystemFailure) {
-            try StateFolder.make(folder)
-            try file.write(lines.joined(), durably: true)
+            try PrivateFolder.make(folder)
+            try file.replace(with: Array(lines.joined().utf8))
         } catch {
             throw .failed(reason: "\(error)")
         }

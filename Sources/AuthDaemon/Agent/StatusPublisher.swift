@@ -1,4 +1,5 @@
 package import AuthAgent
+package import AuthFiles
 import AuthModel
 import AuthWire
 import Glibc
@@ -9,11 +10,11 @@ import ServiceLifecycle
 /// wins: changes that come while one is written are one change.
 package struct StatusPublisher: Service {
     private let board: StateBoard
-    private let prompt: RuntimeFile
+    private let prompt: AtomicFile
     private let notifier: ServiceNotifier
     private let logger: Logger
 
-    package init(board: StateBoard, prompt: RuntimeFile, notifier: ServiceNotifier, logger: Logger) {
+    package init(board: StateBoard, prompt: AtomicFile, notifier: ServiceNotifier, logger: Logger) {
         self.board = board
         self.prompt = prompt
         self.notifier = notifier
@@ -41,12 +42,12 @@ package struct StatusPublisher: Service {
                 toldOfUnlocked = true
             }
         }
-        prompt.remove()
+        try? prompt.remove(durably: false)
     }
 
     private func write(_ line: String) {
         do throws(SystemFailure) {
-            try prompt.write(PromptLine.file(line, agent: getpid()))
+            try prompt.replace(with: Array(PromptLine.file(line, agent: getpid()).utf8), durably: false)
         } catch {
             logger.warning("The prompt line is not up to date: \(error)")
         }

@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 import AuthWire
 
@@ -8,7 +9,7 @@ struct StoreSelection: Sendable {
     private static let maxBytes = 64
 
     private let folder: String
-    private var file: RuntimeFile { RuntimeFile(path: folder + "/store") }
+    private var file: AtomicFile { AtomicFile(path: folder + "/store") }
 
     init(in folder: String) {
         self.folder = folder
@@ -16,15 +17,15 @@ struct StoreSelection: Sendable {
 
     /// `nil`: sessions were never moved.
     var kind: StoreKind? {
-        file.read(atMost: Self.maxBytes).flatMap { bytes in
+        (try? file.read(atMost: Self.maxBytes)).flatMap { bytes in
             StoreKind(rawValue: String(decoding: bytes.prefix { $0 > 0x20 }, as: UTF8.self))
         }
     }
 
     func keep(_ kind: StoreKind) throws(StoreError) {
         do throws(SystemFailure) {
-            try StateFolder.make(folder)
-            try file.write(kind.rawValue + "\n", durably: true)
+            try PrivateFolder.make(folder)
+            try file.replace(with: Array((kind.rawValue + "\n").utf8))
         } catch {
             throw .failed(reason: "\(error)")
         }

@@ -1,4 +1,5 @@
 import AuthConcurrency
+import AuthFiles
 import AuthModel
 import AuthWire
 
@@ -10,7 +11,7 @@ struct UnfinishedMoveFile: UnfinishedMoveStore {
 
     private let folder: String
     private let disk = BlockingThread()
-    private var file: RuntimeFile { RuntimeFile(path: folder + "/moved") }
+    private var file: AtomicFile { AtomicFile(path: folder + "/moved") }
 
     init(in folder: String) {
         self.folder = folder
@@ -23,7 +24,8 @@ struct UnfinishedMoveFile: UnfinishedMoveStore {
     }
 
     private func read() -> UnfinishedMove? {
-        let lines = String(decoding: file.read(atMost: Self.maxBytes) ?? [], as: UTF8.self).split(separator: "\n")
+        let lines = String(decoding: (try? file.read(atMost: Self.maxBytes)) ?? [], as: UTF8.self).split(
+            separator: "\n")
         guard let kinds = lines.first?.split(separator: " ").map({ StoreKind(rawValue: String($0)) }), kinds.count == 2,
             let from = kinds[0], let to = kinds[1]
         else { return nil }
@@ -40,11 +42,11 @@ struct UnfinishedMoveFile: UnfinishedMoveStore {
     }
 
     private func write(_ move: UnfinishedMove?) throws(StoreError) {
-        guard let move else { return file.remove() }
+        guard let move else { return (try? file.remove(durably: false)) ?? () }
         let copies = move.copies.map { "\($0.session) \($0.signIn) \($0.number)\n" }
         do throws(SystemFailure) {
-            try StateFolder.make(folder)
-            try file.write("\(move.from.rawValue) \(move.to.rawValue)\n" + copies.joined(), durably: true)
+            try PrivateFolder.make(folder)
+            try file.replace(with: Array(("\(move.from.rawValue) \(move.to.rawValue)\n" + copies.joined()).utf8))
         } catch {
             throw .failed(reason: "\(error)")
         }

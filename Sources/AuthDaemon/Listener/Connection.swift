@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthConcurrency
+import AuthFiles
 import AuthModel
 import AuthWire
 import Logging

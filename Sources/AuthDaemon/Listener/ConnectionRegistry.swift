@@ -1,4 +1,5 @@
 import AuthAgent
+import AuthFiles
 import AuthMachines
 import AuthModel
 import AuthWire

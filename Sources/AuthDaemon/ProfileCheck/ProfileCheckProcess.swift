@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 package import AuthWire
 import CSystemd

@@ -1,3 +1,4 @@
+import AuthFiles
 import CSystemd
 import Glibc
 import NIOCore

@@ -1,3 +1,4 @@
+package import AuthFiles
 import CSystemd
 import Glibc
 import NIOCore

@@ -1,3 +1,4 @@
+package import AuthFiles
 import Glibc
 
 /// The folder of the socket: ours, 0700, not a symbolic link. It is created if missing; the mode of an existing one never
@@ -47,11 +48,5 @@ package enum SocketFolder {
         guard found.st_uid == geteuid() else { throw .foreign(path: path, owner: found.st_uid) }
         let mode = found.st_mode & 0o7777
         guard mode & 0o077 == 0 else { throw .open(path: path, mode: mode) }
-    }
-
-    /// The folder of a path; "." for a bare name.
-    package static func folder(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 }

@@ -1,3 +1,4 @@
+import AuthFiles
 package import AuthModel
 package import AuthWire
 import CSystemd

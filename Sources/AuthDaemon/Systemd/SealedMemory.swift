@@ -1,3 +1,4 @@
+import AuthFiles
 import AuthModel
 import CSystemd
 import Glibc

@@ -17,3 +17,12 @@ package enum StoreError: Error, Sendable, Equatable {
     /// The store returned an error or an invalid record.
     case failed(reason: String)
 }
+
+extension StoreError {
+    /// Returns what the body returns. Its error becomes the reason of a failure.
+    package static func wrapping<Value, Failure: Error>(
+        _ body: () throws(Failure) -> Value
+    ) throws(StoreError) -> Value {
+        do { return try body() } catch { throw .failed(reason: "\(error)") }
+    }
+}

@@ -1,4 +1,5 @@
 import AuthClient
+import AuthFiles
 import AuthWire
 import Glibc
 
@@ -29,8 +30,9 @@ final class SchemeHandler {
         self.entry = entry
         folder = data + "/applications"
         list = settings + "/mimeapps.list"
-        try Self.createFolder(folder)
-        try Self.createFolder(settings)
+        for needed in [folder, settings] {
+            do { try PrivateFolder.make(needed) } catch { throw Self.failure("\(error)") }
+        }
         let lock = try Self.lock(in: folder)
         defer { withExtendedLifetime(lock) {} }
         let path = folder + "/" + entry.fileName
@@ -83,16 +85,6 @@ final class SchemeHandler {
         let bytes = Array(text.utf8)
         guard ftruncate(file.number, 0) == 0 else { return false }
         return unsafe pwrite(file.number, bytes, bytes.count, 0) == bytes.count
-    }
-
-    /// Creates the folder and its parents.
-    private static func createFolder(_ folder: String) throws(Failure) {
-        for (index, byte) in folder.utf8.enumerated().dropFirst() where byte == UInt8(ascii: "/") {
-            _ = unsafe mkdir(String(folder.utf8.prefix(index)) ?? "", 0o700)
-        }
-        guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST else {
-            throw failure("\(folder): \(SystemError.text(errno))")
-        }
     }
 
     /// A relative path is ignored (XDG Base Directory Specification).

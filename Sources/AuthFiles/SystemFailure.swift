@@ -1,5 +1,5 @@
-import AuthWire
-import Glibc
+internal import AuthWire
+internal import Glibc
 
 /// A failed system call: the action, its object, and the message of errno(3).
 package struct SystemFailure: Error, Sendable, Equatable, CustomStringConvertible {
@@ -16,5 +16,8 @@ package struct SystemFailure: Error, Sendable, Equatable, CustomStringConvertibl
         self.init(what, number: errno)
     }
 
-    package var description: String { "cannot \(what): \(SystemError.text(number))" }
+    package var description: String {
+        let isFull = number == ENOSPC || number == EDQUOT
+        return "cannot \(what): \(isFull ? "the disk is full: " : "")\(SystemError.text(number))"
+    }
 }

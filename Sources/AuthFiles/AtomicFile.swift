@@ -1,0 +1,97 @@
+internal import Glibc
+
+/// A file, private to its owner, that is replaced atomically: a reader sees its old or its new content (rename(2)).
+///
+/// A durable replacement writes a draft beside the file, syncs it, renames it into place, and syncs the folder (fsync(2)).
+/// After a loss of power the file has its old or its new content.
+package struct AtomicFile: Sendable {
+    /// The steps of a replacement, in order; tests lose power between them.
+    package enum Step: Sendable, Equatable {
+        case wrote(String, [UInt8])
+        case syncedFile(String)
+        case renamed(String, to: String)
+        case removed(String)
+        case syncedFolder
+    }
+
+    package let path: String
+    private let note: @Sendable (Step) -> Void
+
+    /// - Parameter note: called after each step.
+    package init(path: String, note: @escaping @Sendable (Step) -> Void = { _ in }) {
+        self.path = path
+        self.note = note
+    }
+
+    package var folder: String { PrivateFolder.parent(of: path) }
+    private var name: String { String(path[(path.lastIndex(of: "/").map(path.index(after:)) ?? path.startIndex)...]) }
+
+    /// After an error the former file is intact.
+    package func replace(with bytes: [UInt8], durably: Bool = true) throws(SystemFailure) {
+        let draft = ".\(name).new"
+        let draftPath = "\(folder)/\(draft)"
+        do throws(SystemFailure) {
+            try write(bytes, to: draftPath, as: draft, durably: durably)
+            guard unsafe rename(draftPath, path) == 0 else { throw SystemFailure("replace \(path)") }
+        } catch {
+            unsafe unlink(draftPath)
+            throw error
+        }
+        note(.renamed(draft, to: name))
+        if durably { try syncFolder() }
+    }
+
+    /// `nil` if it is missing. A longer file is cut off at the limit.
+    package func read(atMost limit: Int) throws(SystemFailure) -> [UInt8]? {
+        let descriptor = unsafe open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return nil }
+            throw SystemFailure("read \(path)")
+        }
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: min(limit, 1 << 14))
+        while bytes.count < limit {
+            let count = unsafe Glibc.read(descriptor, &chunk, min(chunk.count, limit - bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw SystemFailure("read \(path)") }
+            guard count > 0 else { break }
+            bytes += chunk[..<count]
+        }
+        return bytes
+    }
+
+    /// Removing a missing file is a success.
+    package func remove(durably: Bool = true) throws(SystemFailure) {
+        guard unsafe unlink(path) == 0 else {
+            if errno == ENOENT { return }
+            throw SystemFailure("remove \(path)")
+        }
+        note(.removed(name))
+        if durably { try syncFolder() }
+    }
+
+    private func write(
+        _ bytes: [UInt8], to draftPath: String, as draft: String, durably: Bool
+    ) throws(SystemFailure) {
+        let descriptor = unsafe open(draftPath, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw SystemFailure("create \(draftPath)") }
+        defer { close(descriptor) }
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = unsafe rest.withUnsafeBytes { unsafe Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw SystemFailure("write \(draftPath)") }
+            rest = rest.dropFirst(count)
+        }
+        note(.wrote(draft, bytes))
+        guard durably else { return }
+        guard fsync(descriptor) == 0 else { throw SystemFailure("write \(draftPath) to the disk") }
+        note(.syncedFile(draft))
+    }
+
+    private func syncFolder() throws(SystemFailure) {
+        try PrivateFolder.sync(folder)
+        note(.syncedFolder)
+    }
+}
