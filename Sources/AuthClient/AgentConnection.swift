@@ -1,10 +1,10 @@
 public import AuthWire
 import Glibc
 
-/// One connection to the agent, for a program that may block: its calls wait in the thread that makes them.
+/// One connection to the agent, for a program that may block: calls block the calling thread.
 ///
-/// Belongs to one thread at a time. After any error but `.agent` and `.timedOut` it is of no further use; nor is it after
-/// a time-out that left half a request sent: then the next call says `.closed`.
+/// One thread may use it at a time. It cannot be used after any error but `.agent` and `.timedOut`. If a time-out left half a
+/// request sent, the next call throws `.closed`.
 public final class AgentConnection {
     private let socket: LocalSocket
     private var lines = LineBuffer(limit: ClientLimits.answerBytes)
@@ -27,7 +27,7 @@ public final class AgentConnection {
         }
     }
 
-    /// The result of `method`; events that arrive meanwhile are kept for `nextEvent`.
+    /// The result of `method`. Events that arrive meanwhile are buffered for `nextEvent`.
     public func call<Method: AgentMethod>(
         _ method: Method, deadline: Deadline
     ) throws(ClientError) -> Method.Result {
@@ -45,17 +45,17 @@ public final class AgentConnection {
             switch message {
             case .answer(id, .success(let result)): return result
             case .answer(id, .failure(let error)): throw .agent(error)
-            // The late answer to a call whose deadline passed.
+            // A late response to a call whose deadline has passed.
             case .answer, .unknown: break
             case .event(let event): try buffer(event)
             }
-            // An agent that keeps talking of other things must not hold the caller.
+            // An agent that sends many events must not block the caller.
             guard !deadline.hasPassed else { throw .timedOut }
         }
         throw .timedOut
     }
 
-    /// The next event of what was subscribed to, or `nil` when the deadline passes first.
+    /// The next event of the subscription, or `nil` if the deadline passes first.
     public func nextEvent(deadline: Deadline) throws(ClientError) -> AgentEvent? {
         guard events.isEmpty else { return events.removeFirst() }
         while let message = try nextMessage(deadline: deadline) {
@@ -64,10 +64,10 @@ public final class AgentConnection {
         return nil
     }
 
-    /// For a poll(2) that waits for more than the agent.
+    /// For a poll(2) with other descriptors.
     package var fileDescriptor: Int32 { socket.descriptor.number }
 
-    /// Sends `method` and returns the number that its answer will have.
+    /// Sends `method` and returns the id of its response.
     package func begin(_ method: some AgentMethod, deadline: Deadline) throws(ClientError) -> Int64 {
         if method.sendsSecrets { try socket.requireOwnServer() }
         lastID += 1
@@ -76,14 +76,14 @@ public final class AgentConnection {
             rest = try rest.dropFirst(socket.send(rest))
             if rest.isEmpty { return lastID }
             guard wait(for: POLLOUT, until: deadline) else {
-                // Half a line went out: nothing more can be said on this connection.
+                // Half a line was sent: this connection cannot be used again.
                 shutdown(fileDescriptor, Int32(SHUT_RDWR))
                 throw .timedOut
             }
         }
     }
 
-    /// The next message of any kind, or `nil` when the deadline passes first.
+    /// The next message of any kind, or `nil` if the deadline passes first.
     package func nextMessage(deadline: Deadline) throws(ClientError) -> Message? {
         while true {
             if let line = try lines.next() { return try Message(line: line) }

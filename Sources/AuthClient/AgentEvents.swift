@@ -1,10 +1,10 @@
 public import AuthWire
 
-/// The agent's events, without end.
+/// An endless sequence of the agent's events.
 ///
-/// The first is a snapshot (`name` is `snapshot`). When the agent goes away one event `disconnected` (topic `agent`)
-/// is given; as soon as the agent is back comes a snapshot again, so that nothing between needs to be known. Fetching
-/// slowly loses nothing silently: an agent that stops waiting for us means a new snapshot.
+/// The first is a snapshot (`name` is `snapshot`). If the connection ends, one event `disconnected` (topic `agent`) follows,
+/// and another snapshot after the next connection. A slow reader misses nothing silently: if the agent drops it, a new
+/// snapshot follows.
 public struct AgentEvents: AsyncSequence, Sendable {
     public typealias Element = AgentEvent
     public typealias Failure = ClientError
@@ -16,7 +16,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
         Iterator(feed: EventFeed(path: path, subscription: subscription))
     }
 
-    /// Ends with `nil` when its task is cancelled; its connection ends with it.
+    /// Returns `nil` when its task is cancelled, which also closes the connection.
     public struct Iterator: AsyncIteratorProtocol {
         private let owner: Owner
 
@@ -24,7 +24,7 @@ public struct AgentEvents: AsyncSequence, Sendable {
             owner = Owner(feed: feed)
         }
 
-        /// - Throws: what the agent answered when it will never accept this subscription.
+        /// - Throws: the agent's error if it will never accept this subscription.
         public mutating func next() async throws(ClientError) -> AgentEvent? {
             try await owner.feed.next()
         }

@@ -1,9 +1,9 @@
 public import AuthWire
 
 extension AuthClient {
-    /// An access token that is valid now, and for `minValid` more if the provider's lifetimes allow.
-    /// - Parameter origin: where the caller sends it, such as `https://api.example.org`. The agent refuses with `denied`
-    ///   if the session does not belong there. A program that does not name its session names this.
+    /// An access token that is valid now, and for `minValid` longer if the provider's lifetimes allow.
+    /// - Parameter origin: where the caller sends the token, such as `https://api.example.org`. The agent refuses with `denied`
+    ///   if the session does not belong there. A program that does not name its session should name this.
     public func token(
         session: SessionName? = nil, origin: String? = nil, minValid: Duration? = nil,
         timeout: Duration = AuthClient.defaultTimeout
@@ -11,7 +11,7 @@ extension AuthClient {
         try await call(TokenGet(session: session, minValid: minValid, origin: origin), timeout: timeout)
     }
 
-    /// Tells the agent that a backend answered 401 to `accessToken`, so that it renews it if it is still the one.
+    /// Reports that a backend answered 401 to `accessToken`. The agent renews the token if it is still the current one.
     @discardableResult
     public func reject(
         accessToken: String, session: SessionName? = nil, timeout: Duration = AuthClient.defaultTimeout
@@ -19,11 +19,11 @@ extension AuthClient {
         try await call(TokenReject(session: session, accessToken: accessToken), timeout: timeout)
     }
 
-    /// A proof for one request that the program sends by itself, where the session's tokens are bound to a key: the value
-    /// of its header `DPoP` (RFC 9449 §7.1).
+    /// A proof for one request that the program sends itself, if the session's tokens are bound to a key: the value of the
+    /// header `DPoP` (RFC 9449 §7.1).
     /// - Parameters:
-    ///   - nonce: what the other side wants to read in it.
-    ///   - accessToken: the token that goes with it, where it is not the session's own.
+    ///   - nonce: the nonce of the server.
+    ///   - accessToken: the token for the proof, if it is not the session's own.
     public func proof(
         method: String, url: String, nonce: String? = nil, accessToken: String? = nil, session: SessionName? = nil,
         timeout: Duration = AuthClient.defaultTimeout
@@ -48,7 +48,8 @@ extension AuthClient {
     }
 }
 
-/// A result as its type, or `badReply` naming what of it is not as agreed.
+/// Decodes a result.
+/// - Throws: ``ClientError/badReply(_:)`` if a member is not valid.
 package func decoded<Value: WireObject>(_ json: JSON, as _: Value.Type = Value.self) throws(ClientError) -> Value {
     do throws(AgentError) {
         return try Value(json)

@@ -1,20 +1,20 @@
 public import AuthWire
 import Glibc
 
-/// The agent, for programs written with `async`: calls share one connection, made at the first of them and again
-/// whenever it was lost.
+/// A client for programs with `async`. Calls share one connection, which is opened for the first call and again after it is
+/// lost.
 ///
-/// Nothing of it waits in Swift's thread pool: one thread of its own does. When the last reference goes, so do the
-/// thread and the connection. A call under way when the connection is lost fails with `closed`; it is not repeated,
-/// because the agent may have acted on it.
+/// It does not block Swift's thread pool, but a thread of its own. The thread and the connection end with the last reference.
+/// If the connection is lost, calls in flight fail with `closed`. They are not repeated, because the agent may have performed
+/// them.
 public final class AuthClient: Sendable {
-    /// What a call may take unless it says otherwise: the agent gives a provider's whole answer 60 s.
+    /// The time limit of a call by default. The agent waits up to 60 s for a provider's response.
     public static var defaultTimeout: Duration { .seconds(70) }
 
     public let socketPath: String
     private let loop: CallLoop
 
-    /// - Parameter socket: the socket's path; `$AUTHD_SOCKET`, then the user's runtime folder, when nil.
+    /// - Parameter socket: the socket's path; `nil` for `$AUTHD_SOCKET`, then the user's runtime folder.
     public init(socket: String? = nil) throws(AgentError) {
         socketPath = try SocketPath.resolve(flag: socket, environment: environmentValue, userID: getuid())
         loop = CallLoop(path: socketPath)
@@ -24,7 +24,7 @@ public final class AuthClient: Sendable {
         loop.close()
     }
 
-    /// Ends all calls with `cancelled`, and the connection. A later call fails the same way.
+    /// Closes the connection. All calls, and later ones, fail with `cancelled`.
     public func close() {
         loop.close()
     }
@@ -43,13 +43,13 @@ public final class AuthClient: Sendable {
         try await loop.call(method, deadline: .after(timeout))
     }
 
-    /// What happens from here on, beginning with a snapshot; each iteration has a connection of its own.
+    /// Events from now on, after a snapshot. Each iterator has a separate connection.
     public func events(topics: [Topic]? = nil, session: SessionName? = nil) -> AgentEvents {
         AgentEvents(path: socketPath, subscription: SubscribeParams(topics: topics, session: session))
     }
 }
 
-/// getenv(3); programs that change their environment in another thread must not do so while they make a client.
+/// getenv(3). A program must not change its environment in another thread while it creates a client.
 package func environmentValue(_ name: String) -> String? {
     guard let value = unsafe getenv(name) else { return nil }
     return unsafe String(cString: value)

@@ -2,10 +2,10 @@ import AuthWire
 import Glibc
 import Synchronization
 
-/// One thread and one connection that carry all calls of an asynchronous client.
+/// One thread and one connection for all calls of an asynchronous client.
 ///
-/// Invariants: the thread runs from the first call until `close`; a call's continuation is resumed once, never under
-/// the lock; the socket and the read buffer belong to the thread alone.
+/// Invariants: the thread runs from the first call until `close`; a call's continuation is resumed once, never under the lock;
+/// only the thread uses the socket and the read buffer.
 final class CallLoop: Sendable {
     private let path: String
     private let state = Mutex(State())
@@ -36,7 +36,7 @@ final class CallLoop: Sendable {
         return try answer.get()
     }
 
-    /// Ends every call with `cancelled` and the thread after it. Returns at once.
+    /// Ends every call with `cancelled`, then the thread. Returns at once.
     func close() {
         let ended = state.withLock { state in
             state.isClosed = true
@@ -48,7 +48,7 @@ final class CallLoop: Sendable {
 
     private func add(_ call: CallQueue.Call) {
         let refusal: ClientError? = state.withLock { state in
-            // The handler of a task cancelled earlier has found nothing to cancel.
+            // The task may have been cancelled before the call was added.
             guard !state.isClosed, !Task.isCancelled else { return .cancelled }
             do throws(ClientError) {
                 try startThread(&state)
@@ -64,7 +64,7 @@ final class CallLoop: Sendable {
 
     private func cancel(_ id: Int64) {
         let call = state.withLock { state in
-            // The thread's next deadline may have been this one's, or its place be free for another.
+            // The thread's next deadline may change, and another call may be sent.
             state.wake?.signal()
             return state.calls.cancelled(id)
         }
@@ -92,13 +92,13 @@ final class CallLoop: Sendable {
         case exchange(lines: [UInt8], until: Deadline)
     }
 
-    /// - Parameter wake: stays open until this function lets go of `state.wake`.
+    /// - Parameter wake: stays open until this function clears `state.wake`.
     private func run(wake: Int32) {
         var link: Link?
         while true {
             switch nextStep(link) {
             case .end:
-                // The pair first: whoever sees the socket closed finds nothing else of us open.
+                // The pair first: when the peer sees the socket closed, all descriptors are closed.
                 withExtendedLifetime(link) { state.withLock { $0.wake = nil } }
                 return
             case .reconnect:
@@ -122,7 +122,7 @@ final class CallLoop: Sendable {
         }
     }
 
-    /// Why this connection may not carry secrets; `nil` if it may, or there is none.
+    /// Why this connection must not carry secrets; `nil` if it may, or if there is none.
     private func secretObstacle(of link: Link?) -> ClientError? {
         do throws(ClientError) {
             try link?.requireOwnServer()
@@ -140,7 +140,7 @@ final class CallLoop: Sendable {
             state.wake?.clear()
             guard !state.isClosed else { return (.end, []) }
             let late = state.calls.overdue(at: .now)
-            // Under the lock under which lines are taken: a call that is added in between would be sent.
+            // Under the same lock as removing the lines: a call that is added in between would be sent.
             if obstacle != nil { refused = state.calls.unsentSecrets() }
             let deadline = state.calls.earliestDeadline
             if !isConnected && state.calls.hasUnsent { return (.connect(until: deadline), late) }

@@ -1,8 +1,8 @@
 import AuthWire
 
-/// The calls of an asynchronous client: which wait to be sent, which for their answer.
+/// The calls of an asynchronous client: unsent ones, and those in flight.
 ///
-/// Invariant: every call that was added leaves exactly once, by one of the functions that return calls.
+/// Invariant: every call is returned exactly once, by one of the functions that return calls.
 struct CallQueue {
     typealias Answer = Result<JSON, ClientError>
 
@@ -15,9 +15,9 @@ struct CallQueue {
     }
 
     private var live: [Int64: Call] = [:]
-    /// In the order they came; some may have left `live` since.
+    /// In the order of adding. Some may no longer be in `live`.
     private var unsent: [Int64] = []
-    /// Sent and not answered, also those whose callers have gone: the agent counts them (`requestsPerConnection`).
+    /// Sent without a response yet, also for cancelled calls: the agent counts them (`requestsPerConnection`).
     private var inFlight: Set<Int64> = []
     private var lastID: Int64 = 0
 
@@ -35,18 +35,18 @@ struct CallQueue {
 
     var hasUnsent: Bool { unsent.contains { live[$0] != nil } }
 
-    /// Whether the agent's limit is used up by calls nobody waits for any more: only a new connection helps.
+    /// Whether cancelled calls use up the agent's limit, so that only a new connection helps.
     var isBlocked: Bool { hasUnsent && isFull && !inFlight.contains { live[$0] != nil } }
 
     private var isFull: Bool { inFlight.count >= Limits.requestsPerConnection }
 
-    /// Those that are not sent yet and may only go to an agent of the same user.
+    /// Removes the unsent calls that may only go to an agent of the same user.
     mutating func unsentSecrets() -> [Call] {
         let waiting = Set(unsent)
         return remove { $0.sendsSecrets && waiting.contains($0.id) }
     }
 
-    /// The lines that may go out now, which count as sent from here on.
+    /// The lines that may be sent now. They count as sent.
     mutating func removeUnsentLines() -> [UInt8] {
         var lines: [UInt8] = []
         var count = 0
@@ -74,7 +74,7 @@ struct CallQueue {
         remove { $0.deadline <= now }
     }
 
-    /// The connection is gone: the calls that were sent on it.
+    /// Removes the calls that were sent on a lost connection.
     mutating func disconnected() -> [Call] {
         let lost = inFlight
         inFlight = []

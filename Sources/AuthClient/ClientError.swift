@@ -2,45 +2,45 @@ public import AuthWire
 
 /// Why a call has no result.
 public enum ClientError: Error, Sendable, Equatable {
-    /// Nobody listens on the socket, or it may not be reached.
+    /// No agent listens on the socket, or it cannot be reached.
     case noAgent(path: String, reason: String)
-    /// The deadline passed first. The agent may still do what was asked.
+    /// The deadline passed first. The agent may still perform the call.
     case timedOut
     /// The agent ended the connection before it answered.
     case closed
-    /// A request over the agent's limit, which was not sent, or an answer over ours.
+    /// A request over the agent's limit, which was not sent, or a response over the client's.
     case tooLong(limit: Int)
-    /// More events came than are kept for ``AgentConnection/nextEvent(deadline:)`` while an answer was waited for.
+    /// More events arrived during a call than are buffered for ``AgentConnection/nextEvent(deadline:)``.
     case tooManyEvents(limit: Int)
-    /// A request with a secret, which was not sent: the agent on the socket runs as another user.
+    /// A request with a secret was not sent, because the agent on the socket runs as another user.
     case otherUser(userID: UInt32?)
-    /// The agent's own answer: a refusal or a failure.
+    /// The agent's error.
     case agent(AgentError)
-    /// Something that is not an answer of this protocol.
+    /// A response that does not match the protocol.
     case badReply(String)
-    /// The caller's task was cancelled, or the client closed.
+    /// The caller's task was cancelled, or the client was closed.
     case cancelled
-    /// The system refused a socket or a thread.
+    /// The system could not create a socket or a thread.
     case system(String)
 }
 
 extension ClientError: CustomStringConvertible {
-    /// What failed and what to try, for people.
+    /// What failed and what to try.
     public var description: String {
         switch self {
         case .noAgent(let path, let reason):
             "no agent answers on \(path) (\(reason)); start it with `systemctl --user start authd.socket`, or run `authd`"
-        case .timedOut: "the agent did not answer in time; try again, or give it longer"
+        case .timedOut: "the agent did not answer in time; try again, or allow more time"
         case .closed:
             "the agent closed the connection before it answered; check its settings with `authd --check`, and try again"
         case .tooLong(let limit): "a message is longer than \(limit) bytes"
         case .tooManyEvents(let limit):
-            "more than \(limit) events came while an answer was waited for; subscribe on a connection of its own"
+            "more than \(limit) events arrived during a call; subscribe on a separate connection"
         case .otherUser(let userID):
             "the agent on the socket runs as \(userID.map { "user \($0)" } ?? "an unknown user"), not as you, "
-                + "and gets no secret of yours; nothing was sent. Unset AUTHD_SOCKET, or name the socket of your own agent"
+                + "so the secret was not sent. Unset AUTHD_SOCKET, or name the socket of your own agent"
         case .agent(let error): error.message
-        case .badReply(let reason): "the agent's answer makes no sense: \(reason); is another program on its socket?"
+        case .badReply(let reason): "invalid response: \(reason); check whether another program uses the socket"
         case .cancelled: "cancelled"
         case .system(let reason): reason
         }

@@ -1,24 +1,24 @@
-/// What a client lets the agent, and itself, grow to.
+/// Limits of a client.
 enum ClientLimits {
-    /// An answer carries a backend's reply of up to 8 MiB, a third longer in base64, and its envelope.
+    /// A response has a backend's body of up to 8 MiB, which base64 makes a third longer, and its envelope.
     static let answerBytes = 12 << 20
 
-    /// One read(2): the common answer in one call, and no large buffer for a client that stays connected.
+    /// For one read(2): enough for most responses, and small for a client that stays connected.
     static let readBytes = 16 << 10
 
-    /// Events nobody has fetched yet; beyond this the feed stops reading and the agent's own limit takes over.
+    /// Events that are not read yet. Above this, the feed stops reading, and the agent's own limit applies.
     static let queuedEvents = 256
 
-    /// Events that arrived on a blocking connection between calls and were not fetched.
+    /// Events on a blocking connection that arrived during calls and are not read yet.
     static let bufferedEvents = 1024
 
-    /// Between two tries of a connection whose socket's queue is full.
+    /// Between two attempts to connect if the socket's queue is full.
     static let connectPause = Duration.milliseconds(5)
 
     /// The agent answers a subscription from memory.
     static let subscribeTimeout = Duration.seconds(10)
 
-    /// The first and the longest pause of a feed whose agent is away.
+    /// The first and the longest pause before a feed reconnects.
     static let firstPause = Duration.milliseconds(100)
     static let longestPause = Duration.seconds(10)
 }

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The moment at which waiting ends, on CLOCK_MONOTONIC.
+/// The end of a wait, on CLOCK_MONOTONIC.
 ///
-/// The machine's sleep does not count and nobody can set this clock: right for a socket, wrong for a token's end.
+/// This clock does not count the machine's sleep and cannot be set: right for a socket, wrong for a token's expiry.
 public struct Deadline: Sendable, Comparable {
-    /// Since the clock's start; `Int64.max` stands for never.
+    /// Since the clock's start; `Int64.max` means never.
     let nanoseconds: Int64
 
     public static var never: Deadline { Deadline(nanoseconds: .max) }
@@ -15,7 +15,7 @@ public struct Deadline: Sendable, Comparable {
         return Deadline(nanoseconds: Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec))
     }
 
-    /// `length` from now; a negative length has passed already, one beyond 290 years is never.
+    /// `length` from now. A negative length has already passed; one over 290 years means never.
     public static func after(_ length: Duration) -> Deadline {
         let (seconds, attoseconds) = length.components
         let (whole, tooLong) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
@@ -28,7 +28,7 @@ public struct Deadline: Sendable, Comparable {
 
     public var hasPassed: Bool { self != .never && self <= .now }
 
-    /// What poll(2) takes: milliseconds rounded up, 0 when it has passed, -1 for never.
+    /// For poll(2): milliseconds rounded up, 0 if it has passed, -1 for never.
     package var pollTimeout: Int32 {
         guard self != .never else { return -1 }
         let left = nanoseconds - Deadline.now.nanoseconds

@@ -1,7 +1,7 @@
 import AuthWire
 import Glibc
 
-/// An open file descriptor, closed when its last owner lets go of it.
+/// An open file descriptor, which is closed with its last reference.
 package final class Descriptor: Sendable {
     package let number: Int32
 
@@ -14,7 +14,7 @@ package final class Descriptor: Sendable {
     }
 }
 
-/// A pair of sockets by which any thread ends another's poll(2): a pipe that is close-on-exec from its first moment.
+/// Lets any thread end another's poll(2). A socket pair, because it can be created close-on-exec.
 struct Wake: Sendable {
     let reading: Descriptor
     private let writing: Descriptor
@@ -27,7 +27,7 @@ struct Wake: Sendable {
         writing = Descriptor(ends[1])
     }
 
-    /// A full pipe is as good as a written one: the other side has yet to look.
+    /// Ignores a full buffer: the other side has not read it yet.
     func signal() {
         var byte: UInt8 = 1
         _ = unsafe write(writing.number, &byte, 1)

@@ -2,10 +2,10 @@ import AuthWire
 import Glibc
 import Synchronization
 
-/// One thread and one connection that fetch events, and connect again when the agent was away.
+/// One thread and one connection that receive events, and reconnect if the connection ends.
 ///
-/// Invariants: the thread runs from the first `next` until `stop`; it reads only while there is room for what it
-/// reads; the one waiting consumer is resumed once, never under the lock.
+/// Invariants: the thread runs from the first `next` until `stop`; it reads only while there is room for events; the waiting
+/// consumer is resumed once, never under the lock.
 final class EventFeed: Sendable {
     private typealias Waiter = CheckedContinuation<Result<AgentEvent?, ClientError>, Never>
 
@@ -19,7 +19,7 @@ final class EventFeed: Sendable {
         /// Set while the thread runs.
         var wake: Wake?
         var isStopped = false
-        /// Told once, when the events before it are fetched.
+        /// Thrown once, after the events before it.
         var failure: ClientError?
     }
 
@@ -62,7 +62,7 @@ final class EventFeed: Sendable {
             state.isStopped = true
             return .failure(failure)
         }
-        guard state.waiter == nil else { return .failure(.system("two tasks fetch from one iterator")) }
+        guard state.waiter == nil else { return .failure(.system("two tasks use one iterator")) }
         if state.wake == nil {
             do throws(ClientError) {
                 let wake = try Wake()
@@ -85,7 +85,7 @@ final class EventFeed: Sendable {
         case stopped
     }
 
-    /// - Parameter wake: stays open until this function lets go of `state.wake`.
+    /// - Parameter wake: stays open until this function clears `state.wake`.
     private func run(wake: Int32) {
         var pause = ClientLimits.firstPause
         var isDisconnected = false
@@ -113,11 +113,11 @@ final class EventFeed: Sendable {
             wait(wake, nil, until: .after(pause * Double.random(in: 0.5...1)))
             pause = min(pause * 2, ClientLimits.longestPause)
         }
-        // The pair before the socket: whoever sees the socket closed finds nothing else of us open.
+        // The pair before the socket: when the peer sees the socket closed, all descriptors are closed.
         withExtendedLifetime(connection) { state.withLock { $0.wake = nil } }
     }
 
-    /// Subscribes and delivers until stopped; `onEvent` is called at each event.
+    /// Subscribes and delivers events until stopped. Calls `onEvent` for each event.
     private func follow(
         _ connection: AgentConnection, wake: Int32, onEvent: () -> Void
     ) throws(ClientError) {

@@ -1,2 +1,2 @@
-// A program that speaks to the agent names its words too: one import is enough for both.
+// A program that calls the agent needs the types of the protocol too: one import is enough.
 @_exported public import AuthWire

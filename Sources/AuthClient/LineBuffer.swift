@@ -1,8 +1,8 @@
-/// Cuts a stream of bytes into lines that end with LF, and holds no line longer than `limit`.
+/// Splits a stream of bytes into lines that end with LF, and holds no line longer than `limit`.
 struct LineBuffer {
     private let limit: Int
     private var bytes: [UInt8] = []
-    /// Where the first line not yet given out begins, and from where no LF has been looked for.
+    /// The start of the first line that is not returned yet, and the first byte that is not searched for LF yet.
     private var start = 0
     private var searched = 0
 
@@ -36,6 +36,6 @@ struct LineBuffer {
         return line
     }
 
-    /// Whether the stream stands in the middle of a line.
+    /// Whether the buffer has an incomplete line.
     var isPartial: Bool { start < bytes.count }
 }

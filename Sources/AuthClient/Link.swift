@@ -1,6 +1,6 @@
 import Glibc
 
-/// An open connection with what is half sent and half received on it.
+/// An open connection with its partial input and output.
 struct Link {
     private let socket: LocalSocket
     private var incoming = LineBuffer(limit: ClientLimits.answerBytes)
@@ -11,10 +11,10 @@ struct Link {
         self.socket = socket
     }
 
-    /// - Throws: `otherUser` if the agent may get no secret.
+    /// - Throws: `otherUser` if the agent must not receive secrets.
     func requireOwnServer() throws(ClientError) { try socket.requireOwnServer() }
 
-    /// Sends and receives what is possible now, waiting for either until `deadline` or until `wake` is readable.
+    /// Sends and receives what is possible. Waits for that until `deadline`, or until `wake` is readable.
     mutating func exchange(
         sending lines: [UInt8], wake: Int32, until deadline: Deadline, deliver: (Message) -> Void
     ) throws(ClientError) {

@@ -1,7 +1,7 @@
 import AuthWire
 import Glibc
 
-/// A connected Unix stream socket that never blocks by itself: every wait is a poll(2) with a deadline.
+/// A connected, non-blocking Unix stream socket. Every wait is a poll(2) with a deadline.
 struct LocalSocket: Sendable {
     let descriptor: Descriptor
 
@@ -11,14 +11,14 @@ struct LocalSocket: Sendable {
         case end
     }
 
-    /// One try. `nil` when the listener's queue is full, which passes.
+    /// Tries once to connect. `nil` if the listener's queue is full.
     static func attempt(_ path: String) throws(ClientError) -> LocalSocket? {
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let bytes = Array(path.utf8)
         let room = MemoryLayout.size(ofValue: address.sun_path) - 1
         guard !bytes.isEmpty, bytes.count <= room, !bytes.contains(0) else {
-            throw .noAgent(path: path, reason: "a socket's path has 1 to \(room) bytes")
+            throw .noAgent(path: path, reason: "the path of a socket must have 1 to \(room) bytes")
         }
         unsafe withUnsafeMutableBytes(of: &address.sun_path) { unsafe $0.copyBytes(from: bytes) }
 
@@ -31,13 +31,12 @@ struct LocalSocket: Sendable {
             }
         }
         if result == 0 { return LocalSocket(descriptor: descriptor) }
-        // Unix sockets connect at once or not at all: EAGAIN is a full queue (unix(7)).
+        // A Unix socket connects at once or fails: EAGAIN means a full queue (unix(7)).
         if errno == EAGAIN || errno == EINTR { return nil }
         throw .noAgent(path: path, reason: reason(errno))
     }
 
-    /// The user of the process that listens, or that opened the socket for it (SO_PEERCRED, unix(7)).
-    /// - Returns: `nil` if the kernel does not say.
+    /// The user of the process that opened the listening socket (SO_PEERCRED, unix(7)); `nil` if unknown.
     private var serverUserID: UInt32? {
         // struct ucred: the process, the user and the group.
         var peer: (Int32, UInt32, UInt32) = (0, .max, .max)
@@ -46,23 +45,23 @@ struct LocalSocket: Sendable {
         return peer.1
     }
 
-    /// Before a secret is sent: the agent has to run as this user. Root may read this process anyway.
+    /// Before a secret is sent: the agent must run as this user, or as root, which can read this process anyway.
     func requireOwnServer() throws(ClientError) {
         let userID = serverUserID
         guard userID == geteuid() || userID == 0 else { throw .otherUser(userID: userID) }
     }
 
-    /// What a connect(2) that failed says of the agent.
+    /// Why connect(2) failed.
     private static func reason(_ code: Int32) -> String {
         switch code {
         case ENOENT: "no such file"
-        case ECONNREFUSED: "nobody listens"
+        case ECONNREFUSED: "no program listens"
         case ENOTSOCK, EPROTOTYPE: "not a stream socket"
         default: SystemError.text(code)
         }
     }
 
-    /// As many bytes as fit now; 0 when none do.
+    /// Sends as many bytes as fit now, and returns their number.
     func send(_ bytes: ArraySlice<UInt8>) throws(ClientError) -> Int {
         let sent = unsafe bytes.withUnsafeBytes {
             unsafe Glibc.send(descriptor.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
@@ -86,7 +85,7 @@ struct LocalSocket: Sendable {
     }
 }
 
-/// What of `descriptors` is ready when something is, or nothing when `deadline` passed or a signal came.
+/// Waits until a descriptor is ready, the deadline passes or a signal arrives.
 func waitUntilReady(_ descriptors: inout [pollfd], until deadline: Deadline) {
     for index in descriptors.indices { descriptors[index].revents = 0 }
     let ready = unsafe poll(&descriptors, nfds_t(descriptors.count), deadline.pollTimeout)

@@ -1,14 +1,14 @@
 package import AuthWire
 
-/// What the agent sends: an answer to one of our calls, or an event.
+/// A message from the agent: a response or an event.
 package enum Message {
     case answer(id: Int64, Result<JSON, AgentError>)
     case event(AgentEvent)
-    /// A notification or event this client does not know; a later agent may send one.
+    /// An unknown notification or event, from a newer agent.
     case unknown
 
-    /// - Throws: `.badReply` for what is no message, `.agent` for an error that answers no call of ours (a line the
-    ///   agent could not read, a connection too many), after which the connection is of no use.
+    /// - Throws: `.badReply` for an invalid message; `.agent` for an error without a call, such as too many connections, after
+    ///   which the connection cannot be used.
     init(line: ArraySlice<UInt8>) throws(ClientError) {
         let message: RPCMessage
         do throws(AgentError) {
@@ -20,14 +20,14 @@ package enum Message {
         case .result(.integer(let id), let result): self = .answer(id: id, .success(result))
         case .failure(.integer(let id), let error): self = .answer(id: id, .failure(error))
         case .failure(_, let error): throw .agent(error)
-        case .result: throw .badReply("an answer to nothing that was asked")
+        case .result: throw .badReply("a response without a request")
         case .notification(AgentEvent.method, let params?):
             if let event = try? AgentEvent(params) { self = .event(event) } else { self = .unknown }
         case .notification: self = .unknown
         }
     }
 
-    /// The line that asks for `method`, with its LF.
+    /// The request line for `method`, with its LF.
     static func line(id: Int64, _ method: some AgentMethod) throws(ClientError) -> [UInt8] {
         var line = RPCRequest(id: .integer(id), method).json.serialized()
         guard line.count <= Limits.lineBytes else { throw .tooLong(limit: Limits.lineBytes) }

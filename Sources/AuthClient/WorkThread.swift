@@ -1,8 +1,8 @@
 import Glibc
 
-/// A thread of our own for what waits in poll(2), so that no thread of Swift's pool ever does.
+/// A separate thread for poll(2), so that it does not block Swift's thread pool.
 enum WorkThread {
-    /// Runs `body` on a new detached thread. The program's signals stay with its own threads.
+    /// Runs `body` on a new detached thread, which receives no signals.
     static func start(_ body: @escaping @Sendable () -> Void) throws(ClientError) {
         var attributes = pthread_attr_t()
         unsafe pthread_attr_init(&attributes)

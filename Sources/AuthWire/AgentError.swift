@@ -1,8 +1,6 @@
-/// The one error that crosses the socket: JSON-RPC 2.0's error object with our `data`.
-///
-/// The texts are for people and hold no secret.
+/// An error on the socket: JSON-RPC 2.0's error object with our `data`. The texts are for the user and hold no secret.
 public struct AgentError: Error, Sendable, Equatable {
-    /// JSON-RPC's own, or ``agentCode``.
+    /// One of JSON-RPC's codes, or ``agentCode``.
     public var code: Int
     /// What failed, with what, what to try.
     public var message: String
@@ -10,18 +8,18 @@ public struct AgentError: Error, Sendable, Equatable {
     public var kind: ErrorKind?
     public var retryable: Bool
     public var cause: String?
-    /// The provider's.
+    /// The status of the provider's response.
     public var httpStatus: Int?
-    /// The provider's own words.
+    /// The provider's message.
     public var providerMessage: String?
     public var retryAfter: Duration?
-    /// One reason each, for a person to read one by one.
+    /// One reason each.
     public var details: [String]
 
-    /// The code of every error that is not JSON-RPC's own.
+    /// The code of every error that JSON-RPC does not define.
     public static let agentCode = -32000
 
-    /// - Parameter retryable: `nil` takes the kind's own nature.
+    /// - Parameter retryable: `nil` uses the kind's default.
     public init(
         _ kind: ErrorKind, _ message: String, cause: String? = nil, httpStatus: Int? = nil,
         providerMessage: String? = nil, retryAfter: Duration? = nil, retryable: Bool? = nil, details: [String] = []
@@ -91,11 +89,11 @@ extension AgentError {
         return .object(object)
     }
 
-    /// Reads an error object, taking what it can: an error about an error helps nobody.
+    /// Reads an error object as far as possible. It never fails.
     public init(json: JSON) {
         let data = json["data"]
         code = json["code"]?.integerValue.flatMap { Int(exactly: $0) } ?? Self.agentCode
-        message = json["message"]?.stringValue ?? "The agent answered with an error that says nothing."
+        message = json["message"]?.stringValue ?? "The agent returned an error without a message."
         kind = (data?["kind"]?.stringValue).map(ErrorKind.init(unknown:))
         retryable = data?["retryable"]?.boolValue ?? kind?.retryableByDefault ?? false
         cause = data?["cause"]?.stringValue

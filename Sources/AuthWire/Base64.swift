@@ -1,6 +1,6 @@
-/// RFC 4648 §4, with padding, and nothing else accepted.
+/// Base64 with padding (RFC 4648 §4). Decoding accepts nothing else.
 ///
-/// Streams pass through it whole, so it works on memory in steps of three bytes and four letters.
+/// Whole streams pass through it, so it works on memory in steps of three bytes and four letters.
 public enum Base64 {
     private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
     private static let invalid: UInt8 = 0xFF
@@ -15,7 +15,7 @@ public enum Base64 {
         return unsafe Array(bytes).withUnsafeBufferPointer { unsafe encode($0) }
     }
 
-    /// `nil` for anything that ``encode(_:)`` does not write.
+    /// `nil` for any text that ``encode(_:)`` cannot return.
     public static func decode(_ text: String) -> [UInt8]? {
         var text = text
         return text.withUTF8 { unsafe decode($0) }
@@ -45,7 +45,7 @@ public enum Base64 {
         }
     }
 
-    /// Four letters for 24 bits; `text` has room for them at `place`.
+    /// Writes four letters for 24 bits. `text` has room for them at `place`.
     private static func put(
         _ bits: UInt32, _ letters: UnsafeBufferPointer<UInt8>, _ text: UnsafeMutableBufferPointer<UInt8>, at place: Int
     ) {
@@ -71,7 +71,7 @@ public enum Base64 {
                     let (a, b) = unsafe (values[Int(letters.0)], values[Int(letters.1)])
                     let c = unsafe isEnd && padding == 2 ? 0 : values[Int(letters.2)]
                     let d = unsafe isEnd ? 0 : values[Int(letters.3)]
-                    // Only the mark of an invalid letter has bits above the sixth.
+                    // Only ``invalid`` has bits above the sixth.
                     guard (a | b | c | d) & 0xC0 == 0 else {
                         isGood = false
                         break
@@ -81,7 +81,7 @@ public enum Base64 {
                     unsafe bytes[to &+ 1] = UInt8(truncatingIfNeeded: bits &>> 8)
                     unsafe bytes[to &+ 2] = UInt8(truncatingIfNeeded: bits)
                     (from, to) = (from &+ 4, to &+ 3)
-                    // The bits left over must be none, or two texts would be the same bytes.
+                    // Unused bits must be zero, or two texts would decode to the same bytes.
                     if isEnd, unsafe bytes[to &- 1] != 0 || (padding == 2 && bytes[to &- 2] != 0) { isGood = false }
                 }
             }

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Rounded down; lengths on the wire are whole milliseconds. Ends at what 64 bits hold.
+    /// Rounded down, and limited to 64 bits. Durations on the wire are whole milliseconds.
     public var wholeMilliseconds: Int64 {
         let (seconds, attoseconds) = components
         let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1000)
@@ -10,7 +10,7 @@ extension Duration {
 }
 
 extension String {
-    /// Fit to be repeated in a message: one line of bounded length, every character visible.
+    /// Safe to quote in a message: one line of limited length with visible characters.
     package var quotable: String {
         var text = ""
         text.unicodeScalars.append(contentsOf: unicodeScalars.prefix(Limits.quotedCharacters))

@@ -1,9 +1,10 @@
-/// The form of an e-mail address, as far as it can be told without asking anybody.
+/// Checks the form of an e-mail address.
 package enum EmailAddress {
-    /// What is asked for, in words for a person.
+    /// The expected value, for messages.
     package static let description = "an e-mail address, such as ada@example.org"
 
-    /// Something, one `@`, a domain, nothing invisible: only the provider can know more (RFC 5321 §4.5.3.1 for lengths).
+    /// Requires a local part, one `@`, a domain, and visible characters (RFC 5321 §4.5.3.1 for lengths). Only the provider can
+    /// check more.
     package static func isWellFormed(_ text: String) -> Bool {
         let halves = text.utf8.split(separator: UInt8(ascii: "@"), omittingEmptySubsequences: false)
         guard text.utf8.count <= 254, halves.count == 2, (1...64).contains(halves[0].count), !halves[1].isEmpty else {

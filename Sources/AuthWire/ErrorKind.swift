@@ -1,4 +1,4 @@
-/// What an error means to the one who asked. A kind never changes its meaning.
+/// What an error means to the caller. A kind never changes its meaning.
 public enum ErrorKind: String, Sendable, CaseIterable {
     case notSignedIn = "not_signed_in"
     case signInRequired = "sign_in_required"
@@ -27,12 +27,12 @@ public enum ErrorKind: String, Sendable, CaseIterable {
     // swift-format-ignore: AlwaysUseLowerCamelCase
     case internal_ = "internal"
 
-    /// A kind that this version does not know, from a newer agent, is taken as internal.
+    /// An unknown kind, from a newer agent, becomes ``internal_``.
     public init(unknown text: String) {
         self = ErrorKind(rawValue: text) ?? .internal_
     }
 
-    /// Whether the same request may well succeed later with nobody changing it.
+    /// Whether the same request may succeed later.
     public var retryableByDefault: Bool {
         switch self {
         case .offline, .captivePortal, .providerUnreachable, .providerError, .badReply, .rateLimited, .timeout, .busy,

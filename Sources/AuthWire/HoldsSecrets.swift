@@ -1,4 +1,4 @@
-/// A value that must never be seen whole in a log or an error: it prints as its type's name and mirrors as nothing.
+/// A value that must not appear in a log or an error: it prints as its type's name, and its mirror is empty.
 public protocol HoldsSecrets: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {}
 
 extension HoldsSecrets {

@@ -1,41 +1,41 @@
-/// What a peer may ask of the agent at most. Each limit keeps one client from costing another anything.
+/// Limits for a client, so that it cannot slow down other clients.
 public enum Limits {
-    /// One line, request or answer, without its line feed: above the largest profile or body that is sensible in JSON,
-    /// small enough that 256 connections cannot exhaust a machine.
+    /// One line without its line feed. Larger than any sensible profile or body in JSON, and small enough that 256 connections
+    /// cannot exhaust a machine.
     public static let lineBytes = 1 << 20
 
-    /// For each line from its first byte, and for the first line from the connection: a peer that says nothing holds a
-    /// descriptor, and one that stops in a line holds its bytes here, for no longer.
+    /// For each line from its first byte, and for the first line from the connection. A silent peer holds a descriptor, and one
+    /// that stops within a line holds its bytes, for no longer.
     public static let lineTime = Duration.seconds(10)
 
-    /// Of one peer process: far above any real client, far below the descriptors a process may have.
+    /// For one peer process: far above any real client, far below the descriptors of a process.
     public static let connectionsPerProcess = 256
 
-    /// Of one user, whatever the number of processes: the rest of the descriptors that systemd/authd.service allows.
+    /// For all processes of one user: within the descriptors that systemd/authd.service allows.
     public static let connectionsPerUser = 12_000
 
-    /// Of one line or answer that is made into values: one value takes up to a hundred bytes and a microsecond, and the
-    /// largest sensible request or sign-in answer has some hundred.
+    /// JSON values in one line or response. A value takes up to a hundred bytes and a microsecond; a large request or sign-in
+    /// response has a few hundred.
     public static let jsonValues = 65_536
 
-    /// Of one answer to a batch, and of all unfinished ones on a connection.
+    /// For one batch response, and for all unfinished ones on a connection.
     public static let batchAnswerBytes = 4 << 20
 
-    /// Under way on one connection, a batch counting each of its own.
+    /// Requests in flight on one connection. Each request of a batch counts.
     public static let requestsPerConnection = 128
 
-    /// Bodies and answers that are streamed at once on one connection: each may hold two pieces here.
+    /// Streamed bodies and responses on one connection. Each may hold two pieces.
     public static let streamsPerConnection = 8
 
-    /// Of a piece of an answer that is streamed: a third longer in base64, still far from a line's end.
+    /// A piece of a streamed body or response. In base64 it is a third longer, which still fits well in a line.
     public static let pieceBytes = 128 << 10
 
-    /// Levels of arrays and objects: the reader calls itself once for each, and 128 fit into any thread's stack.
+    /// Levels of arrays and objects. The reader calls itself for each level, and 128 fit in any thread's stack.
     public static let jsonNesting = 128
 
-    /// Of any `…_ms` key: longer than anything waits, short enough that no sum of two overflows.
+    /// For any `…_ms` key: longer than any wait, short enough that a sum of two cannot overflow.
     public static let longestDuration = Duration.seconds(366 * 86_400)
 
-    /// Of a key or name of the peer's own that an error repeats.
+    /// For a peer's key or name that an error quotes.
     static let quotedCharacters = 64
 }

@@ -1,13 +1,13 @@
-/// The one line of the prompt file: the id of the agent's process, then a word for each session that is not signed out, the
-/// default first.
+/// The line of the prompt file: the id of the agent's process, then a word for each session that is not signed out, the default
+/// first.
 ///
-/// An agent that is killed leaves its file behind. While a process with that id is there, the line holds.
+/// A killed agent leaves its file behind. The line is valid while a process with that id exists.
 /// A word is `NAME:WHO`, then `!STATE` unless the session is active: `shop:ada@example.org`, `wiki!keyring_locked`. An
-/// active session whose account has no password yet says `!needs_password`.
-/// `read -r agent first rest` takes it apart. Whatever a provider calls its user, a word holds no space, no control character
-/// and nothing that a shell or a terminal would act on.
+/// active session whose account has no password yet has `!needs_password`.
+/// `read -r agent first rest` splits it. A word has no space, no control character, and nothing that a shell or a terminal
+/// acts on, whatever the user's name is.
 public enum PromptLine {
-    /// Of `WHO`, in characters: a prompt is no place for more.
+    /// The limit for `WHO` in characters, to keep a prompt short.
     static let whoCharacters = 64
 
     /// The content of the file.
@@ -15,14 +15,14 @@ public enum PromptLine {
         line.isEmpty ? "\(agent)\n" : "\(agent) \(line)\n"
     }
 
-    /// The words in the file; `nil` if the agent that wrote it is gone.
+    /// The words in the file; `nil` if the agent that wrote it has ended.
     public static func line(inFile text: String, isRunning: (_ agent: Int32) -> Bool) -> String? {
         let parts = text.prefix { $0 != "\n" }.split(separator: " ", maxSplits: 1)
         guard let agent = parts.first.flatMap({ Int32($0) }), agent > 0, isRunning(agent) else { return nil }
         return parts.count > 1 ? String(parts[1]) : ""
     }
 
-    /// Without a line feed; empty when there is no session.
+    /// Without a line feed; empty if there is no session.
     public static func text(for statuses: [SessionStatus]) -> String {
         let signedIn = statuses.filter { $0.state != .signedOut }
         let first = signedIn.filter(\.isDefault)
@@ -45,7 +45,7 @@ public enum PromptLine {
         [user.email, user.name, user.id].lazy.compactMap { $0.map(sanitized) }.first { !$0.isEmpty }
     }
 
-    /// What is not a letter, a digit or one of a few signs becomes `_`; what has no place on a line goes.
+    /// Replaces all but letters, digits and a few signs with `_`, and removes characters that a line cannot show.
     private static func sanitized(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars.lazy.filter(isShown).prefix(whoCharacters) {

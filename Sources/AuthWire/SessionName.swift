@@ -5,18 +5,18 @@ public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertib
     /// In bytes.
     static let longest = 64
 
-    /// The rule in words, for messages.
+    /// The rule, for messages.
     public static let rule = "1 to 64 of a-z, 0-9, '.', '_' and '-', beginning with a letter or digit"
 
     /// - Throws: ``ErrorKind/validation`` for a text outside the rule.
     public init(_ text: String) throws(AgentError) {
         guard Self.isName(text) else {
-            throw AgentError(.validation, "'\(text.quotable)' is no session name; use \(Self.rule).")
+            throw AgentError(.validation, "'\(text.quotable)' is not a session name; use \(Self.rule).")
         }
         self.text = text
     }
 
-    /// What a name is before it is read (``WireObject/init(blank:)``).
+    /// The value before a name is read (``WireObject/init(blank:)``).
     static let blank = SessionName()
 
     private init() {

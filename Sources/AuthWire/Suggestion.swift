@@ -1,9 +1,9 @@
-/// Finds the word that a mistyped one was to be.
+/// Finds the correct spelling of a mistyped word.
 package enum Suggestion {
-    /// A longer one was not mistyped, and comparing takes time by its length.
+    /// A longer word was hardly mistyped, and comparing it takes too long.
     private static let longest = 64
 
-    /// `nil` when none is near: one slip in three letters at most, and always one.
+    /// `nil` if no word is similar: one edit is always allowed, otherwise one for three letters.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.count <= longest else { return nil }
         let near = known.map { (word: $0, edits: distance(from: Array(word), to: Array($0))) }.min {
@@ -12,12 +12,12 @@ package enum Suggestion {
         return near.flatMap { $0.edits <= max(1, word.count / 3) ? $0.word : nil }
     }
 
-    /// Whether one letter was changed, added, left out, or swapped with its neighbour.
+    /// Whether the words differ by one edit.
     package static func isOneEdit(from word: String, to known: String) -> Bool {
         word.count <= longest && distance(from: Array(word), to: Array(known)) == 1
     }
 
-    /// How many letters are changed, added, left out, or swapped with their neighbour (optimal string alignment).
+    /// Counts changed, added, missing and swapped letters (optimal string alignment).
     private static func distance(from one: [Character], to other: [Character]) -> Int {
         var before: [Int] = []
         var last = Array(0...other.count)

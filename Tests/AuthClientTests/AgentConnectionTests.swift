@@ -37,7 +37,7 @@ struct AgentConnectionTests {
     @Test("a path that no socket can have is no agent either")
     func longPath() {
         let path = "/" + String(repeating: "x", count: 200)
-        #expect(throws: ClientError.noAgent(path: path, reason: "a socket's path has 1 to 107 bytes")) {
+        #expect(throws: ClientError.noAgent(path: path, reason: "the path of a socket must have 1 to 107 bytes")) {
             try AgentConnection(path: path, deadline: .after(.seconds(10)))
         }
     }

@@ -82,7 +82,7 @@ struct RequestTests {
 
     @Test("params by position are refused in words")
     func refusesPositions() throws {
-        #expect(error("token.get", ["work"])?.message.contains("array of positions") == true)
+        #expect(error("token.get", ["work"])?.message.contains("found an array") == true)
         #expect(error("agent.ping", [1])?.code == -32602)
         #expect(error("agent.ping", "x")?.code == -32602)
         #expect(try AgentPing(params: []) == AgentPing())

@@ -74,7 +74,7 @@ struct WireObjectTests {
         ] as [(JSON, String)])
     func errors(json: JSON, message: String) {
         let result = #expect(throws: AgentError.self) { try Sample(json) }
-        #expect(result == .internalError("The agent's answer: \(message)"))
+        #expect(result == .internalError("The agent's result: \(message)"))
         let params = #expect(throws: AgentError.self) { try Sample(json.objectValue ?? [:], from: .params) }
         #expect(params == .invalidParams("params.\(message)"))
     }

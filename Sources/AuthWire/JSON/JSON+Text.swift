@@ -1,8 +1,6 @@
 extension JSON {
-    /// - Parameter values: how many values the text may hold at most, arrays and objects included.
-    ///   ``Limits/jsonValues`` for what a peer sent.
-    /// - Throws: ``JSONError`` with the place of the first thing that RFC 8259 does not allow, or of the first value
-    ///   that is too many.
+    /// - Parameter values: the maximum number of values, including arrays and objects: ``Limits/jsonValues`` for a peer's text.
+    /// - Throws: ``JSONError`` with the place of the first violation of RFC 8259, or of the first value over the limit.
     public init(parsing bytes: Span<UInt8>, values: Int = .max) throws(JSONError) {
         self = try JSONReader.read(bytes, values: values)
     }
@@ -23,19 +21,19 @@ extension JSON {
         self = try JSONReader.read(Array(bytes).span)
     }
 
-    /// The same JSON on one line, without the space between values: checked, and copied without making values.
+    /// The same JSON on one line without spaces between values. It is checked and copied without creating values.
     public static func compacted(_ text: Span<UInt8>) throws(JSONError) -> [UInt8] {
         try JSONCompactor.compact(text)
     }
 
-    /// One line without spaces or a line feed at the end.
+    /// One line without spaces and without a line feed.
     public func serialized() -> [UInt8] {
         var writer = JSONWriter(indented: false)
         writer.write(self)
         return writer.bytes
     }
 
-    /// - Parameter pretty: on several lines, two spaces a level, for people.
+    /// - Parameter pretty: several lines, indented by two spaces per level.
     public func text(pretty: Bool = false) -> String {
         var writer = JSONWriter(indented: pretty)
         writer.write(self)

@@ -1,14 +1,14 @@
 /// A JSON value (RFC 8259).
 ///
-/// Whole numbers are exact to 64 bits; `1` and `1.0` are unlike, as they are written unlike. Strings compare byte by
-/// byte (§8.3), not by Unicode equivalence.
+/// Whole numbers are exact to 64 bits. `1` and `1.0` are different values. Strings compare byte by byte (§8.3), not by Unicode
+/// equivalence.
 public enum JSON: Sendable {
     case null
     case bool(Bool)
     case integer(Int64)
-    /// Only above `Int64.max`.
+    /// A number above `Int64.max`.
     case unsigned(UInt64)
-    /// Finite when read; anything else is written as `null`.
+    /// Finite when read. Any other value is written as `null`.
     case number(Double)
     case string(String)
     case array([JSON])
@@ -32,7 +32,7 @@ extension JSON: Equatable {
 }
 
 extension JSON {
-    /// Any whole number, `.unsigned` only where it is needed.
+    /// `.unsigned` only if the number does not fit in `.integer`.
     public init(_ value: UInt64) {
         if let small = Int64(exactly: value) { self = .integer(small) } else { self = .unsigned(value) }
     }
@@ -45,7 +45,7 @@ extension JSON {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// A whole number that fits, however it was written (`3`, `3.0`, `3e0`).
+    /// A whole number in any notation (`3`, `3.0`, `3e0`).
     public var integerValue: Int64? {
         switch self {
         case .integer(let value): value
@@ -76,16 +76,16 @@ extension JSON {
         if case .object(let value) = self { value } else { nil }
     }
 
-    /// The member of an object; `nil` for a value that is no object.
+    /// The member of an object; `nil` for any other value.
     public subscript(_ key: String) -> JSON? { objectValue?[key] }
 
-    /// The element of an array; `nil` outside of it.
+    /// The element of an array; `nil` if there is none.
     public subscript(_ index: Int) -> JSON? {
         guard case .array(let values) = self, values.indices.contains(index) else { return nil }
         return values[index]
     }
 
-    /// What this is, in words for a message: "a string", never the value itself.
+    /// The type for a message, such as "a string".
     var kindName: String {
         switch self {
         case .null: "null"
@@ -108,7 +108,7 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     public init(stringLiteral value: String) { self = .string(value) }
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
-    /// Of two equal keys the last wins.
+    /// The last of equal keys wins.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         var object = JSONObject(reserving: max(elements.count, 4))
         for (key, value) in elements { object[key] = value }

@@ -1,5 +1,5 @@
-/// Checks a text as strictly as ``JSONReader`` and copies it without the space between its values. It makes no values, so
-/// that its memory is that of the text whatever the text holds. Of two equal keys both stay.
+/// Checks a text as strictly as ``JSONReader`` and copies it without the spaces between its values. It creates no values, so
+/// it needs no more memory than the text. Equal keys are all copied.
 struct JSONCompactor {
     private var offset = 0
     private var depth = 0
@@ -11,7 +11,7 @@ struct JSONCompactor {
         compactor.skipSpace(bytes)
         try compactor.value(bytes)
         compactor.skipSpace(bytes)
-        guard compactor.offset == bytes.count else { throw compactor.problem("something after the value") }
+        guard compactor.offset == bytes.count else { throw compactor.problem("unexpected text after the value") }
         return compactor.text
     }
 
@@ -35,7 +35,7 @@ struct JSONCompactor {
             _ = try scan.read(bytes)
             copy(to: scan.offset, bytes)
         default:
-            throw problem("no JSON value begins like this")
+            throw problem("expected a JSON value")
         }
     }
 
@@ -82,7 +82,7 @@ struct JSONCompactor {
             && word.withUTF8Buffer { letters in
                 letters.indices.allSatisfy { unsafe letters[$0] == bytes[offset + $0] }
             }
-        guard fits else { throw problem("no JSON value begins like this") }
+        guard fits else { throw problem("expected a JSON value") }
         copy(to: end, bytes)
     }
 

@@ -1,10 +1,10 @@
-/// Why a text is no JSON, and where.
+/// Why a text is not JSON, and where.
 public struct JSONError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// In bytes from the beginning of the text.
+    /// In bytes from the start of the text.
     public let offset: Int
-    /// In words; holds nothing of the text itself.
+    /// Never quotes the text.
     public let reason: String
-    /// The text was JSON up to here, and holds more values than the reader was to make.
+    /// The text is valid up to here, and has more values than allowed.
     public let isTooLarge: Bool
 
     public init(offset: Int, reason: String, isTooLarge: Bool = false) {

@@ -8,7 +8,7 @@ struct JSONNumberScan {
         self.offset = start
     }
 
-    /// - Throws: also for a number whose size no double can hold; one too near to zero becomes zero.
+    /// - Throws: also for a number that is too large for a double. One that is too close to zero becomes zero.
     mutating func read(_ bytes: Span<UInt8>) throws(JSONError) -> JSON {
         let negative = bytes[offset] == UInt8(ascii: "-")
         if negative { offset += 1 }
@@ -17,7 +17,7 @@ struct JSONNumberScan {
         let exponent = try exponentPart(bytes)
         if !fraction, !exponent, !overflow {
             if !negative { return JSON(whole) }
-            // A zero with a sign is a double: no whole number tells it from zero.
+            // Minus zero is a double, because a whole number cannot represent it.
             if whole > 0, let value = Int64(exactly: -Int128(whole)) { return .integer(value) }
         }
         return .number(try double(bytes))
@@ -36,7 +36,7 @@ struct JSONNumberScan {
         }
         guard offset > first else { throw problem("expected a digit") }
         guard bytes[first] != UInt8(ascii: "0") || offset == first + 1 else {
-            throw JSONError(offset: first, reason: "a number may not begin with an extra zero")
+            throw JSONError(offset: first, reason: "a number must not have a leading zero")
         }
         return (value, overflow)
     }
@@ -72,7 +72,7 @@ struct JSONNumberScan {
     private func double(_ bytes: Span<UInt8>) throws(JSONError) -> Double {
         let text = String(bytes.extracting(start..<offset))
         guard let text, let value = Double(text), value.isFinite else {
-            throw JSONError(offset: start, reason: "a number too large for 64 bits")
+            throw JSONError(offset: start, reason: "a number is too large for 64 bits")
         }
         return value
     }

@@ -1,9 +1,9 @@
-/// A JSON object: members in the order they came, each key once, the last of equal keys kept.
+/// A JSON object: its members in their original order. The last of equal keys wins.
 ///
-/// Invariant: `index` is `nil` up to ``indexedFrom`` members and complete above, so that reading n members takes time
-/// in proportion to n, whatever the keys are.
+/// Invariant: `index` is `nil` up to ``indexedFrom`` members and complete above, so that reading n members takes linear time
+/// for any keys.
 public struct JSONObject: Sendable {
-    /// Below this a look through the members is faster than hashing.
+    /// Below this, a linear search is faster than hashing.
     private static let indexedFrom = 16
 
     private var members: [(key: String, value: JSON)]
@@ -14,7 +14,6 @@ public struct JSONObject: Sendable {
         index = nil
     }
 
-    /// With room for as many members as there will be.
     init(reserving count: Int) {
         self.init()
         members.reserveCapacity(count)
@@ -26,7 +25,7 @@ public struct JSONObject: Sendable {
 
     public var keys: [String] { members.map(\.key) }
 
-    /// Setting `nil` removes the member; setting a key anew keeps its place.
+    /// Setting `nil` removes the member. Setting an existing key keeps its place.
     public subscript(_ key: String) -> JSON? {
         get { position(of: key).map { members[$0].value } }
         set {
@@ -64,7 +63,7 @@ public struct JSONObject: Sendable {
         index = fresh
     }
 
-    /// A key compared byte by byte: for Swift's own `String` two spellings of "é" are one.
+    /// A key that is compared byte by byte: Swift's `String` treats two encodings of "é" as equal.
     private struct ByteExactKey: Hashable {
         let text: String
 
@@ -78,7 +77,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: Equatable {
-    /// The order of members says nothing (RFC 8259 §1).
+    /// Ignores the order of members (RFC 8259 §1).
     public static func == (left: JSONObject, right: JSONObject) -> Bool {
         left.count == right.count && left.members.allSatisfy { right[$0.key] == $0.value }
     }
@@ -103,7 +102,7 @@ extension JSONObject: ExpressibleByDictionaryLiteral {
 extension String {
     /// Whether both are the same bytes.
     func isSameText(as other: String) -> Bool {
-        // The same bytes are equal text, and equal ASCII is the same bytes; both are told without a loop of ours.
+        // Equal bytes are equal text, and equal ASCII text has equal bytes, so most cases need no loop.
         guard utf8.count == other.utf8.count, self == other else { return false }
         return utf8Span.isKnownASCII || utf8.elementsEqual(other.utf8)
     }

@@ -3,7 +3,7 @@ public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertibl
     public let text: String
     private let tokens: [String]
 
-    /// - Parameter text: empty for the whole value, else `/` before each step, with `~1` for `/` and `~0` for `~`.
+    /// - Parameter text: empty for the whole value, otherwise `/` before each step, with `~1` for `/` and `~0` for `~`.
     public init(_ text: String) throws(JSONPointerError) {
         self.text = text
         guard !text.isEmpty else {
@@ -28,7 +28,7 @@ public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertibl
     /// The whole value.
     public static let whole = JSONPointer()
 
-    /// The value there; `nil` where there is none. `-`, the place after an array's end, is never there (§4).
+    /// The value at this place; `nil` if there is none. `-`, the place after an array's end, never has one (§4).
     public func find(in value: JSON) -> JSON? {
         var value = value
         for token in tokens {
@@ -77,7 +77,7 @@ public struct JSONPointer: Sendable, Equatable, Hashable, CustomStringConvertibl
     }
 }
 
-/// Why a text is no JSON Pointer.
+/// Why a text is not a JSON Pointer.
 public struct JSONPointerError: Error, Sendable, Equatable, CustomStringConvertible {
     public let text: String
     public let reason: String

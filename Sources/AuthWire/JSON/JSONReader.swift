@@ -1,6 +1,6 @@
-/// The reader behind `JSON(parsing:)`: strictly RFC 8259, UTF-8 without a byte order mark.
+/// Implements `JSON(parsing:)`: strict RFC 8259, UTF-8 without a byte order mark.
 ///
-/// It goes down at most ``Limits/jsonNesting`` levels, so that no text can exhaust the stack.
+/// It reads at most ``Limits/jsonNesting`` levels, so that no text can exhaust the stack.
 struct JSONReader {
     private var offset = 0
     private var depth = 0
@@ -12,13 +12,13 @@ struct JSONReader {
         valuesLeft = values
     }
 
-    /// - Parameter values: read at most. A text of a megabyte can hold half a million, which take thirty times its size.
+    /// - Parameter values: the limit. A megabyte of text can have half a million values, which take thirty times its size.
     static func read(_ bytes: Span<UInt8>, values: Int = .max) throws(JSONError) -> JSON {
         var reader = JSONReader(values: values)
         reader.skipSpace(bytes)
         let value = try reader.value(bytes)
         reader.skipSpace(bytes)
-        guard reader.offset == bytes.count else { throw reader.problem("something after the value") }
+        guard reader.offset == bytes.count else { throw reader.problem("unexpected text after the value") }
         return value
     }
 
@@ -47,7 +47,7 @@ struct JSONReader {
             offset = scan.offset
             return number
         default:
-            throw problem("no JSON value begins like this")
+            throw problem("expected a JSON value")
         }
     }
 
@@ -106,12 +106,12 @@ struct JSONReader {
             && text.withUTF8Buffer { letters in
                 letters.indices.allSatisfy { unsafe letters[$0] == bytes[offset + $0] }
             }
-        guard fits else { throw problem("no JSON value begins like this") }
+        guard fits else { throw problem("expected a JSON value") }
         offset = end
         return value
     }
 
-    /// Past the opening bracket, one level down.
+    /// Skips the opening bracket.
     private mutating func enter() throws(JSONError) {
         guard depth < Limits.jsonNesting else { throw problem("nested deeper than \(Limits.jsonNesting) levels") }
         depth += 1

@@ -1,9 +1,9 @@
-/// Reads one string (RFC 8259 §7): raw bytes must be UTF-8, escapes must name whole characters.
+/// Reads one string (RFC 8259 §7). Raw bytes must be UTF-8, and escapes must name whole characters.
 struct JSONStringScan {
     private let start: Int
     private(set) var offset: Int
 
-    /// - Parameter start: where the opening quote stands.
+    /// - Parameter start: the place of the opening quote.
     init(start: Int) {
         self.start = start
         self.offset = start + 1
@@ -14,7 +14,7 @@ struct JSONStringScan {
         if offset < bytes.count, bytes[offset] == .quote {
             let plain = bytes.extracting((start + 1)..<offset)
             offset += 1
-            // Every byte was seen to be ASCII.
+            // Every byte is ASCII.
             return String(copying: unsafe UTF8Span(unchecked: plain, isKnownASCII: true))
         }
         let hasEscapes = try findEnd(bytes)
@@ -28,7 +28,7 @@ struct JSONStringScan {
         return hasEscapes ? try unescaped(raw) : text
     }
 
-    /// Goes past the string and makes none.
+    /// Skips the string.
     mutating func check(_ bytes: Span<UInt8>) throws(JSONError) {
         let plainEnd = PlainRun.end(in: bytes, from: offset)
         guard plainEnd >= bytes.count || bytes[plainEnd] != .quote else {
@@ -38,7 +38,7 @@ struct JSONStringScan {
         _ = try read(bytes)
     }
 
-    /// Goes past the closing quote. Whether there was an escape on the way.
+    /// Skips the closing quote. Returns whether the string has escapes.
     private mutating func findEnd(_ bytes: Span<UInt8>) throws(JSONError) -> Bool {
         var hasEscapes = false
         while offset < bytes.count {
@@ -76,10 +76,10 @@ struct JSONStringScan {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The character that an escape names; `position` goes past it.
+    /// The character that an escape names. Moves `position` past it.
     private func escape(_ raw: Span<UInt8>, _ position: inout Int) throws(JSONError) -> Unicode.Scalar {
         let begin = position
-        // `findEnd` never stops between a backslash and what it escapes.
+        // `findEnd` never stops between a backslash and the next byte.
         let letter = raw[position + 1]
         position += 2
         switch letter {

@@ -1,5 +1,5 @@
-/// The writer behind `JSON.serialized()`. Escapes no more than RFC 8259 §7 asks for; what it writes never holds a raw
-/// control character, so a compact value is always one line.
+/// Implements `JSON.serialized()`. Escapes no more than RFC 8259 §7 requires. The text has no raw control characters, so a
+/// compact value is always one line.
 struct JSONWriter {
     private(set) var bytes: [UInt8] = []
     private let indented: Bool

@@ -1,10 +1,10 @@
-/// The bytes of a string that need no look of their own: printable ASCII but the quote and the backslash.
+/// The bytes of a string that need no special handling: printable ASCII without the quote and the backslash.
 enum PlainRun {
     /// The place of the first byte from `start` that is not plain, or the end.
     static func end(in bytes: Span<UInt8>, from start: Int) -> Int {
         var offset = start
         while offset + 8 <= bytes.count {
-            // Within the span: the loop's own condition.
+            // The loop's condition ensures that this is within the span.
             let eight = unsafe bytes.bytes.unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
             if containsOther(eight) { break }
             offset += 8
@@ -17,8 +17,8 @@ enum PlainRun {
         byte >= 0x20 && byte < 0x80 && byte != .quote && byte != .backslash
     }
 
-    /// Whether one of eight bytes is not plain. A byte's high bit is set in the sum below when the byte is under 0x20,
-    /// a quote or a backslash; a borrow can only come from such a byte, so no alarm is false.
+    /// Whether one of eight bytes is not plain. The high bit of a byte below is set if the byte is under 0x20, a quote or a
+    /// backslash. A borrow can only come from such a byte, so there are no false positives.
     private static func containsOther(_ eight: UInt64) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let highs: UInt64 = ones << 7

@@ -1,12 +1,12 @@
-/// How a member is read and written, and what it is in words.
+/// Reads and writes one member, and describes the expected value.
 public struct Field<Value: Sendable>: Sendable {
-    /// `nil` if the value is something else. An object inside this one says itself what is wrong with it.
+    /// Returns `nil` for another type of value. A nested object throws its own error.
     typealias Read = @Sendable (JSON, ObjectDecoder.Source) throws(AgentError) -> Value?
 
     let type: MemberType
     let read: Read
     let write: @Sendable (Value) -> JSON
-    /// `null` is a value of its own.
+    /// Whether `null` is a value, not the same as absent.
     let acceptsNull: Bool
     private let makeExpectation: @Sendable () -> String
 
@@ -19,7 +19,7 @@ public struct Field<Value: Sendable>: Sendable {
         self.init(nesting: type, expectation(), read: { json, _ in read(json) }, write: write)
     }
 
-    /// - Parameter read: may throw what is wrong inside.
+    /// - Parameter read: may throw the error of a nested object.
     fileprivate init(
         nesting type: MemberType, _ expectation: @autoclosure @escaping @Sendable () -> String,
         acceptsNull: Bool = false,
@@ -51,7 +51,7 @@ extension Field where Value == Int {
     static let integer = Field(
         .integer, "a whole number", read: { $0.integerValue.flatMap { Int(exactly: $0) } }, write: { .whole($0) })
 
-    /// Of bytes.
+    /// A number of bytes or the like.
     static let count = Field(
         .integer, "a whole number, 0 or more",
         read: { json in json.integerValue.flatMap { $0 < 0 ? nil : Int(exactly: $0) } }, write: { .whole($0) })
@@ -68,7 +68,7 @@ extension Field where Value == Double {
 }
 
 extension Field where Value == Duration {
-    /// What a client may ask for.
+    /// For a client's request, with a limit.
     static let milliseconds = Field(
         .integer, "a whole number of milliseconds from 0 to \(Limits.longestDuration.wholeMilliseconds)",
         read: { json in
@@ -76,12 +76,12 @@ extension Field where Value == Duration {
                 .map { .milliseconds($0) }
         }, write: { .milliseconds($0) })
 
-    /// What the agent has measured or a provider has said, however long.
+    /// For a measured time or a provider's, without a limit.
     static let length = Field(
         .integer, "a whole number of milliseconds, 0 or more",
         read: { json in json.integerValue.flatMap { $0 < 0 ? nil : .milliseconds($0) } }, write: { .milliseconds($0) })
 
-    /// Unlike other durations it may be below zero.
+    /// May be negative.
     static let skew = Field(
         .integer, "a whole number of milliseconds", read: { $0.integerValue.map { .milliseconds($0) } },
         write: { .milliseconds($0) })
@@ -116,7 +116,7 @@ extension Field where Value == [String: String] {
         .object, "an object whose values are strings",
         read: { json in
             guard let object = json.objectValue else { return nil }
-            // One by one: two keys that are equal for Swift must not stop the program.
+            // One by one: two keys that Swift compares as equal must not trap.
             var texts: [String: String] = [:]
             for (key, value) in object {
                 guard let text = value.stringValue else { return nil }
@@ -165,7 +165,7 @@ extension Field where Value == [SessionName] {
 }
 
 extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
-    /// One of the words of an enumeration.
+    /// A case of an enumeration.
     static var word: Field {
         Field(
             .string, "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",

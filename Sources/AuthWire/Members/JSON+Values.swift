@@ -11,6 +11,6 @@ extension JSON {
 
     static func milliseconds(_ duration: Duration) -> JSON { .integer(duration.wholeMilliseconds) }
 
-    /// Unix seconds, whole ones without a fraction.
+    /// Unix seconds. Whole seconds have no fraction.
     static func instant(_ seconds: Double) -> JSON { Int64(exactly: seconds).map(JSON.integer) ?? .number(seconds) }
 }

@@ -1,4 +1,4 @@
-/// What rpc.discover says of one member.
+/// The description of one member for `rpc.discover`.
 package struct MemberDescription: Sendable, Equatable {
     package let name: String
     package let type: MemberType

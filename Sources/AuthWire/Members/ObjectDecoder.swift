@@ -2,7 +2,7 @@
 ///
 /// `null` is the same as an absent key, unless the field accepts it.
 struct ObjectDecoder: MemberVisitor {
-    /// Where the object comes from, which decides how an error reads.
+    /// Where the object comes from. It decides the error.
     enum Source {
         /// The caller: -32602.
         case params
@@ -12,7 +12,7 @@ struct ObjectDecoder: MemberVisitor {
 
     private let object: JSONObject
     private let source: Source
-    /// How many keys of the object a member has.
+    /// The number of keys that belong to a member.
     private(set) var knownKeys = 0
 
     init(_ object: JSONObject, from source: Source) {
@@ -50,7 +50,7 @@ struct ObjectDecoder: MemberVisitor {
     private func problem<Value>(_ key: String, _ field: Field<Value>, found: String) -> AgentError {
         switch source {
         case .params: .invalidParams("params.\(key): expected \(field.expectation), found \(found).")
-        case .result: .internalError("The agent's answer: \(key): expected \(field.expectation), found \(found).")
+        case .result: .internalError("The agent's result: \(key): expected \(field.expectation), found \(found).")
         }
     }
 }

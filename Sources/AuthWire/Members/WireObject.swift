@@ -1,6 +1,6 @@
-/// An object of the protocol. Its members are listed once, in ``members(_:)``, to be read, written and described.
+/// An object of the protocol. ``members(_:)`` lists its members once, to read, write and describe them.
 public protocol WireObject: Sendable, Equatable {
-    /// What an object is before its members are read. Only this package makes a ``Blank``, so programs never see one.
+    /// An object before its members are read. Only this package can create a ``Blank``.
     init(blank: Blank)
 
     /// Visits every member, in the order in which they are written.
@@ -21,7 +21,7 @@ extension WireObject {
     /// Reads a result of the agent.
     public init(_ json: JSON) throws(AgentError) {
         guard case .object(let object) = json else {
-            throw .internalError("The agent's answer should be an object and is \(json.kindName).")
+            throw .internalError("The agent's result: expected an object, found \(json.kindName).")
         }
         try self.init(object, from: .result)
     }
@@ -55,7 +55,7 @@ extension JSONObject {
         switch params {
         case nil, .array([]): self.init()
         case .object(let object): self = object
-        case .array: throw .invalidParams("params: expected an object with names, found an array of positions.")
+        case .array: throw .invalidParams("params: expected an object, found an array.")
         case let other?: throw .invalidParams("params: expected an object, found \(other.kindName).")
         }
     }

@@ -8,7 +8,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
 
     public var session: SessionName?
     public var method = ""
-    /// Joined to the environment's base URL; a query may follow. A whole URL is taken if it is of the same origin.
+    /// Appended to the environment's base URL; a query may follow. A whole URL must have the same origin.
     public var path = ""
     /// Strings, numbers, booleans, and lists of them.
     public var query = JSONObject()
@@ -17,7 +17,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
     public var body: JSON?
     public var bodyBase64: String?
     public var multipart: [MultipartPart]?
-    /// The body comes with `api.write`; it too counts as a body.
+    /// The body is sent with `api.write`.
     public var bodyStream: BodyStream?
     /// The client's name for the stream, unique on this connection.
     public var stream: String?
@@ -99,10 +99,9 @@ public struct APICall: AgentMethod, HoldsSecrets {
 
     public var session: SessionName?
     public var endpoint = ""
-    /// By the names that the endpoint gives them. A file's content is an object with a `body_base64`, or with
-    /// a `body_stream` (``BodyStream``) for one of them.
+    /// By name. A file's content is an object with a `body_base64`, or for one of them with a `body_stream` (``BodyStream``).
     public var args = JSONObject()
-    /// The whole body, in place of the one built from the arguments.
+    /// Replaces the body that is built from the arguments.
     public var body: JSON?
     /// The client's name for the stream, unique on this connection.
     public var stream: String?

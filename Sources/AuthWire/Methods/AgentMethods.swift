@@ -1,7 +1,6 @@
 /// Every method of the protocol, in the order of Docs/protocol.md.
 ///
-/// For what describes all of them. What makes or answers a single request names its type, so that a client never
-/// touches the list.
+/// For code that describes all methods. A client that makes single requests does not use the list.
 package enum AgentMethods {
     package static let all: [any AgentMethod.Type] = [
         AgentInfoGet.self, AgentPing.self, AgentStatsGet.self, AgentReload.self, AgentLock.self, AgentUnlock.self,

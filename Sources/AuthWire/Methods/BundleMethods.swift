@@ -7,12 +7,12 @@ public struct SessionExport: AgentMethod, HoldsSecrets {
     public static let secrecy = Secrecy.ownAgentOnly
     public static let isStrict = true
 
-    /// In characters. An attacker with the file can try passphrases for years, without this machine.
+    /// In characters. An attacker with the file can try passphrases offline for years.
     public static let shortestPassphrase = 12
 
     /// `nil`: all of them.
     public var session: SessionName?
-    /// Seals them; `nil`: they are not sealed, and the caller has another program seal them at once. Secret.
+    /// Seals the bundle; `nil`: it is not sealed, and the caller must seal it at once. Secret.
     public var passphrase: String?
 
     public init(blank: Blank) {}
@@ -27,7 +27,7 @@ public struct SessionExport: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `session.import`: what `session.export` gave.
+/// `session.import`.
 public struct SessionImport: AgentMethod, HoldsSecrets {
     public typealias Result = ImportResult
     public static let name = "session.import"
@@ -36,7 +36,7 @@ public struct SessionImport: AgentMethod, HoldsSecrets {
     public static let secrecy = Secrecy.ownAgentOnly
 
     public var bytes: [UInt8] = []
-    /// They were sealed with it; `nil`: they are not sealed, another program has opened them. Secret.
+    /// Opens the bundle; `nil`: it is not sealed. Secret.
     public var passphrase: String?
 
     public init(blank: Blank) {}
@@ -60,7 +60,7 @@ public struct SessionTrust: AgentMethod {
     public static let isStrict = true
 
     public var session: SessionName?
-    /// The origins that the user accepts, as the result without them lists them; `nil`: nothing is changed.
+    /// The origins that the user accepts, as the result lists them; `nil`: nothing changes.
     public var origins: [String]?
 
     public init(blank: Blank) {}

@@ -2,7 +2,7 @@
 public struct LoginStart: AgentMethod, HoldsSecrets {
     public typealias Result = Step
     public static let name = "login.start"
-    public static let summary = "Begins a sign-in."
+    public static let summary = "Starts a sign-in."
     public static let access = AccessClass.account
     public static let secrecy = Secrecy.ownAgentOnly
 
@@ -15,7 +15,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     public var method: String?
     /// The values that are known already, by field name. Secret.
     public var fields: [String: String] = [:]
-    /// Whether the fields may be kept, to sign in again without the user.
+    /// Whether to store the fields, to sign in again without the user.
     public var remember = false
     /// Whether the user has a browser on this machine; `browser` on the wire.
     public var hasBrowser = true
@@ -58,7 +58,7 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
 public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public typealias Result = Step
     public static let name = "login.answer"
-    public static let summary = "Answers what a step asks for."
+    public static let summary = "Sends the fields of a step."
     public static let access = AccessClass.account
     public static let secrecy = Secrecy.ownAgentOnly
 
@@ -105,7 +105,7 @@ public struct LoginCancel: MethodWithParams {
 public struct LoginResend: MethodWithParams {
     public typealias Result = Step
     public static let name = "login.resend"
-    public static let summary = "Has another code sent."
+    public static let summary = "Makes the provider send another code."
     public static let access = AccessClass.account
 
     public var params: LoginParams
@@ -116,11 +116,11 @@ public struct LoginResend: MethodWithParams {
 public struct LoginRedirect: AgentMethod, HoldsSecrets {
     public typealias Result = Nothing
     public static let name = "login.redirect"
-    public static let summary = "Gives the address that the browser came back to, to the sign-in that waits for it."
+    public static let summary = "Sends the redirect address of the browser to the sign-in that waits for it."
     public static let access = AccessClass.account
     public static let secrecy = Secrecy.ownAgentOnly
 
-    /// The address that the desktop was asked to open. Secret.
+    /// The address that the desktop opened. Secret.
     public var address = ""
 
     public init(blank: Blank) {}

@@ -1,7 +1,7 @@
-/// Refuses keys in params that look mistyped, for the methods in which a mistyped `session` would mean the default session:
-/// a wrong token, a wrong sign-out; and for `store.rekey`, in which a mistyped `passphrase` would keep the former one.
+/// Refuses mistyped keys in params of methods that would otherwise do something else: without its `session`, `token.get`
+/// would return the default session's token; without its `passphrase`, `store.rekey` would keep the former one.
 ///
-/// A key of another method is ignored as everywhere, so that a client may send the same params to several methods.
+/// A key of another method is ignored, so that a client may send the same params to several methods.
 enum ParamNames {
     private static let all = Set(AgentMethods.all.flatMap { $0.memberList.map(\.name) })
 

@@ -1,4 +1,4 @@
-/// `store.rekey`: what the new keys are sealed with; neither: what they are sealed with now.
+/// `store.rekey`. Without a passphrase or a key, the former one seals the new keys.
 public struct StoreRekey: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
     public static let name = "store.rekey"
@@ -9,8 +9,7 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
 
     /// A new one. Secret.
     public var passphrase: String?
-    /// What the new key is made of: the bytes of the file that the agent will find it in. Secret. Not a path: the agent
-    /// opens no file for a client.
+    /// The bytes of the key file. Secret. Not a path: the agent opens no file for a client.
     public var key: [UInt8]?
 
     public init(blank: Blank) {}

@@ -8,14 +8,14 @@ public struct TokenGet: AgentMethod {
     public static let isStrict = true
 
     public var session: SessionName?
-    /// The token must be good for at least this much longer, else it is renewed first.
+    /// A token that is valid for less than this is renewed first.
     public var minValid: Duration?
     public var scopes: [String]?
     public var audience: String?
-    /// Why the caller wants it, in its own words.
+    /// Why the caller needs the token, as a text.
     public var purpose: String?
     public var timeout: Duration?
-    /// Where the caller sends the token: it is refused if the session does not belong to that origin.
+    /// Where the caller sends the token. The request fails if the session does not belong to that origin.
     public var origin: String?
 
     public init(blank: Blank) {}
@@ -43,7 +43,7 @@ public struct TokenGet: AgentMethod {
     }
 }
 
-/// `token.reject`: "this one got a 401".
+/// `token.reject`.
 public struct TokenReject: AgentMethod, HoldsSecrets {
     public typealias Result = SessionStatus
     public static let name = "token.reject"
@@ -78,7 +78,7 @@ public struct TokenProof: AgentMethod, HoldsSecrets {
     public static let secrecy = Secrecy.guarded
     public static let isStrict = true
 
-    /// With a token of its own it may only go to an agent of the same user.
+    /// With a token, the request may only go to an agent of the same user.
     public var sendsSecrets: Bool { accessToken != nil }
 
     public var session: SessionName?
@@ -87,7 +87,7 @@ public struct TokenProof: AgentMethod, HoldsSecrets {
     public var url = ""
     /// The nonce of the server; `nil`: the last one that it sent to the agent, if any.
     public var nonce: String?
-    /// The token that it belongs to, if that is not the session's own. Secret.
+    /// The token for the proof, if it is not the session's own. Secret.
     public var accessToken: String?
 
     public init(blank: Blank) {}

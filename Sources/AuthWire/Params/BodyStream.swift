@@ -1,8 +1,8 @@
-/// Replaces a `body_base64`: the content comes piece by piece, with `api.write`.
+/// Replaces a `body_base64`: `api.write` sends the content piece by piece.
 public struct BodyStream: WireObject {
-    /// In bytes; `nil`: not known before its end.
+    /// In bytes; `nil` if unknown.
     public var size: Int?
-    /// The client can read it only once: a retry fails instead.
+    /// The client can read it only once, so a retry fails.
     public var once = false
 
     public init(blank: Blank) {}

@@ -1,6 +1,6 @@
 /// The params of `api.read` and `api.close`.
 public struct StreamParams: WireObject {
-    /// The name that this connection gave it.
+    /// The name of the stream on this connection.
     public var stream = ""
 
     public init(blank: Blank) {}

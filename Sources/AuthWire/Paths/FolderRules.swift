@@ -1,4 +1,4 @@
-/// Which session is meant in a folder and everything below it.
+/// The session for a folder and everything below it.
 public struct FolderRule: Sendable, Equatable {
     /// Absolute, without a slash at the end; in settings it may begin with `~/`.
     public var path: String
@@ -10,17 +10,17 @@ public struct FolderRule: Sendable, Equatable {
     }
 }
 
-/// The rules as the agent leaves them for its clients, in the file `folders` beside the socket: a line for each, the
-/// session's name, a space and the path.
+/// The rules that the agent writes for clients, in the file `folders` beside the socket. Each line has the session's name, a
+/// space and the path.
 public struct FolderRules: Sendable, Equatable {
-    /// In bytes: what a client reads of the file.
+    /// The limit for the file in bytes.
     public static let longestText = 64 << 10
 
     public var rules: [FolderRule]
 
     public init(_ rules: [FolderRule]) { self.rules = rules }
 
-    /// Lines that are no rule are passed over: a newer agent may have put them there.
+    /// Ignores other lines, which a newer agent may have written.
     public init(text: String) {
         rules = text.split(separator: "\n").compactMap { line in
             guard let space = line.firstIndex(of: " "), let session = try? SessionName(String(line[..<space])) else {
@@ -33,8 +33,8 @@ public struct FolderRules: Sendable, Equatable {
 
     public var text: String { rules.map { "\($0.session) \($0.path)\n" }.joined() }
 
-    /// Of the rules whose path holds the folder, the one with the longest path; of two with the same, the first.
-    /// - Parameter folder: absolute, as getcwd(3) gives it.
+    /// The session of the rule with the longest path that contains the folder; of equal paths, the first.
+    /// - Parameter folder: absolute, as from getcwd(3).
     public func session(in folder: String) -> SessionName? {
         var best: FolderRule?
         for rule in rules where Self.contains(rule.path, folder) {

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Where the agent's socket is: the same rule for the agent and every client.
+/// Finds the agent's socket, for the agent and for clients.
 public enum SocketPath {
     /// `sun_path` with its ending zero byte (unix(7)).
     public static let longest = 107
 
-    /// The flag, else `AUTHD_SOCKET`, else `$XDG_RUNTIME_DIR/authd/socket`, else `/run/user/UID/authd/socket` when that
-    /// folder is the user's own and closed to others. Never a folder that others can write to by itself.
+    /// The flag, then `AUTHD_SOCKET`, then `$XDG_RUNTIME_DIR/authd/socket`, then `/run/user/UID/authd/socket` if that folder
+    /// belongs to the user and is closed to others. The default is never in a folder that others can write to.
     ///
     /// - Parameters:
-    ///   - flag: what `--socket` says.
+    ///   - flag: the value of `--socket`.
     ///   - isPrivateFolder: whether a folder belongs to the user with mode 0700.
     /// - Throws: ``ErrorKind/validation``, saying what to set.
     public static func resolve(
@@ -18,7 +18,7 @@ public enum SocketPath {
     ) throws(AgentError) -> String {
         if let flag { return try checked(flag, from: "--socket") }
         if let path = environment("AUTHD_SOCKET"), !path.isEmpty { return try checked(path, from: "AUTHD_SOCKET") }
-        // A relative folder is to be taken as not set (XDG Base Directory Specification).
+        // A relative folder counts as not set (XDG Base Directory Specification).
         if let folder = environment("XDG_RUNTIME_DIR"), folder.utf8.first == UInt8(ascii: "/") {
             return try checked(joined(folder, "authd/socket"), from: "XDG_RUNTIME_DIR")
         }
@@ -28,14 +28,14 @@ public enum SocketPath {
             throw AgentError(
                 .validation,
                 "There is no private folder for the agent's socket: XDG_RUNTIME_DIR is "
-                    + (variable.isEmpty ? "not set" : "no absolute path, so that it counts as not set")
-                    + ", and \(folder) is not there or not closed to others. Set XDG_RUNTIME_DIR to an absolute path, or set "
+                    + (variable.isEmpty ? "not set" : "not an absolute path")
+                    + ", and \(folder) is missing or open to others. Set XDG_RUNTIME_DIR to an absolute path, set "
                     + "AUTHD_SOCKET, or use --socket.")
         }
         return try checked(folder + "/authd/socket", from: folder)
     }
 
-    /// Whether the folder itself, not what a link leads to, belongs to the user with mode 0700.
+    /// Whether the folder belongs to the user and has mode 0700. A link is not followed.
     public static func isPrivateFolder(_ path: String, _ userID: UInt32) -> Bool {
         var info = stat()
         guard unsafe lstat(path, &info) == 0 else { return false }
@@ -44,19 +44,20 @@ public enum SocketPath {
 
     private static func checked(_ path: String, from source: String) throws(AgentError) -> String {
         guard path.utf8.first == UInt8(ascii: "/"), !path.utf8.contains(0) else {
-            throw AgentError(.validation, "\(source): the path of the socket must be absolute, as in /run/user/1000/s.")
+            throw AgentError(
+                .validation, "\(source): the path of the socket must be absolute, such as /run/user/1000/s.")
         }
         guard path.utf8.count <= longest else {
             throw AgentError(
                 .validation,
-                "\(source): the path of the socket has \(path.utf8.count) bytes, and the system takes \(longest) at "
-                    + "most. Use a shorter folder.")
+                "\(source): the path of the socket has \(path.utf8.count) bytes. Use a folder with a shorter path: the "
+                + "limit is \(longest) bytes.")
         }
         return path
     }
 
-    /// A file of the socket's folder.
-    /// - Parameter socket: an absolute path, as `resolve` gives it.
+    /// The path of a file in the socket's folder.
+    /// - Parameter socket: an absolute path.
     public static func neighbour(_ name: String, of socket: String) -> String {
         let folder = socket.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(socket[..<$0]) } ?? ""
         return folder + "/" + name
@@ -67,9 +68,9 @@ public enum SocketPath {
     }
 }
 
-/// Where the prompt's line is: the file `prompt` in the socket's folder.
+/// The path of the prompt file: `prompt` in the socket's folder.
 public enum PromptPath {
-    /// - Parameter socket: an absolute path, as ``SocketPath`` gives it.
+    /// - Parameter socket: an absolute path.
     public static func beside(socket: String) -> String { SocketPath.neighbour("prompt", of: socket) }
 
     /// As ``SocketPath/resolve(flag:environment:userID:isPrivateFolder:)``.

@@ -1,11 +1,10 @@
 internal import Glibc
 
-/// A `token.get` in the very form in which clients write it, told from its bytes: what is asked most costs least.
+/// A `token.get` in the usual form, recognised from its bytes, because it is the most frequent request.
 ///
-/// Every line that it recognises is one that ``RPCRequest`` reads, with the same meaning; any other spelling is left
-/// to that.
+/// ``RPCRequest`` reads the same lines with the same meaning, and all others.
 public struct PlainTokenRequest: Equatable, Sendable {
-    /// Where the id is in the line: a whole number of 18 digits at most, which is given back as it came.
+    /// The place of the id: a whole number of at most 18 digits, which is returned unchanged.
     public let id: Range<Int>
     public let session: SessionName?
 
@@ -34,14 +33,14 @@ public struct PlainTokenRequest: Equatable, Sendable {
             let count = text.utf8CodeUnitCount
             guard count <= line.count - offset else { return false }
             let isThere = unsafe line.extracting(offset..<offset + count).withUnsafeBytes { bytes in
-                // Both are that long.
+                // Both have this length.
                 unsafe bytes.baseAddress.map { unsafe memcmp($0, text.utf8Start, count) == 0 } ?? true
             }
             if isThere { offset += count }
             return isThere
         }
 
-        /// A whole number as JSON writes it: no zero before another digit (RFC 8259 §6).
+        /// A whole number without leading zeros (RFC 8259 §6).
         mutating func readNumber(of line: Span<UInt8>, digits limit: Int) -> Range<Int>? {
             let start = offset
             while offset < line.count, Self.digits.contains(line[offset]) { offset += 1 }

@@ -1,6 +1,6 @@
-/// The id of a JSON-RPC 2.0 request (§4), of whatever kind, given back as it came.
+/// The id of a JSON-RPC 2.0 request (§4), which is returned unchanged.
 ///
-/// A number outside of 64 bits is given back as the nearest double, as every JSON peer must expect (RFC 8259 §6).
+/// A number outside of 64 bits is returned as the nearest double, as every JSON peer must expect (RFC 8259 §6).
 public enum RPCID: Hashable, Sendable {
     case null
     case integer(Int64)
@@ -8,7 +8,7 @@ public enum RPCID: Hashable, Sendable {
     case number(Double)
     case string(String)
 
-    /// `nil` for what may be no id: a boolean, an array, an object.
+    /// `nil` for a boolean, an array or an object.
     public init?(_ json: JSON) {
         switch json {
         case .null: self = .null

@@ -1,7 +1,7 @@
-/// What one line from a client is.
+/// One line from a client.
 public enum RPCIncoming: Sendable, Equatable {
     case single(Result<RPCRequest, RPCProblem>)
-    /// Answered with one array, in any order; with nothing when it holds only notifications (JSON-RPC 2.0 §6).
+    /// The response is one array, in any order, or nothing if all are notifications (JSON-RPC 2.0 §6).
     case batch([Result<RPCRequest, RPCProblem>])
 
     /// - Parameter line: without its line feed.
@@ -17,7 +17,7 @@ public enum RPCIncoming: Sendable, Equatable {
         switch json {
         case .array([]):
             self = .single(
-                .failure(RPCProblem(id: .null, error: .invalidRequest("A batch holds one request at least."))))
+                .failure(RPCProblem(id: .null, error: .invalidRequest("A batch must have at least one request."))))
         case .array(let elements): self = .batch(elements.map(Self.request))
         default: self = .single(Self.request(json))
         }
@@ -28,9 +28,9 @@ public enum RPCIncoming: Sendable, Equatable {
     }
 }
 
-/// Why something on a line is no request.
+/// Why a line is not a request.
 public struct RPCProblem: Error, Sendable, Equatable {
-    /// Null where it could not be told.
+    /// Null if it could not be read.
     public let id: RPCID
     public let error: AgentError
 

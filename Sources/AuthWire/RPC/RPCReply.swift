@@ -1,15 +1,15 @@
-/// What goes from the agent to a client (JSON-RPC 2.0 §5).
+/// Messages from the agent to a client (JSON-RPC 2.0 §5).
 public enum RPCReply {
     public static func result(_ id: RPCID, _ value: JSON) -> JSON {
         ["jsonrpc": "2.0", "id": id.json, "result": value]
     }
 
-    /// What every answer begins with, up to its id; a plain request does too.
+    /// The start of every response, up to its id; also of a plain request.
     public static let head: StaticString = #"{"jsonrpc":"2.0","id":"#
-    /// Between an id and a result. What is left to write after the result is a brace.
+    /// The text between an id and a result. A brace follows the result.
     public static let middle: StaticString = #","result":"#
 
-    /// The text of an answer whose result is JSON text already.
+    /// A response whose result is already JSON text.
     public static func line(_ id: RPCID, rendered result: [UInt8]) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(result.count + 64)

@@ -1,6 +1,6 @@
 /// One JSON-RPC 2.0 request (§4). It prints without its params, which may hold secrets.
 public struct RPCRequest: Sendable, Equatable {
-    /// `nil`: a notification, which is never answered.
+    /// `nil`: a notification, which has no response.
     public var id: RPCID?
     public var method: String
     /// An object or an array; `nil` when absent.
@@ -16,23 +16,23 @@ public struct RPCRequest: Sendable, Equatable {
         self.init(id: id, method: Method.name, params: method.json)
     }
 
-    /// - Throws: ``RPCProblem`` with the request's id where it could be told.
+    /// - Throws: ``RPCProblem`` with the request's id if it could be read.
     public init(_ json: JSON) throws(RPCProblem) {
         guard case .object(let object) = json else {
-            throw RPCProblem(id: .null, error: .invalidRequest("A request is an object, not \(json.kindName)."))
+            throw RPCProblem(id: .null, error: .invalidRequest("A request must be an object, not \(json.kindName)."))
         }
         let id = try object["id"].map(RPCRequest.id)
         func problem(_ message: String) -> RPCProblem {
             RPCProblem(id: id ?? .null, error: .invalidRequest(message))
         }
-        guard object["jsonrpc"] == "2.0" else { throw problem("A request has the member \"jsonrpc\": \"2.0\".") }
+        guard object["jsonrpc"] == "2.0" else { throw problem("A request must have the member \"jsonrpc\": \"2.0\".") }
         guard let method = object["method"]?.stringValue else {
-            throw problem("A request has a member \"method\" that is a string.")
+            throw problem("A request must have a member \"method\" that is a string.")
         }
         let params = object["params"]
         switch params {
         case nil, .object, .array: break
-        default: throw problem("A request's \"params\" are an object or an array, where they are there.")
+        default: throw problem("The \"params\" of a request must be an object or an array.")
         }
         self.init(id: id, method: method, params: params)
     }
@@ -48,7 +48,8 @@ public struct RPCRequest: Sendable, Equatable {
     private static func id(_ json: JSON) throws(RPCProblem) -> RPCID {
         guard let id = RPCID(json) else {
             throw RPCProblem(
-                id: .null, error: .invalidRequest("An \"id\" is a string, a number or null, not \(json.kindName)."))
+                id: .null, error: .invalidRequest("An \"id\" must be a string, a number or null, not \(json.kindName).")
+            )
         }
         return id
     }

@@ -5,7 +5,8 @@ public struct APIResponse: WireObject, HoldsSecrets {
     public var headers: [String: String] = [:]
     /// The JSON of the response, or its text if it is plain text.
     public var body: JSON?
-    /// In place of ``body``: compact, validated JSON text that the agent does not look into. A client finds it in ``body``.
+    /// Replaces ``body``: compact, validated JSON text that the agent does not parse into values. A client reads it as
+    /// ``body``.
     public var bodyText: [UInt8]?
     /// A body that is neither.
     public var bodyBase64: String?
@@ -52,7 +53,7 @@ public struct APIResponse: WireObject, HoldsSecrets {
         try visitor.optional("queued", &queued, .string)
     }
 
-    /// As the text of ``json``; a ``bodyText`` is copied.
+    /// The text of ``json``. A ``bodyText`` is copied.
     public var rendered: [UInt8] {
         guard let bodyText else { return json.serialized() }
         var rest = self

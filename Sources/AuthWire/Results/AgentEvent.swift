@@ -1,4 +1,4 @@
-/// A change. Subscribers get it as a JSON-RPC notification named ``method``.
+/// An event. Subscribers receive it as a JSON-RPC notification named ``method``.
 public struct AgentEvent: WireObject {
     /// The name of the notification.
     public static let method = "event"

@@ -39,7 +39,7 @@ public struct ArgumentInfo: WireObject {
     public var name = ""
     public var type = ArgumentType.text
     public var optional = false
-    /// Must not be shown, nor be passed where other programs can read it.
+    /// Must not be shown, nor passed where other programs can read it.
     public var secret = false
     /// For the user.
     public var about: String?

@@ -1,4 +1,4 @@
-/// A write that is kept until the provider has answered it.
+/// A write that is queued until the provider has answered it.
 public struct OutboxItem: WireObject {
     public enum State: String, Sendable, CaseIterable {
         case waiting, sending
@@ -16,7 +16,7 @@ public struct OutboxItem: WireObject {
     public var queuedAt: Double = 0
     /// Since the agent was started.
     public var tries = 0
-    /// Unix seconds; `nil`: when the provider can be reached, or those before it have gone.
+    /// Unix seconds; `nil`: when the provider can be reached and the entries before it are sent.
     public var retryAt: Double?
     /// The error of the last try.
     public var error: AgentError?

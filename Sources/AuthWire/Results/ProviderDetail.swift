@@ -45,7 +45,7 @@ public struct ProviderDetail: WireObject {
     public var title = ""
     public var environments: [EnvironmentInfo] = []
     public var methods: [SignInMethodInfo] = []
-    /// What can be done about a password: `set`, `change`, `request_reset`, `reset`.
+    /// The password methods: `set`, `change`, `request_reset`, `reset`.
     public var password: [SignInMethodInfo] = []
     /// What renews a session: `refresh`, `validate`, `sign-in` or `none`.
     public var renewal = ""

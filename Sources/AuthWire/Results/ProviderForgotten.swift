@@ -1,6 +1,6 @@
 /// The result of `provider.forget`.
 public struct ProviderForgotten: WireObject {
-    /// There was a registration, and the next sign-in makes another one.
+    /// There was a registration, and the next sign-in creates another one.
     public var isForgotten = false
     /// The provider has deleted it too.
     public var isDeleted = false

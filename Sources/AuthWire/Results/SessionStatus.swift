@@ -11,20 +11,20 @@ public enum SessionState: String, Sendable, CaseIterable {
     case signInRequired = "sign_in_required"
 }
 
-/// What programs can know about a session. Times are Unix seconds.
+/// The status of a session. Times are Unix seconds.
 public struct SessionStatus: WireObject {
     public var session = SessionName.blank
     public var provider = ""
     public var environment: String?
     public var state = SessionState.signedOut
-    /// A word for programs: why the state is what it is.
+    /// Why the state is what it is, as a word for programs.
     public var cause: String?
     /// The same for the user.
     public var message: String?
     public var user: UserSummary?
     /// The account has no password yet.
     public var needsPassword = false
-    /// It is renewed without the user. If not, it ends at `expiresAt`.
+    /// The agent renews it without the user. If not, it ends at `expiresAt`.
     public var renews = true
     /// The fields of the sign-in are kept, to sign in again with them.
     public var remembered = false
@@ -43,7 +43,7 @@ public struct SessionStatus: WireObject {
     public var storeError: String?
     /// How far the provider's clock is ahead of this machine's; negative if it is behind. Absent below a minute.
     public var clockSkew: Duration?
-    /// What the token in use is good for, if the provider says that or they were requested (OAuth).
+    /// The scopes of the token, if the provider reports them or they were requested (OAuth).
     public var scopes: [String]?
     /// Where it is kept.
     public var store: StoreKind?

@@ -27,10 +27,10 @@ public struct Step: WireObject {
     public var verificationURIComplete: String?
     public var userCode: String?
     public var url: String?
-    /// The browser comes back to an address of this scheme. The client registers it, and sends the address with `login.redirect`.
+    /// The browser is redirected to an address with this scheme. The client registers the scheme, and sends the address with
+    /// `login.redirect`.
     public var redirectScheme: String?
-    /// SHA-256 of the certificate of the page that the browser comes back to, which was made for this sign-in: the
-    /// browser will warn of it.
+    /// SHA-256 of the certificate of the redirect page. It was created for this sign-in, so the browser will warn about it.
     public var certificateSHA256: String?
     public var status: SessionStatus?
     public var error: AgentError?

@@ -18,7 +18,7 @@ public enum StoreState: String, Sendable, CaseIterable {
     case notAnswering = "not_answering"
     /// It answered with an error.
     case failed
-    /// Not asked yet.
+    /// It has not been used yet.
     case starting
 }
 
@@ -49,7 +49,7 @@ public struct StoreInfo: WireObject {
 /// The process behind a store, such as the one that owns the keyring's name on the message bus.
 public struct StoreProcess: WireObject {
     public var pid: Int32 = 0
-    /// As the kernel has it (proc(5), "comm"); `nil` if it cannot be read.
+    /// The kernel's name (proc(5), "comm"); `nil` if it cannot be read.
     public var name: String?
 
     public init(blank: Blank) {}

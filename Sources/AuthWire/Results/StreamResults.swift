@@ -1,8 +1,8 @@
 /// The result of `api.write`.
 public struct StreamTaken: WireObject {
-    /// Where the next piece begins: behind this one, or at 0 when the body is wanted again.
+    /// Where the next piece begins: after this one, or at 0 if the body must be sent again.
     public var next = 0
-    /// No more is needed: the call has been answered, or will be.
+    /// No more pieces are needed: the call has its response, or will have it.
     public var done = false
 
     public init(blank: Blank) {}
