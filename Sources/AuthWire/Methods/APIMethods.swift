@@ -1,10 +1,8 @@
 /// `api.request`: a request to the provider's API with the session's token.
 public struct APIRequest: AgentMethod, HoldsSecrets {
     public typealias Result = APIResponse
-    public static let name = "api.request"
-    public static let summary = "Sends a request to the provider with the session's token."
-    public static let access = AccessClass.act
-    public static let secrecy = Secrecy.guarded
+    public static let info = MethodInfo(
+        "api.request", .act, "Sends a request to the provider with the session's token.", secrecy: .guarded)
 
     public var session: SessionName?
     public var method = ""
@@ -92,10 +90,7 @@ public struct APIRequest: AgentMethod, HoldsSecrets {
 /// `api.call`: an endpoint by its name in the profile.
 public struct APICall: AgentMethod, HoldsSecrets {
     public typealias Result = APIResponse
-    public static let name = "api.call"
-    public static let summary = "Calls an endpoint of the profile."
-    public static let access = AccessClass.act
-    public static let secrecy = Secrecy.guarded
+    public static let info = MethodInfo("api.call", .act, "Calls an endpoint of the profile.", secrecy: .guarded)
 
     public var session: SessionName?
     public var endpoint = ""
@@ -156,10 +151,8 @@ public struct APICall: AgentMethod, HoldsSecrets {
 /// `api.write`: one piece of a body.
 public struct APIWrite: AgentMethod, HoldsSecrets {
     public typealias Result = StreamTaken
-    public static let name = "api.write"
-    public static let summary = "Sends a piece of a streamed body. Answered when the piece is accepted."
-    public static let access = AccessClass.act
-    public static let secrecy = Secrecy.guarded
+    public static let info = MethodInfo(
+        "api.write", .act, "Sends a piece of a streamed body. Answered when the piece is accepted.", secrecy: .guarded)
 
     public var stream = ""
     /// Where in the body the piece begins.
@@ -184,25 +177,16 @@ public struct APIWrite: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `api.read`.
 public struct APIRead: MethodWithParams {
     public typealias Result = StreamPiece
-    public static let name = "api.read"
-    public static let summary = "The next piece of a streamed response."
-    public static let access = AccessClass.act
-    public static let secrecy = Secrecy.guarded
-
+    public static let info = MethodInfo("api.read", .act, "The next piece of a streamed response.", secrecy: .guarded)
     public var params: StreamParams
     public init(_ params: StreamParams) { self.params = params }
 }
 
-/// `api.close`.
 public struct APIClose: MethodWithParams {
     public typealias Result = Nothing
-    public static let name = "api.close"
-    public static let summary = "Ends a stream early."
-    public static let access = AccessClass.act
-
+    public static let info = MethodInfo("api.close", .act, "Ends a stream early.")
     public var params: StreamParams
     public init(_ params: StreamParams) { self.params = params }
 }

@@ -2,16 +2,29 @@
 public protocol AgentMethod<Result>: WireObject {
     associatedtype Result: WireObject
 
-    /// As on the wire.
-    static var name: String { get }
-    /// One sentence for `rpc.discover` and the protocol's page.
-    static var summary: String { get }
-    static var access: AccessClass { get }
-    static var secrecy: Secrecy { get }
-    /// Whether an unknown key in the params is an error, because the request would mean something else without it.
-    static var isStrict: Bool { get }
+    static var info: MethodInfo { get }
     /// Whether this request may only go to an agent of the same user.
     var sendsSecrets: Bool { get }
+}
+
+/// What a method is called, and what it does.
+public struct MethodInfo: Sendable {
+    let name: String
+    let access: AccessClass
+    let secrecy: Secrecy
+    let isStrict: Bool
+    let summary: String
+
+    /// - Parameters:
+    ///   - summary: one sentence for `rpc.discover` and the protocol's page.
+    ///   - isStrict: whether an unknown key in the params is an error, because the request would mean something else without
+    ///     it.
+    init(
+        _ name: String, _ access: AccessClass, _ summary: String, secrecy: Secrecy = .none, isStrict: Bool = false
+    ) {
+        (self.name, self.access, self.summary) = (name, access, summary)
+        (self.secrecy, self.isStrict) = (secrecy, isStrict)
+    }
 }
 
 /// What a method lets a program do.
@@ -38,8 +51,11 @@ public enum Secrecy: Sendable {
 }
 
 extension AgentMethod {
-    public static var secrecy: Secrecy { .none }
-    public static var isStrict: Bool { false }
+    public static var name: String { info.name }
+    public static var summary: String { info.summary }
+    public static var access: AccessClass { info.access }
+    public static var secrecy: Secrecy { info.secrecy }
+    public static var isStrict: Bool { info.isStrict }
     public var sendsSecrets: Bool { Self.secrecy == .ownAgentOnly }
 
     /// Whether the params or the result hold secrets.

@@ -1,11 +1,8 @@
-/// `session.export`.
 public struct SessionExport: AgentMethod, HoldsSecrets {
     public typealias Result = ExportResult
-    public static let name = "session.export"
-    public static let summary = "Exports sessions, sealed with a passphrase if one is given."
-    public static let access = AccessClass.admin
-    public static let secrecy = Secrecy.ownAgentOnly
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "session.export", .admin, "Exports sessions, sealed with a passphrase if one is given.", secrecy: .ownAgentOnly,
+        isStrict: true)
 
     /// In characters. An attacker with the file can try passphrases offline for years.
     public static let shortestPassphrase = 12
@@ -27,13 +24,10 @@ public struct SessionExport: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `session.import`.
 public struct SessionImport: AgentMethod, HoldsSecrets {
     public typealias Result = ImportResult
-    public static let name = "session.import"
-    public static let summary = "Imports what an export returned."
-    public static let access = AccessClass.admin
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo(
+        "session.import", .admin, "Imports what an export returned.", secrecy: .ownAgentOnly)
 
     public var bytes: [UInt8] = []
     /// Opens the bundle; `nil`: it is not sealed. Secret.
@@ -51,13 +45,11 @@ public struct SessionImport: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `session.trust`.
 public struct SessionTrust: AgentMethod {
     public typealias Result = TrustResult
-    public static let name = "session.trust"
-    public static let summary = "Lists the origins that a changed profile names for a session, or accepts them."
-    public static let access = AccessClass.admin
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "session.trust", .admin, "Lists the origins that a changed profile names for a session, or accepts them.",
+        isStrict: true)
 
     public var session: SessionName?
     /// The origins that the user accepts, as the result lists them; `nil`: nothing changes.

@@ -1,39 +1,24 @@
-/// `agent.info`.
 public struct AgentInfoGet: MethodWithoutParams {
     public typealias Result = AgentInfo
-    public static let name = "agent.info"
-    public static let summary = "The version, the process and the store of the agent."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("agent.info", .status, "The version, the process and the store of the agent.")
     public init() {}
 }
 
-/// `agent.ping`.
 public struct AgentPing: MethodWithoutParams {
     public typealias Result = Pong
-    public static let name = "agent.ping"
-    public static let summary = "Answers at once."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("agent.ping", .status, "Answers at once.")
     public init() {}
 }
 
-/// `agent.stats`.
 public struct AgentStatsGet: MethodWithoutParams {
     public typealias Result = AgentStats
-    public static let name = "agent.stats"
-    public static let summary = "Counters since the start."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("agent.stats", .status, "Counters since the start.")
     public init() {}
 }
 
-/// `agent.reload`.
 public struct AgentReload: AgentMethod {
     public typealias Result = MessageResult
-    public static let name = "agent.reload"
-    public static let summary = "Reads the settings and profiles again."
-    public static let access = AccessClass.admin
+    public static let info = MethodInfo("agent.reload", .admin, "Reads the settings and profiles again.")
 
     /// Only report what a reload would change, or what is wrong.
     public var check = false
@@ -46,23 +31,16 @@ public struct AgentReload: AgentMethod {
     }
 }
 
-/// `agent.lock`.
 public struct AgentLock: MethodWithoutParams {
     public typealias Result = MessageResult
-    public static let name = "agent.lock"
-    public static let summary = "Locks the agent. Not in this version."
-    public static let access = AccessClass.admin
-
+    public static let info = MethodInfo("agent.lock", .admin, "Locks the agent. Not in this version.")
     public init() {}
 }
 
-/// `agent.unlock`.
 public struct AgentUnlock: AgentMethod, HoldsSecrets {
     public typealias Result = StoreInfo
-    public static let name = "agent.unlock"
-    public static let summary = "Opens the store, with its passphrase if it has one."
-    public static let access = AccessClass.admin
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo(
+        "agent.unlock", .admin, "Opens the store, with its passphrase if it has one.", secrecy: .ownAgentOnly)
 
     /// Secret. `nil`: the agent answers whether it needs one.
     public var passphrase: String?
@@ -75,12 +53,8 @@ public struct AgentUnlock: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `rpc.discover`.
 public struct RPCDiscover: MethodWithoutParams {
     public typealias Result = OpenRPCDocument
-    public static let name = "rpc.discover"
-    public static let summary = "Describes all methods, in OpenRPC."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("rpc.discover", .status, "Describes all methods, in OpenRPC.")
     public init() {}
 }

@@ -1,10 +1,6 @@
-/// `login.start`.
 public struct LoginStart: AgentMethod, HoldsSecrets {
     public typealias Result = Step
-    public static let name = "login.start"
-    public static let summary = "Starts a sign-in."
-    public static let access = AccessClass.account
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo("login.start", .account, "Starts a sign-in.", secrecy: .ownAgentOnly)
 
     public var provider = ""
     /// `nil`: named after the provider.
@@ -54,13 +50,9 @@ public struct LoginStart: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `login.answer`.
 public struct LoginAnswer: AgentMethod, HoldsSecrets {
     public typealias Result = Step
-    public static let name = "login.answer"
-    public static let summary = "Sends the fields of a step."
-    public static let access = AccessClass.account
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo("login.answer", .account, "Sends the fields of a step.", secrecy: .ownAgentOnly)
 
     /// From the step.
     public var login = ""
@@ -79,46 +71,32 @@ public struct LoginAnswer: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `login.wait`.
 public struct LoginWait: MethodWithParams {
     public typealias Result = Step
-    public static let name = "login.wait"
-    public static let summary = "Waits until a sign-in ends or asks for something."
-    public static let access = AccessClass.account
-
+    public static let info = MethodInfo("login.wait", .account, "Waits until a sign-in ends or asks for something.")
     public var params: LoginParams
     public init(_ params: LoginParams) { self.params = params }
 }
 
-/// `login.cancel`.
 public struct LoginCancel: MethodWithParams {
     public typealias Result = Step
-    public static let name = "login.cancel"
-    public static let summary = "Ends a sign-in."
-    public static let access = AccessClass.account
-
+    public static let info = MethodInfo("login.cancel", .account, "Ends a sign-in.")
     public var params: LoginParams
     public init(_ params: LoginParams) { self.params = params }
 }
 
-/// `login.resend`.
 public struct LoginResend: MethodWithParams {
     public typealias Result = Step
-    public static let name = "login.resend"
-    public static let summary = "Makes the provider send another code."
-    public static let access = AccessClass.account
-
+    public static let info = MethodInfo("login.resend", .account, "Makes the provider send another code.")
     public var params: LoginParams
     public init(_ params: LoginParams) { self.params = params }
 }
 
-/// `login.redirect`.
 public struct LoginRedirect: AgentMethod, HoldsSecrets {
     public typealias Result = Nothing
-    public static let name = "login.redirect"
-    public static let summary = "Sends the redirect address of the browser to the sign-in that waits for it."
-    public static let access = AccessClass.account
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo(
+        "login.redirect", .account, "Sends the redirect address of the browser to the sign-in that waits for it.",
+        secrecy: .ownAgentOnly)
 
     /// The address that the desktop opened. Secret.
     public var address = ""

@@ -1,9 +1,5 @@
-/// `network.status`.
 public struct NetworkStatusGet: MethodWithoutParams {
     public typealias Result = NetworkStatus
-    public static let name = "network.status"
-    public static let summary = "How far the network reaches."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("network.status", .status, "How far the network reaches.")
     public init() {}
 }

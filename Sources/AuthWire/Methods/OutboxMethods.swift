@@ -1,32 +1,20 @@
-/// `outbox.list`.
 public struct OutboxListGet: MethodWithParams {
     public typealias Result = OutboxList
-    public static let name = "outbox.list"
-    public static let summary = "Lists the writes that wait."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("outbox.list", .status, "Lists the writes that wait.")
     public var params: OutboxParams
     public init(_ params: OutboxParams) { self.params = params }
 }
 
-/// `outbox.flush`.
 public struct OutboxFlush: MethodWithParams {
     public typealias Result = OutboxList
-    public static let name = "outbox.flush"
-    public static let summary = "Sends them now."
-    public static let access = AccessClass.act
-
+    public static let info = MethodInfo("outbox.flush", .act, "Sends them now.")
     public var params: OutboxParams
     public init(_ params: OutboxParams) { self.params = params }
 }
 
-/// `outbox.drop`.
 public struct OutboxDrop: MethodWithParams {
     public typealias Result = OutboxList
-    public static let name = "outbox.drop"
-    public static let summary = "Drops them."
-    public static let access = AccessClass.act
-
+    public static let info = MethodInfo("outbox.drop", .act, "Drops them.")
     public var params: OutboxParams
     public init(_ params: OutboxParams) { self.params = params }
 }

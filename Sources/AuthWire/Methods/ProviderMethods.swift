@@ -1,20 +1,12 @@
-/// `provider.list`.
 public struct ProviderListGet: MethodWithoutParams {
     public typealias Result = ProviderList
-    public static let name = "provider.list"
-    public static let summary = "Lists the providers."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("provider.list", .status, "Lists the providers.")
     public init() {}
 }
 
-/// `provider.show`.
 public struct ProviderShow: MethodWithParams {
     public typealias Result = ProviderDetail
-    public static let name = "provider.show"
-    public static let summary = "Describes one provider."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("provider.show", .status, "Describes one provider.")
     public var params: ProviderParams
     public init(_ params: ProviderParams) { self.params = params }
 }
@@ -22,10 +14,8 @@ public struct ProviderShow: MethodWithParams {
 /// `provider.check`: a profile's text, so that the agent opens no file for a client.
 public struct ProviderCheckRun: AgentMethod, HoldsSecrets {
     public typealias Result = ProviderCheck
-    public static let name = "provider.check"
-    public static let summary = "Checks the text of a profile."
-    public static let access = AccessClass.status
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo(
+        "provider.check", .status, "Checks the text of a profile.", secrecy: .ownAgentOnly)
 
     public var text = ""
     /// The file name in the problems found.
@@ -43,13 +33,10 @@ public struct ProviderCheckRun: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `provider.forget`.
 public struct ProviderForget: MethodWithParams {
     public typealias Result = ProviderForgotten
-    public static let name = "provider.forget"
-    public static let summary = "Drops the registration of authd as a client of a provider, and deletes it there."
-    public static let access = AccessClass.admin
-
+    public static let info = MethodInfo(
+        "provider.forget", .admin, "Drops the registration of authd as a client of a provider, and deletes it there.")
     public var params: ProviderParams
     public init(_ params: ProviderParams) { self.params = params }
 }

@@ -1,30 +1,19 @@
-/// `session.list`.
 public struct SessionListGet: MethodWithoutParams {
     public typealias Result = SessionList
-    public static let name = "session.list"
-    public static let summary = "Lists the sessions."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("session.list", .status, "Lists the sessions.")
     public init() {}
 }
 
-/// `session.status`.
 public struct SessionStatusGet: MethodWithParams {
     public typealias Result = SessionStatus
-    public static let name = "session.status"
-    public static let summary = "The status of a session."
-    public static let access = AccessClass.status
-
+    public static let info = MethodInfo("session.status", .status, "The status of a session.")
     public var params: SessionParams
     public init(_ params: SessionParams) { self.params = params }
 }
 
-/// `session.use`.
 public struct SessionUse: AgentMethod {
     public typealias Result = SessionStatus
-    public static let name = "session.use"
-    public static let summary = "Makes a session the default."
-    public static let access = AccessClass.account
+    public static let info = MethodInfo("session.use", .account, "Makes a session the default.")
 
     public var session = SessionName.blank
 
@@ -36,35 +25,23 @@ public struct SessionUse: AgentMethod {
     }
 }
 
-/// `session.refresh`.
 public struct SessionRefresh: MethodWithParams {
     public typealias Result = SessionStatus
-    public static let name = "session.refresh"
-    public static let summary = "Renews the token of a session now."
-    public static let access = AccessClass.token
-
+    public static let info = MethodInfo("session.refresh", .token, "Renews the token of a session now.")
     public var params: SessionParams
     public init(_ params: SessionParams) { self.params = params }
 }
 
-/// `session.validate`.
 public struct SessionValidate: MethodWithParams {
     public typealias Result = SessionStatus
-    public static let name = "session.validate"
-    public static let summary = "Asks the provider whether a session is valid."
-    public static let access = AccessClass.token
-
+    public static let info = MethodInfo("session.validate", .token, "Asks the provider whether a session is valid.")
     public var params: SessionParams
     public init(_ params: SessionParams) { self.params = params }
 }
 
-/// `session.logout`.
 public struct SessionLogout: AgentMethod {
     public typealias Result = SessionStatus
-    public static let name = "session.logout"
-    public static let summary = "Signs out."
-    public static let access = AccessClass.account
-    public static let isStrict = true
+    public static let info = MethodInfo("session.logout", .account, "Signs out.", isStrict: true)
 
     public var session: SessionName?
     /// Whether the tokens are revoked at the provider, if it supports that. True if absent.
@@ -82,12 +59,9 @@ public struct SessionLogout: AgentMethod {
     }
 }
 
-/// `session.wait`.
 public struct SessionWait: AgentMethod {
     public typealias Result = SessionStatus
-    public static let name = "session.wait"
-    public static let summary = "Waits until a session has a state."
-    public static let access = AccessClass.status
+    public static let info = MethodInfo("session.wait", .status, "Waits until a session has a state.")
 
     public var session: SessionName?
     public var until = WaitGoal.active

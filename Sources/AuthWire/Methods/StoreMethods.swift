@@ -1,11 +1,8 @@
 /// `store.rekey`. Without a passphrase or a key, the former one seals the new keys.
 public struct StoreRekey: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
-    public static let name = "store.rekey"
-    public static let summary = "Seals every session with a new key."
-    public static let access = AccessClass.admin
-    public static let secrecy = Secrecy.ownAgentOnly
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "store.rekey", .admin, "Seals every session with a new key.", secrecy: .ownAgentOnly, isStrict: true)
 
     /// A new one. Secret.
     public var passphrase: String?
@@ -24,13 +21,10 @@ public struct StoreRekey: AgentMethod, HoldsSecrets {
     }
 }
 
-/// `store.migrate`.
 public struct StoreMigrate: AgentMethod, HoldsSecrets {
     public typealias Result = MessageResult
-    public static let name = "store.migrate"
-    public static let summary = "Moves every session to another store."
-    public static let access = AccessClass.admin
-    public static let secrecy = Secrecy.ownAgentOnly
+    public static let info = MethodInfo(
+        "store.migrate", .admin, "Moves every session to another store.", secrecy: .ownAgentOnly)
 
     public var to = StoreKind.memory
     /// The passphrase of the new store, if it has one. Secret.

@@ -1,11 +1,7 @@
-/// `token.get`.
 public struct TokenGet: AgentMethod {
     public typealias Result = TokenResult
-    public static let name = "token.get"
-    public static let summary = "An access token that is valid now."
-    public static let access = AccessClass.token
-    public static let secrecy = Secrecy.guarded
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "token.get", .token, "An access token that is valid now.", secrecy: .guarded, isStrict: true)
 
     public var session: SessionName?
     /// A token that is valid for less than this is renewed first.
@@ -43,14 +39,11 @@ public struct TokenGet: AgentMethod {
     }
 }
 
-/// `token.reject`.
 public struct TokenReject: AgentMethod, HoldsSecrets {
     public typealias Result = SessionStatus
-    public static let name = "token.reject"
-    public static let summary = "Reports that a token got a 401. It is renewed if it is still the current one."
-    public static let access = AccessClass.token
-    public static let secrecy = Secrecy.ownAgentOnly
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "token.reject", .token, "Reports that a token got a 401. It is renewed if it is still the current one.",
+        secrecy: .ownAgentOnly, isStrict: true)
 
     public var session: SessionName?
     /// Secret.
@@ -71,12 +64,10 @@ public struct TokenReject: AgentMethod, HoldsSecrets {
 /// `token.proof`: the request that a program will send itself.
 public struct TokenProof: AgentMethod, HoldsSecrets {
     public typealias Result = ProofResult
-    public static let name = "token.proof"
-    public static let summary =
-        "A proof for one request that a program sends itself, if tokens are bound to a key (RFC 9449)."
-    public static let access = AccessClass.token
-    public static let secrecy = Secrecy.guarded
-    public static let isStrict = true
+    public static let info = MethodInfo(
+        "token.proof", .token,
+        "A proof for one request that a program sends itself, if tokens are bound to a key (RFC 9449).",
+        secrecy: .guarded, isStrict: true)
 
     /// With a token, the request may only go to an agent of the same user.
     public var sendsSecrets: Bool { accessToken != nil }

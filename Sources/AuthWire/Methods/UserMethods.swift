@@ -1,9 +1,6 @@
-/// `user.get`.
 public struct UserGet: AgentMethod {
     public typealias Result = UserResult
-    public static let name = "user.get"
-    public static let summary = "The provider's user."
-    public static let access = AccessClass.act
+    public static let info = MethodInfo("user.get", .act, "The provider's user.")
 
     public var session: SessionName?
     /// Asks the provider even if the user is known already.
@@ -21,13 +18,9 @@ public struct UserGet: AgentMethod {
     }
 }
 
-/// `user.update`.
 public struct UserUpdate: AgentMethod, HoldsSecrets {
     public typealias Result = UserResult
-    public static let name = "user.update"
-    public static let summary = "Changes the user."
-    public static let access = AccessClass.account
-    public static let secrecy = Secrecy.guarded
+    public static let info = MethodInfo("user.update", .account, "Changes the user.", secrecy: .guarded)
 
     public var session: SessionName?
     /// As the provider names them.
