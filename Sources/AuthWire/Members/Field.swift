@@ -101,50 +101,6 @@ extension Field where Value == JSONObject {
     static let object = Field(.object, "an object", read: { $0.objectValue }, write: { .object($0) })
 }
 
-extension Field where Value == [String] {
-    static let strings = Field(
-        .array, "an array of strings",
-        read: { json in
-            guard let elements = json.arrayValue else { return nil }
-            let texts = elements.compactMap(\.stringValue)
-            return texts.count == elements.count ? texts : nil
-        }, write: { .strings($0) })
-}
-
-extension Field where Value == [String: String] {
-    static let stringsByName = Field(
-        .object, "an object whose values are strings",
-        read: { json in
-            guard let object = json.objectValue else { return nil }
-            // One by one: two keys that Swift compares as equal must not trap.
-            var texts: [String: String] = [:]
-            for (key, value) in object {
-                guard let text = value.stringValue else { return nil }
-                texts[key] = text
-            }
-            return texts
-        }, write: { .text($0) })
-}
-
-extension Field where Value == [String: Duration] {
-    static let skewsByName = Field(
-        .object, "an object whose values are whole milliseconds",
-        read: { json in
-            guard let object = json.objectValue else { return nil }
-            var skews: [String: Duration] = [:]
-            for (key, value) in object {
-                guard let milliseconds = value.integerValue else { return nil }
-                skews[key] = .milliseconds(milliseconds)
-            }
-            return skews
-        },
-        write: { skews in
-            var object = JSONObject()
-            for (name, skew) in skews.sorted(by: { $0.key < $1.key }) { object[name] = .milliseconds(skew) }
-            return .object(object)
-        })
-}
-
 extension Field where Value == SessionName {
     static let sessionName = Field(
         .string, "a session name (\(SessionName.rule))",
@@ -154,16 +110,6 @@ extension Field where Value == SessionName {
         }, write: { .string($0.text) })
 }
 
-extension Field where Value == [SessionName] {
-    static let sessionNames = Field(
-        .array, "a list of session names",
-        read: { json in
-            guard let texts = json.arrayValue?.map(\.stringValue) else { return nil }
-            let names = texts.compactMap { $0.flatMap { try? SessionName($0) } }
-            return names.count == texts.count ? names : nil
-        }, write: { .strings($0.map(\.text)) })
-}
-
 extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// A case of an enumeration.
     static var word: Field {
@@ -171,16 +117,6 @@ extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == 
             .string, "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",
             read: { json in json.stringValue.flatMap(Value.init(rawValue:)) }, write: { .string($0.rawValue) })
     }
-}
-
-extension Field where Value == [Topic] {
-    static let topics = Field(
-        .array, "an array of \(Field<Topic>.word.expectation)",
-        read: { json in
-            guard let elements = json.arrayValue else { return nil }
-            let topics = elements.compactMap { $0.stringValue.flatMap(Topic.init(rawValue:)) }
-            return topics.count == elements.count ? topics : nil
-        }, write: { .strings($0.map(\.rawValue)) })
 }
 
 extension Field where Value == AgentError {
@@ -199,18 +135,67 @@ extension Field where Value: WireObject {
 }
 
 extension Field {
-    static func list<Element: WireObject>() -> Field where Value == [Element] {
+    static func array<Element>(
+        _ expectation: @autoclosure @escaping @Sendable () -> String, of element: Field<Element>
+    ) -> Field where Value == [Element] {
         Field(
-            nesting: .array, "an array of objects",
+            nesting: .array, expectation(),
             read: { json, source throws(AgentError) in
                 guard case .array(let elements) = json else { return nil }
                 var values: [Element] = []
                 values.reserveCapacity(elements.count)
-                for element in elements {
-                    guard case .object(let object) = element else { return nil }
-                    values.append(try Element(object, from: source))
+                for json in elements {
+                    guard let value = try element.read(json, source) else { return nil }
+                    values.append(value)
                 }
                 return values
-            }, write: { .array($0.map(\.json)) })
+            }, write: { .array($0.map(element.write)) })
     }
+
+    /// An object whose keys are names.
+    static func byName<Element>(
+        _ expectation: @autoclosure @escaping @Sendable () -> String, of element: Field<Element>
+    ) -> Field where Value == [String: Element] {
+        Field(
+            nesting: .object, expectation(),
+            read: { json, source throws(AgentError) in
+                guard case .object(let object) = json else { return nil }
+                // One by one: two keys that Swift compares as equal must not trap.
+                var values: [String: Element] = [:]
+                for (key, json) in object {
+                    guard let value = try element.read(json, source) else { return nil }
+                    values[key] = value
+                }
+                return values
+            },
+            write: { values in
+                var object = JSONObject()
+                for (key, value) in values.sorted(by: { $0.key < $1.key }) { object[key] = element.write(value) }
+                return .object(object)
+            })
+    }
+
+    static func list<Element: WireObject>() -> Field where Value == [Element] {
+        array("an array of objects", of: .object)
+    }
+}
+
+extension Field where Value == [String] {
+    static let strings = array("an array of strings", of: .string)
+}
+
+extension Field where Value == [SessionName] {
+    static let sessionNames = array("a list of session names", of: .sessionName)
+}
+
+extension Field where Value == [Topic] {
+    static let topics = array("an array of \(Field<Topic>.word.expectation)", of: .word)
+}
+
+extension Field where Value == [String: String] {
+    static let stringsByName = byName("an object whose values are strings", of: .string)
+}
+
+extension Field where Value == [String: Duration] {
+    static let skewsByName = byName("an object whose values are whole milliseconds", of: .skew)
 }

@@ -1,12 +1,4 @@
 extension JSON {
-    static func text(_ map: [String: String]) -> JSON {
-        var object = JSONObject()
-        for (key, value) in map.sorted(by: { $0.key < $1.key }) { object[key] = .string(value) }
-        return .object(object)
-    }
-
-    static func strings(_ texts: [String]) -> JSON { .array(texts.map(JSON.string)) }
-
     static func whole(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
 
     static func milliseconds(_ duration: Duration) -> JSON { .integer(duration.wholeMilliseconds) }
