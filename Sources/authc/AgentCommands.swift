@@ -5,10 +5,7 @@ import AuthWire
 enum AgentCommands {
     static func network(_ options: Options) throws(Failure) -> ExitStatus {
         let (network, json) = try options.connect().call(NetworkStatusGet())
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         let now = WallClock.now
         var lines = ["\(network.state.rawValue) since \(WallClock.text(network.since, now: now))"]
         lines += network.providers.sorted { $0.key < $1.key }.map { Visible.line("  \($0.key): \($0.value)") }
@@ -32,8 +29,7 @@ enum AgentCommands {
     static func version(_ options: Options) throws(Failure) -> ExitStatus {
         let answer = try? options.connect().call(AgentInfoGet())
         if options.json {
-            try Output.json(.object(["authc": .string(Release.version), "agent": answer?.json ?? .null]))
-            return .done
+            return try Output.jsonResult(.object(["authc": .string(Release.version), "agent": answer?.json ?? .null]))
         }
         var lines = ["authc \(Release.version)"]
         if let info = answer?.value {

@@ -63,8 +63,25 @@ extension Authc {
         configuration.subcommands.map { $0.configuration.commandName ?? "\($0)".lowercased() } + ["help"]
 }
 
+/// A command that runs with options and ends with an exit status.
+protocol AgentCommand: ParsableCommand {
+    associatedtype Common: CommandOptions
+    var common: Common { get }
+    func run(_ options: Options) throws(Failure) -> ExitStatus
+}
+
+extension AgentCommand {
+    func run() throws {
+        throw ExitCode(Program.run(common.options) { options throws(Failure) in try run(options) })
+    }
+}
+
+protocol CommandOptions: ParsableArguments {
+    var options: Options { get }
+}
+
 /// Options of every command.
-struct GeneralOptions: ParsableArguments {
+struct GeneralOptions: CommandOptions {
     @Flag(help: "Print JSON, errors too.")
     var json = false
 
@@ -78,15 +95,10 @@ struct GeneralOptions: ParsableArguments {
     var noInput = false
 
     var options: Options { Options(json: json, timeout: timeout, socket: socket, noInput: noInput) }
-
-    /// Runs a command's work and ends the program as it ended.
-    func run(_ body: (Options) throws(Failure) -> ExitStatus) throws {
-        throw ExitCode(Program.run(options, body))
-    }
 }
 
 /// Options of a command that is about a session.
-struct CommonOptions: ParsableArguments {
+struct CommonOptions: CommandOptions {
     @Option(
         name: [.short, .long],
         help: "The session. Default: $AUTHD_SESSION, the rule for the folder, the default session.",
@@ -99,11 +111,6 @@ struct CommonOptions: ParsableArguments {
         var options = general.options
         options.session = session
         return options
-    }
-
-    /// Runs a command's work and ends the program as it ended.
-    func run(_ body: (Options) throws(Failure) -> ExitStatus) throws {
-        throw ExitCode(Program.run(options, body))
     }
 }
 

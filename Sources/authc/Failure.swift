@@ -108,7 +108,7 @@ extension Failure {
 
     private var text: String {
         var lines = ["authc: " + message]
-        if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  provider: \(words)") }
+        if let words = agentError?.providerMessage, !message.contains(words) { lines.append("  it says: \(words)") }
         lines += (agentError?.details ?? []).filter { !message.contains($0) }.map { "  - " + $0 }
         if let hint { lines.append("  " + hint) }
         // The agent's message may have several lines.

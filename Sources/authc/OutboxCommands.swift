@@ -20,10 +20,7 @@ enum OutboxCommands {
     static func drop(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
         let params = OutboxParams(session: try options.namedSession(), id: id)
         let (list, json) = try options.connect().call(OutboxDrop(params))
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         for entry in list.entries { Output.note(Visible.line("Dropped: \(entry.session) \(entry.request)")) }
         if list.entries.isEmpty { Output.note("The queue is empty.") }
         return .done
@@ -57,7 +54,7 @@ enum OutboxCommands {
     private static func lines(of error: AgentError) -> [String] {
         var lines = [error.message]
         if let providerMessage = error.providerMessage, !error.message.contains(providerMessage) {
-            lines.append("provider: \(providerMessage)")
+            lines.append("it says: \(providerMessage)")
         }
         return lines + error.details.filter { !error.message.contains($0) }.map { "- " + $0 }
     }

@@ -12,6 +12,12 @@ enum Output {
         try write(Visible.escaped(json: value.serialized()) + [UInt8(ascii: "\n")], to: STDOUT_FILENO)
     }
 
+    /// Writes the only result of a command.
+    static func jsonResult(_ value: JSON) throws(Failure) -> ExitStatus {
+        try json(value)
+        return .done
+    }
+
     /// Writes parts of a screen unchanged.
     static func raw(_ text: String) throws(Failure) {
         try write(Array(text.utf8), to: STDOUT_FILENO)

@@ -9,10 +9,7 @@ enum ProviderCommands {
 
     static func list(_ options: Options) throws(Failure) -> ExitStatus {
         let (list, json) = try options.connect().call(ProviderListGet())
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         let screen = Screen.current
         let names = list.providers.map { Layout.width(Visible.line($0.name)) }.max() ?? 0
         let lines = list.providers.map { provider in
@@ -28,10 +25,7 @@ enum ProviderCommands {
     static func show(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (detail, json) = try options.connect().call(
             ProviderShow(ProviderParams(provider: name)))
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         let screen = Screen.current
         var lines = [screen.paint(Visible.line("\(detail.name): \(detail.title)"), .bold)]
         func add(_ label: String, _ text: String) {
@@ -73,10 +67,7 @@ enum ProviderCommands {
     static func forget(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (result, json) = try options.connect().call(
             ProviderForget(ProviderParams(provider: name)))
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         if result.isForgotten {
             let deleted = result.isDeleted ? ", and the provider deleted it too" : ""
             Output.note(Visible.line("The registration at \(name) was deleted here\(deleted)."))

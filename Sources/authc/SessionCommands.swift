@@ -10,7 +10,7 @@ enum SessionCommands {
         } else if list.sessions.isEmpty {
             Output.note("There are no sessions. Sign in: `authc login PROVIDER`")
         } else {
-            try Output.result(SessionTableText(list.sessions, now: WallClock.now, screen: .current).text)
+            try Output.result(SessionTableText(sessions: list.sessions, now: WallClock.now, screen: .current).text)
         }
         return .done
     }
@@ -39,10 +39,7 @@ enum SessionCommands {
             fields.isEmpty
             ? try agent.call(UserGet(session: session, fresh: fresh))
             : try agent.call(UserUpdate(session: session, fields: fields))
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         guard let name = result.user.email ?? result.user.name ?? result.user.id else {
             guard fields.isEmpty else {
                 Output.note("Changed. The provider does not report who this is.")

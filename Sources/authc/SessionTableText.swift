@@ -2,15 +2,9 @@ import AuthWire
 
 /// Lists sessions in columns, or each in a few lines if the terminal is too narrow.
 struct SessionTableText {
-    private let sessions: [SessionStatus]
-    private let now: Double
-    private let screen: Screen
-
-    init(_ sessions: [SessionStatus], now: Double, screen: Screen) {
-        self.sessions = sessions
-        self.now = now
-        self.screen = screen
-    }
+    let sessions: [SessionStatus]
+    let now: Double
+    let screen: Screen
 
     var text: String {
         let cells = sessions.map(cells)

@@ -12,10 +12,7 @@ enum TokenReport {
         let agent = try options.connect()
         let time = options.timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout
         let (token, json) = try agent.call(params, within: time)
-        if options.json {
-            try Output.json(json)
-            return .done
-        }
+        if options.json { return try Output.jsonResult(json) }
         if let minValid, let valid = token.valid, valid < minValid {
             Output.note(
                 "authc: the token is valid for \(Span.text(valid)), less than --min-valid \(Span.text(minValid)); "

@@ -5,10 +5,7 @@ enum EndpointList {
     static func show(_ provider: String, _ options: Options) throws(Failure) -> ExitStatus {
         let params = ProviderParams(provider: provider)
         let detail = try options.connect().call(ProviderShow(params)).value
-        if options.json {
-            try Output.json(.array(detail.endpoints.map(\.json)))
-            return .done
-        }
+        if options.json { return try Output.jsonResult(.array(detail.endpoints.map(\.json))) }
         let screen = Screen.current
         let width = (detail.endpoints.map { $0.name.count }.max() ?? 0) + 2
         var lines: [String] = []

@@ -34,7 +34,7 @@ struct CallFlags: ParsableArguments {
     }
 }
 
-struct Request: ParsableCommand {
+struct Request: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send a request to the provider's API with the session's token.",
         discussion: """
@@ -62,17 +62,15 @@ struct Request: ParsableCommand {
     @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header: 'NAME: VALUE'.", valueName: "header"))
     var header: [String] = []
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try RequestCommand(
-                method: method.uppercased(), path: path, headers: header,
-                body: try RequestBody(data: data, forms: form), include: flags.include, calls: flags.options
-            ).run(options)
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try RequestCommand(
+            method: method.uppercased(), path: path, headers: header,
+            body: try RequestBody(data: data, forms: form), include: flags.include, calls: flags.options
+        ).run(options)
     }
 }
 
-struct Call: ParsableCommand {
+struct Call: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Call an endpoint of the provider by its name.",
         discussion: "`authc provider show PROVIDER --endpoints` lists them with their arguments.")
@@ -92,15 +90,13 @@ struct Call: ParsableCommand {
     @Flag(help: "Get all pages, and print one line of JSON for each item.")
     var all = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try FieldArguments.checkOpen(secretFd)
-            if !secretFd.isEmpty { try options.prepareForSecrets() }
-            return try CallCommand(
-                endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,
-                include: flags.include, calls: flags.options
-            ).run(options)
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try FieldArguments.checkOpen(secretFd)
+        if !secretFd.isEmpty { try options.prepareForSecrets() }
+        return try CallCommand(
+            endpoint: name, arguments: try CallArguments(arguments, secretDescriptors: secretFd), all: all,
+            include: flags.include, calls: flags.options
+        ).run(options)
     }
 }
 

@@ -6,17 +6,15 @@ struct Provider: ParsableCommand {
         abstract: "The backends to sign in to.",
         subcommands: [ListThem.self, Show.self, Check.self, New.self, Forget.self])
 
-    struct ListThem: ParsableCommand {
+    struct ListThem: AgentCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
 
         @OptionGroup var common: GeneralOptions
 
-        func run() throws {
-            try common.run { options throws(Failure) in try ProviderCommands.list(options) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.list(options) }
     }
 
-    struct Show: ParsableCommand {
+    struct Show: AgentCommand {
         static let configuration = CommandConfiguration(abstract: "Show a provider's environments and ways to sign in.")
 
         @OptionGroup var common: GeneralOptions
@@ -27,14 +25,12 @@ struct Provider: ParsableCommand {
         @Flag(help: "List the endpoints of its API with their arguments.")
         var endpoints = false
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                endpoints ? try EndpointList.show(name, options) : try ProviderCommands.show(name, options)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            endpoints ? try EndpointList.show(name, options) : try ProviderCommands.show(name, options)
         }
     }
 
-    struct Check: ParsableCommand {
+    struct Check: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a profile. The exit status is 78 if it has an error.")
 
@@ -43,12 +39,10 @@ struct Provider: ParsableCommand {
         @Argument(help: "The profile's file; - is stdin.")
         var file: String
 
-        func run() throws {
-            try common.run { options throws(Failure) in try ProviderCommands.check(file, options) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.check(file, options) }
     }
 
-    struct Forget: ParsableCommand {
+    struct Forget: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Delete authd's registration as a client; the next sign-in registers again.",
             discussion: """
@@ -61,12 +55,10 @@ struct Provider: ParsableCommand {
         @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
         var name: String
 
-        func run() throws {
-            try common.run { options throws(Failure) in try ProviderCommands.forget(name, options) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.forget(name, options) }
     }
 
-    struct New: ParsableCommand {
+    struct New: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Write a first profile for a backend, to edit by hand.",
             discussion: """
@@ -114,18 +106,16 @@ struct Provider: ParsableCommand {
         @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
         var output: String?
 
-        func run() throws {
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
             let given = ProviderNew.Arguments(
                 name: name, title: title, url: url, signIn: signIn, fields: fields, token: token,
                 refreshToken: refreshToken, expiresIn: expiresIn, user: user, renew: renew)
-            try common.run { options throws(Failure) in
-                try ProviderNew(given: given, openAPI: openAPI, output: output).run(options)
-            }
+            return try ProviderNew(given: given, openAPI: openAPI, output: output).run(options)
         }
     }
 }
 
-struct Network: ParsableCommand {
+struct Network: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show the state of the network, and whether each provider was reached last time.")
 
@@ -134,15 +124,13 @@ struct Network: ParsableCommand {
     @Flag(help: "Print a line for each change until you press ^C.")
     var watch = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            if watch { return try Watch.run(options, topic: .network, view: options.json ? nil : NetworkLines()) }
-            return try AgentCommands.network(options)
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        if watch { return try Watch.run(options, topic: .network, view: options.json ? nil : NetworkLines()) }
+        return try AgentCommands.network(options)
     }
 }
 
-struct Doctor: ParsableCommand {
+struct Doctor: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check everything that sessions depend on, and say what to do about each problem.",
         discussion: """
@@ -152,29 +140,23 @@ struct Doctor: ParsableCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    func run() throws {
-        try common.run { options throws(Failure) in try DoctorReport.run(options) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try DoctorReport.run(options) }
 }
 
-struct Reload: ParsableCommand {
+struct Reload: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make the agent read its settings and profiles again.",
         discussion: "If they have an error, nothing changes and the exit status is 78.")
 
     @OptionGroup var common: GeneralOptions
 
-    func run() throws {
-        try common.run { options throws(Failure) in try AgentCommands.reload(options) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try AgentCommands.reload(options) }
 }
 
-struct Version: ParsableCommand {
+struct Version: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Show the versions of authc and authd.")
 
     @OptionGroup var common: GeneralOptions
 
-    func run() throws {
-        try common.run { options throws(Failure) in try AgentCommands.version(options) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try AgentCommands.version(options) }
 }

@@ -6,18 +6,16 @@ struct Outbox: ParsableCommand {
         abstract: "Requests that were made with --queue and wait to be sent.",
         subcommands: [ListEntries.self, Flush.self, Drop.self], defaultSubcommand: ListEntries.self)
 
-    struct ListEntries: ParsableCommand {
+    struct ListEntries: AgentCommand {
         static let configuration = CommandConfiguration(
             commandName: "list", abstract: "List the queue in the order of sending.")
 
         @OptionGroup var common: CommonOptions
 
-        func run() throws {
-            try common.run { options throws(Failure) in try OutboxCommands.list(options) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.list(options) }
     }
 
-    struct Flush: ParsableCommand {
+    struct Flush: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send the queue now. To retry an entry that was given up, name it.")
 
@@ -26,12 +24,10 @@ struct Outbox: ParsableCommand {
         @Argument(help: "One entry only.")
         var id: String?
 
-        func run() throws {
-            try common.run { options throws(Failure) in try OutboxCommands.flush(options, id: id) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.flush(options, id: id) }
     }
 
-    struct Drop: ParsableCommand {
+    struct Drop: AgentCommand {
         static let configuration = CommandConfiguration(abstract: "Delete one entry, or all of them.")
 
         @OptionGroup var common: CommonOptions
@@ -46,8 +42,6 @@ struct Outbox: ParsableCommand {
             guard (id == nil) == all else { throw ValidationError("Name an entry, or use --all.") }
         }
 
-        func run() throws {
-            try common.run { options throws(Failure) in try OutboxCommands.drop(options, id: id) }
-        }
+        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.drop(options, id: id) }
     }
 }

@@ -5,34 +5,30 @@ struct Password: ParsableCommand {
         abstract: "Set, change or reset an account's password.",
         subcommands: [SetFirst.self, Change.self, RequestReset.self, Reset.self])
 
-    struct SetFirst: ParsableCommand {
+    struct SetFirst: AgentCommand {
         static let configuration = CommandConfiguration(
             commandName: "set", abstract: "Set the first password of a session's account.")
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var fields: FieldOptions
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                try SignIn.run(.password(.set, provider: nil, environment: nil), fields.given(options), options)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            try SignIn.run(.password(.set, provider: nil, environment: nil), fields.given(options), options)
         }
     }
 
-    struct Change: ParsableCommand {
+    struct Change: AgentCommand {
         static let configuration = CommandConfiguration(abstract: "Change the password of a session's account.")
 
         @OptionGroup var common: CommonOptions
         @OptionGroup var fields: FieldOptions
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                try SignIn.run(.password(.change, provider: nil, environment: nil), fields.given(options), options)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            try SignIn.run(.password(.change, provider: nil, environment: nil), fields.given(options), options)
         }
     }
 
-    struct RequestReset: ParsableCommand {
+    struct RequestReset: AgentCommand {
         static let configuration = CommandConfiguration(
             commandName: "request-reset", abstract: "Make a provider send the code for a reset, without resetting.")
 
@@ -40,14 +36,12 @@ struct Password: ParsableCommand {
         @OptionGroup var place: PasswordPlace
         @OptionGroup var fields: FieldOptions
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                try SignIn.run(place.goal(.requestReset), fields.given(options), options)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            try SignIn.run(place.goal(.requestReset), fields.given(options), options)
         }
     }
 
-    struct Reset: ParsableCommand {
+    struct Reset: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Reset a forgotten password, and sign in.",
             discussion: "Makes the provider send the code, unless you give it.")
@@ -59,11 +53,9 @@ struct Password: ParsableCommand {
         @Flag(help: "Replace the account of the session without asking.")
         var replaceAccount = false
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                try SignIn.run(
-                    place.goal(.reset), fields.given(options), options, replacesAccount: replaceAccount)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            try SignIn.run(
+                place.goal(.reset), fields.given(options), options, replacesAccount: replaceAccount)
         }
     }
 }

@@ -3,7 +3,7 @@ import AuthWire
 import Glibc
 
 /// The desktop runs this at the end of a sign-in whose redirect has a private scheme.
-struct Redirect: ParsableCommand {
+struct Redirect: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send the redirect address of a sign-in to the agent.",
         discussion: "The desktop runs this. The agent ignores an address that no sign-in waits for.",
@@ -17,14 +17,12 @@ struct Redirect: ParsableCommand {
     /// Longer than any address; the agent's own limit is lower.
     private static let longest = 64 << 10
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try options.prepareForSecrets()
-            var text = if let address { address } else { try Self.fromInput() }
-            while text.last?.isWhitespace == true { text.removeLast() }
-            _ = try options.connect().call(LoginRedirect(address: text))
-            return .done
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try options.prepareForSecrets()
+        var text = if let address { address } else { try Self.fromInput() }
+        while text.last?.isWhitespace == true { text.removeLast() }
+        _ = try options.connect().call(LoginRedirect(address: text))
+        return .done
     }
 
     private static func fromInput() throws(Failure) -> String {

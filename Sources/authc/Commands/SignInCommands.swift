@@ -48,7 +48,7 @@ struct SignInOptions: ParsableArguments {
     }
 }
 
-struct Login: ParsableCommand {
+struct Login: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Sign in.",
         discussion: "Asks on the terminal for what is missing. Secrets are not shown, and are never arguments.")
@@ -66,12 +66,12 @@ struct Login: ParsableCommand {
         guard !paste || method == nil else { throw ValidationError("Use --paste or --method, not both.") }
     }
 
-    func run() throws {
-        try common.run { options throws(Failure) in try signIn.run(method: paste ? "paste" : method, options) }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try signIn.run(method: paste ? "paste" : method, options)
     }
 }
 
-struct Register: ParsableCommand {
+struct Register: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Create an account at a provider, and sign in.")
 
     @OptionGroup var common: CommonOptions
@@ -80,12 +80,10 @@ struct Register: ParsableCommand {
     @Option(help: "A registration method of the provider.")
     var method = "register"
 
-    func run() throws {
-        try common.run { options throws(Failure) in try signIn.run(method: method, options) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try signIn.run(method: method, options) }
 }
 
-struct Logout: ParsableCommand {
+struct Logout: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Sign out: revoke the tokens and delete the session.")
 
     @OptionGroup var common: CommonOptions
@@ -93,7 +91,5 @@ struct Logout: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Revoke the tokens at the provider.")
     var revoke = true
 
-    func run() throws {
-        try common.run { options throws(Failure) in try SessionCommands.logout(options, revoke: revoke) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try SessionCommands.logout(options, revoke: revoke) }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AuthWire
 
-struct Unlock: ParsableCommand {
+struct Unlock: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Open the store of the sessions.",
         discussion: """
@@ -14,10 +14,8 @@ struct Unlock: ParsableCommand {
     @Flag(help: "Read the passphrase from standard input.")
     var passphraseStdin = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try StoreCommands.unlock(options, fromInput: passphraseStdin)
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try StoreCommands.unlock(options, fromInput: passphraseStdin)
     }
 }
 
@@ -25,7 +23,7 @@ struct Store: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Manage the store of the sessions.", subcommands: [Rekey.self, Migrate.self])
 
-    struct Rekey: ParsableCommand {
+    struct Rekey: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Seal every session with a new key.",
             discussion: """
@@ -50,15 +48,15 @@ struct Store: ParsableCommand {
             }
         }
 
-        func run() throws {
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
             let key: StoreCommands.NewKey =
                 keyFile.map { .file($0) }
                 ?? (passphrase || passphraseStdin ? .passphrase(fromInput: passphraseStdin) : .sameOutside)
-            try common.run { options throws(Failure) in try StoreCommands.rekey(options, with: key) }
+            return try StoreCommands.rekey(options, with: key)
         }
     }
 
-    struct Migrate: ParsableCommand {
+    struct Migrate: AgentCommand {
         static let configuration = CommandConfiguration(
             abstract: "Move every session to another store.",
             discussion: """
@@ -81,15 +79,13 @@ struct Store: ParsableCommand {
         @Flag(help: "Read the passphrase of sealed files from standard input.")
         var passphraseStdin = false
 
-        func run() throws {
-            try common.run { options throws(Failure) in
-                try StoreCommands.migrate(options, to: to, fromInput: passphraseStdin)
-            }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            try StoreCommands.migrate(options, to: to, fromInput: passphraseStdin)
         }
     }
 }
 
-struct Export: ParsableCommand {
+struct Export: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Write sessions to a sealed file, for another machine.",
         discussion: """
@@ -122,16 +118,16 @@ struct Export: ParsableCommand {
         guard !recipientsFile.contains("-") else { throw ValidationError("Name a file: --recipients-file FILE.") }
     }
 
-    func run() throws {
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
         let hasRecipients = !recipient.isEmpty || !recipientsFile.isEmpty
         let seal: BundleCommands.Seal =
             hasRecipients
             ? .recipients(recipient, files: recipientsFile) : .passphrase(fromInput: passphraseStdin)
-        try common.run { options throws(Failure) in try BundleCommands.export(options, to: file, sealedBy: seal) }
+        return try BundleCommands.export(options, to: file, sealedBy: seal)
     }
 }
 
-struct Import: ParsableCommand {
+struct Import: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Import the sessions of a file that `authc export` wrote.")
 
@@ -155,10 +151,9 @@ struct Import: ParsableCommand {
         guard !identity.contains("-") else { throw ValidationError("Name a file: --identity FILE.") }
     }
 
-    func run() throws {
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
         let seal: BundleCommands.Seal =
             identity.isEmpty ? .passphrase(fromInput: passphraseStdin) : .identities(identity)
-        try common.run { options throws(Failure) in try BundleCommands.importBundle(options, from: file, openedBy: seal)
-        }
+        return try BundleCommands.importBundle(options, from: file, openedBy: seal)
     }
 }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AuthWire
 
-struct Token: ParsableCommand {
+struct Token: AgentCommand {
     static let configuration = CommandConfiguration(abstract: "Print an access token that is valid now.")
 
     @OptionGroup var common: CommonOptions
@@ -22,15 +22,13 @@ struct Token: ParsableCommand {
             valueName: "origin"))
     var origin: String?
 
-    func run() throws {
-        try common.run { options throws(Failure) in
-            try TokenReport.run(
-                options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience, origin: origin)
-        }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        try TokenReport.run(
+            options, minValid: minValid, scopes: scope.isEmpty ? nil : scope, audience: audience, origin: origin)
     }
 }
 
-struct Wait: ParsableCommand {
+struct Wait: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Wait until a session is active, online or signed out.")
 
@@ -39,21 +37,17 @@ struct Wait: ParsableCommand {
     @Option(help: "One of active, online, signed_out.", transform: goal)
     var until: WaitGoal = .active
 
-    func run() throws {
-        try common.run { options throws(Failure) in try SessionCommands.wait(options, until: until) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try SessionCommands.wait(options, until: until) }
 }
 
-struct WatchCommand: ParsableCommand {
+struct WatchCommand: AgentCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Show changes as they happen.",
         discussion: "A terminal shows a live view. Otherwise, prints a line for each change, as JSON with --json.")
 
     @OptionGroup var common: CommonOptions
 
-    func run() throws {
-        try common.run { options throws(Failure) in try Watch.run(options) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try Watch.run(options) }
 }
 
 @Sendable private func goal(_ text: String) throws -> WaitGoal {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AuthWire
 
-struct Trust: ParsableCommand {
+struct Trust: AgentCommand {
     static let configuration = CommandConfiguration(
         abstract: "Allow a session's tokens to be sent to the new origins of its changed profile.",
         discussion: """
@@ -14,7 +14,5 @@ struct Trust: ParsableCommand {
     @Flag(help: "Agree without a prompt.")
     var yes = false
 
-    func run() throws {
-        try common.run { options throws(Failure) in try TrustQuestion.run(options, agreed: yes) }
-    }
+    func run(_ options: Options) throws(Failure) -> ExitStatus { try TrustQuestion.run(options, agreed: yes) }
 }
