@@ -4,20 +4,20 @@ import FoundationEssentials
 package import NIOCore
 import NIOHTTPCompression
 
-/// The HTTP side of the agent: a pool of connections for each origin and route, on event loops shared with the rest.
+/// The agent's HTTP client: a pool of connections for each origin and route, on shared event loops.
 ///
-/// ``shutdown()`` must be called, once, before it is let go.
+/// ``shutdown()`` must be called once before the last reference is released.
 package final class AsyncHTTPTransport: HTTPTransport {
-    /// What the settings and the environment say about HTTP.
+    /// The HTTP settings and the environment.
     package struct Configuration: Sendable {
-        /// Ours, for `User-Agent`.
+        /// For `User-Agent`.
         package var version: String
         package var limits: TransportLimits
-        /// The proxy for everything; nil leaves it to the environment, empty or `none` means none at all.
+        /// The proxy for all requests; `nil` uses the environment, empty or `none` means no proxy.
         package var proxy: String?
-        /// Hosts reached without a proxy; empty leaves it to the environment.
+        /// Hosts without a proxy; empty uses the environment.
         package var noProxy: [String]
-        /// Certificates in PEM form, trusted besides the system's and those of `SSL_CERT_FILE`.
+        /// Trusted certificates (PEM), in addition to the system's and those of `SSL_CERT_FILE`.
         package var extraCAFile: String?
         /// The variables of the process.
         package var environment: [String: String]
@@ -46,17 +46,17 @@ package final class AsyncHTTPTransport: HTTPTransport {
         }
     }
 
-    /// What the environment asked for and could not be done, in words for the log.
+    /// Variables of the environment that could not be used, for the log.
     package let notices: [String]
 
     private let limits: TransportLimits
     private let userAgent: String
     private let proxies: ProxyRules
     private let pool: ClientPool
-    /// For what is streamed: long, with a time of its own, and no reason for anybody else to wait.
+    /// For streamed requests, which are long and have their own time limit, so that others need not wait for them.
     private let streams: ClientPool
 
-    /// - Throws: when a setting cannot be used: the proxy, or the file of certificates.
+    /// - Throws: if the proxy or the file of certificates cannot be used.
     package init(_ configuration: Configuration, group: any EventLoopGroup) throws(TransportSettingsError) {
         let limits = configuration.limits
         let roots = try TrustRoots(extraCAFile: configuration.extraCAFile, environment: configuration.environment)
@@ -68,7 +68,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         pool = ClientPool(group: group) { HTTPClient.Configuration(limits: limits, roots: roots, route: $0) }
         streams = ClientPool(group: group) { route in
             var configuration = HTTPClient.Configuration(limits: limits, roots: roots, route: route)
-            // A client may take its time; a provider that stands still is noticed by ``StallDetector``.
+            // A client may be slow. ``StallDetector`` notices a provider that stops.
             configuration.timeout.read = nil
             configuration.timeout.write = nil
             return configuration
@@ -87,18 +87,17 @@ package final class AsyncHTTPTransport: HTTPTransport {
         let outcome = await exchange.outcome()
         await pool.release(lease)
         if case .failure(.cancelled) = outcome, !Task.isCancelled, pool.isAbandoned(lease) {
-            throw .connectionLost(host: origin.host, reason: "the machine's network is another one now")
+            throw .connectionLost(host: origin.host, reason: "the machine's network has changed")
         }
         return try outcome.get()
     }
 
-    /// Requests under way keep their connections.
+    /// Requests in flight keep their connections.
     package func closeIdleConnections() async {
         await pool.renew()
         await streams.renew()
     }
 
-    /// The same for those to these origins.
     package func closeIdleConnections(to origins: Set<Origin>) async {
         await pool.renew(to: origins)
         await streams.renew(to: origins)
@@ -109,7 +108,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
         await streams.abandon()
     }
 
-    /// Closes all connections; requests under way and later ones end as cancelled.
+    /// Closes all connections. Requests in flight and later ones end as cancelled.
     package func shutdown() async {
         await pool.close()
         await streams.close()
@@ -135,7 +134,7 @@ extension HTTPClient.Configuration {
         httpVersion = .automatic
         connectionPool.idleTimeout = TimeAmount(limits.idleConnection)
         connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerOrigin
-        // When to try again is the session's decision, and the first failure says more than a time-out.
+        // The session decides when to retry, and the first error is better than a time-out.
         connectionPool.retryConnectionEstablishment = false
         guard case .proxy(let server) = route else { return }
         switch server.kind {

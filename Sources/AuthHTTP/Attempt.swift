@@ -8,9 +8,9 @@ import NIOHTTPCompression
 import NIOPosix
 import NIOSSL
 
-/// One try to reach an origin, and what its failures mean.
+/// Maps the errors of one attempt to reach an origin.
 ///
-/// The texts of the libraries are never passed on: some of them repeat headers and addresses.
+/// The texts of the libraries are not used, because some of them repeat headers and addresses.
 struct Attempt {
     let origin: Origin
     let route: ProxyRules.Route
@@ -26,9 +26,9 @@ struct Attempt {
         case ChannelError.connectTimeout: notConnected
         case NIOHTTPDecompression.DecompressionError.limit: .tooLarge(limit: limits.bodyBytes)
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-            lost("the answer's compressed body is damaged")
+            lost("the compressed body of the response is damaged")
         case let error as HTTPParserError:
-            error == .invalidEOFState ? lost("it ended in mid-answer") : lost("what came back is not HTTP")
+            error == .invalidEOFState ? lost("it ended within the response") : lost("the response is not HTTP")
         case let error as NIOSSLError: meaning(of: error)
         case is NIOSSLExtraError: certificate("the certificate is not for this host name")
         case let error as BoringSSLError: handshake(error)
@@ -47,10 +47,10 @@ struct Attempt {
         case .readTimeout, .writeTimeout: timedOut(after: limits.silence)
         case .deadlineExceeded: timedOut(after: limits.total)
         case .remoteConnectionClosed: lost("the other side closed it")
-        case .uncleanShutdown: lost("it was cut without a goodbye")
+        case .uncleanShutdown: lost("it was closed without a TLS close_notify")
         case .invalidProxyResponse: throughProxy("it refused to connect to \(origin.host)")
         case .proxyAuthenticationRequired:
-            throughProxy("it asks for a user name and a password, or refused those given")
+            throughProxy("it requires a user name and a password, or refused them")
         case .invalidURL, .emptyHost, .emptyScheme: .badURL(reason: "the address cannot be read")
         default: .badURL(reason: "the request's method or headers cannot be sent")
         }
@@ -67,12 +67,12 @@ struct Attempt {
         return lost("no address could be tried")
     }
 
-    /// Several addresses may have failed in different ways: a plain no from one says more than no way to another
-    /// (a machine without IPv6 has no route to half of the addresses there are).
+    /// Several addresses may have failed with different errors. A refusal is more useful than a missing route: a machine
+    /// without IPv6 has no route to half of the addresses.
     private func connecting(_ errors: [any Error]) -> TransportError {
         let codes = errors.compactMap { ($0 as? IOError)?.errnoCode }
         if codes.contains(ECONNREFUSED) {
-            if case .proxy(let proxy) = route { return .proxy(reason: "nothing answers at the proxy \(proxy)") }
+            if case .proxy(let proxy) = route { return .proxy(reason: "the proxy \(proxy) refused the connection") }
             return .connectionRefused(host: origin.host)
         }
         if codes.contains(ETIMEDOUT) || errors.contains(where: { $0 is ChannelError }) { return notConnected }
@@ -95,15 +95,15 @@ struct Attempt {
         switch error {
         case .handshakeFailed(let inner): handshake(inner)
         case .unableToValidateCertificate, .noCertificateToValidate: certificate(Self.unverified)
-        case .uncleanShutdown: lost("it was cut without a goodbye")
+        case .uncleanShutdown: lost("it was closed without a TLS close_notify")
         default: tls("the handshake failed")
         }
     }
 
     private static let unverified =
-        "the certificate is not signed by an authority this machine trusts, or is out of date (is the clock right?)"
+        "the certificate is not signed by a trusted authority, or has expired (check the clock)"
 
-    /// The library knows its reasons only as text, `CERTIFICATE_VERIFY_FAILED` among others.
+    /// The library has its reasons only as text, such as `CERTIFICATE_VERIFY_FAILED`.
     private func handshake(_ error: BoringSSLError) -> TransportError {
         let reason = Self.reason(error)
         return reason == Self.unverified ? certificate(reason) : tls(reason)
@@ -117,16 +117,16 @@ struct Attempt {
             }
         if stack.contains("CERTIFICATE_VERIFY_FAILED") { return unverified }
         if stack.contains("WRONG_VERSION_NUMBER") || stack.contains("HTTP_REQUEST") {
-            return "the other side does not speak TLS"
+            return "the other side does not use TLS"
         }
-        if stack.contains("PROTOCOL_VERSION") { return "the other side speaks no version of TLS from 1.2 on" }
-        if stack.contains("HANDSHAKE_FAILURE") { return "no way of encryption is common to both sides" }
+        if stack.contains("PROTOCOL_VERSION") { return "the other side does not support TLS 1.2 or later" }
+        if stack.contains("HANDSHAKE_FAILURE") { return "there is no common cipher" }
         return "the handshake failed"
     }
 
-    // MARK: - Words
+    // MARK: - Errors
 
-    /// Whom we connect to: the proxy, or the origin itself.
+    /// The proxy, or the origin itself.
     private var peer: String {
         switch route {
         case .direct: origin.host

@@ -3,12 +3,12 @@ import AuthModel
 import NIOCore
 import Synchronization
 
-/// The pools of connections, one for each origin and route: so that those to one origin can be closed alone.
+/// Pools of connections, one for each origin and route, so that the connections to one origin can be closed separately.
 ///
-/// Invariant: a request is given the present pool of its place only; an earlier one lives as long as requests use it, and
-/// whoever gives it back last closes it, or it is abandoned. So every pool is closed once.
+/// Invariant: a request gets the current pool of its key. A former pool lives as long as requests use it; the last one to
+/// release it closes it, unless all pools are abandoned first. So every pool is closed once.
 final class ClientPool: Sendable {
-    /// A pool lent to one request.
+    /// A pool that one request uses.
     struct Lease: Sendable {
         let client: HTTPClient
         fileprivate let number: Int
@@ -27,16 +27,16 @@ final class ClientPool: Sendable {
 
     private struct State {
         var lastNumber = 0
-        /// Pools with lower numbers than this were closed under their requests.
+        /// Pools with lower numbers were closed while requests used them.
         var firstValid = 0
-        /// Every pool that is not closed, by its number.
+        /// Every open pool by its number.
         var entries: [Int: Entry] = [:]
-        /// Where new requests go.
+        /// The pools for new requests.
         var current: [PoolKey: Int] = [:]
         var closed = false
 
-        /// Takes the pools of these places out of use.
-        /// - Returns: those that no request uses.
+        /// Removes the pools of these keys from use.
+        /// - Returns: the ones that no request uses.
         mutating func retire(_ isIncluded: (PoolKey) -> Bool) -> [HTTPClient] {
             var unused: [HTTPClient] = []
             for (key, number) in current where isIncluded(key) {
@@ -62,7 +62,7 @@ final class ClientPool: Sendable {
         self.settings = settings
     }
 
-    /// Nil once the shelf is closed.
+    /// `nil` after ``close()``.
     func borrow(_ route: ProxyRules.Route, to origin: Origin) -> Lease? {
         state.withLock { state in
             guard !state.closed else { return nil }
@@ -93,17 +93,16 @@ final class ClientPool: Sendable {
         await Self.shutDown(client.map { [$0] } ?? [])
     }
 
-    /// Later requests begin on new connections. Pools that nobody uses are closed before this returns.
+    /// Later requests use new connections. Unused pools are closed before this returns.
     func renew() async {
         await Self.shutDown(state.withLock { $0.retire { _ in true } })
     }
 
-    /// The same for requests to these origins.
     func renew(to origins: Set<Origin>) async {
         await Self.shutDown(state.withLock { $0.retire { origins.contains($0.origin) } })
     }
 
-    /// Closes every pool; requests in flight end with an error, later ones begin on new connections.
+    /// Closes every pool. Requests in flight end with an error, later ones use new connections.
     func abandon() async {
         let all = state.withLock { state in
             state.firstValid = state.lastNumber + 1
@@ -116,7 +115,7 @@ final class ClientPool: Sendable {
         state.withLock { lease.number < $0.firstValid }
     }
 
-    /// Closes every pool; requests in flight end with an error.
+    /// Closes every pool. Requests in flight end with an error.
     func close() async {
         let all = state.withLock { state in
             state.closed = true
@@ -125,12 +124,12 @@ final class ClientPool: Sendable {
         await Self.shutDown(all)
     }
 
-    /// All at once, since each may wait for the goodbye of a server that is gone.
+    /// All at once, because each may wait for the TLS close_notify of a dead server.
     private static func shutDown(_ clients: [HTTPClient]) async {
         await withDiscardingTaskGroup { group in
             for client in clients {
                 group.addTask {
-                    // The one error there is says that a connection was in use or did not end cleanly: it is gone.
+                    // The only error says that a connection was in use or did not end cleanly: it is closed.
                     try? await client.shutdown()
                 }
             }

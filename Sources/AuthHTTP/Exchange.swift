@@ -4,27 +4,19 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// One request and its whole answer, within the limits.
+/// One request and its whole response, within the limits.
 struct Exchange: Sendable {
     let client: HTTPClient
     let request: HTTPRequest
     let url: URL
     let userAgent: String
     let attempt: Attempt
-    /// Of a request that streams.
+    /// For a streamed request.
     private let stallDetector = StallDetector()
 
-    init(client: HTTPClient, request: HTTPRequest, url: URL, userAgent: String, attempt: Attempt) {
-        self.client = client
-        self.request = request
-        self.url = url
-        self.userAgent = userAgent
-        self.attempt = attempt
-    }
-
-    /// The answer, or the first limit it meets. Returns at once when the calling task is cancelled.
+    /// The response, or the first limit that it exceeds. Returns at once if the calling task is cancelled.
     func outcome() async -> Result<HTTPResponse, TransportError> {
-        return await withTaskGroup { group in
+        await withTaskGroup { group in
             group.addTask { await attemptRequest() }
             group.addTask { await timeLimit() }
             let first = await group.next()
@@ -34,7 +26,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// Cancelled as soon as there is an answer; sleep counts, since no connection outlives it.
+    /// Cancelled when there is a response. The machine's sleep counts, because no connection outlives it.
     private func timeLimit() async -> Result<HTTPResponse, TransportError> {
         let limits = attempt.limits
         let limit: Duration
@@ -55,7 +47,7 @@ struct Exchange: Sendable {
         }
     }
 
-    /// After the last redirect allowed, the next one is handed over as an answer.
+    /// After the last redirect allowed, the next one is the response.
     private func followRedirects() async throws -> HTTPResponse {
         var url = url
         var redirects = 0
@@ -67,7 +59,7 @@ struct Exchange: Sendable {
             guard let next, request.followsRedirects, redirects < attempt.limits.redirects else {
                 return try await reply(from: response)
             }
-            // The connection is of use again only when this body has been read.
+            // The connection can be reused only after this body is read.
             _ = try await body(of: response)
             redirects += 1
             url = next
@@ -100,7 +92,7 @@ struct Exchange: Sendable {
         return Self.reply(response, body)
     }
 
-    /// A short body is held and answered whole; a longer one goes to the sink, if that wants it.
+    /// A short body is returned whole. A longer one goes to the sink, if that accepts it.
     private func reply(from response: HTTPClientResponse, into sink: any HTTPResponseSink) async throws -> HTTPResponse
     {
         let limit = largestReply
@@ -130,7 +122,7 @@ struct Exchange: Sendable {
             status: Int(response.status.code), headers: headers(of: response, decoded: !body.isEmpty), body: body)
     }
 
-    /// Without the two that describe the compressed form of a body that is handed over decompressed.
+    /// Without the two that describe the compressed form of a decompressed body.
     private static func headers(of response: HTTPClientResponse, decoded: Bool) -> [(name: String, value: String)] {
         let coding = response.headers.first(name: "Content-Encoding")?.lowercased()
         let outdated: Set<String> =
@@ -138,7 +130,7 @@ struct Exchange: Sendable {
         return response.headers.filter { !outdated.contains($0.name.lowercased()) }.map { ($0.name, $0.value) }
     }
 
-    /// Counts what arrives: a declared length is believed only when it is already too much.
+    /// Counts the bytes that arrive. A declared length is used only if it is over the limit.
     private func body(of response: HTTPClientResponse) async throws -> [UInt8] {
         let limit = largestReply
         if request.method != "HEAD", let declared = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),

@@ -1,10 +1,10 @@
 import Glibc
 
-/// An IPv4 or IPv6 address as its bytes, for the rules about proxies.
+/// An IPv4 or IPv6 address as bytes, for proxy rules.
 struct IPAddress: Equatable, Sendable {
     let bytes: [UInt8]
 
-    /// Textual form of inet_pton(3); nil when it is a name.
+    /// The textual form of inet_pton(3); `nil` for a name.
     init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()

@@ -1,10 +1,9 @@
 import AuthModel
 
-/// The hosts that are reached without a proxy: `no_proxy` as curl and Go read it.
+/// Hosts that need no proxy: `no_proxy` as curl and Go read it.
 ///
-/// An entry is a name (itself and all below it, a leading dot or `*.` changes nothing), an address, a network in CIDR
-/// form, any of the first two with `:port`, or `*` for everything. The machine itself is always an exception: a proxy
-/// elsewhere cannot mean our loopback.
+/// An entry is a name (which includes its subdomains; a leading dot or `*.` makes no difference), an address, a network in CIDR
+/// form, a name or an address with `:port`, or `*` for all hosts. Loopback addresses are always exceptions.
 struct ProxyExceptions: Sendable {
     private enum Rule: Sendable {
         case everything
@@ -14,7 +13,7 @@ struct ProxyExceptions: Sendable {
 
     private let rules: [Rule]
 
-    /// Entries may themselves be lists parted by commas or blanks. What is no name and no address matches nothing.
+    /// An entry may be a list, separated by commas or spaces. An invalid entry matches nothing.
     init(_ entries: [String]) {
         rules = entries.flatMap { $0.split { $0 == "," || $0.isWhitespace } }.compactMap(Self.rule)
     }

@@ -1,9 +1,9 @@
 import AuthModel
 
-/// Which way a request takes: the settings first, then the variables that curl knows.
+/// Chooses the proxy for a request: from the settings, then from the variables that curl reads.
 ///
-/// `HTTP_PROXY` in upper case is not read, as curl does not: where a program runs under CGI, that variable is made of a
-/// header `Proxy:` sent by any visitor, who could so read our requests (CVE-2016-5385).
+/// Like curl, it does not read `HTTP_PROXY` in upper case: under CGI, any visitor can set that variable with a header `Proxy:`,
+/// and so read the requests (CVE-2016-5385).
 struct ProxyRules: Sendable {
     enum Route: Hashable, Sendable {
         case direct
@@ -15,10 +15,10 @@ struct ProxyRules: Sendable {
     private let exceptions: ProxyExceptions
 
     /// - Parameters:
-    ///   - setting: the proxy for everything; empty or `none` means no proxy, whatever the environment says.
-    ///   - noProxy: takes the place of the variable `no_proxy` unless empty.
-    /// - Throws: when the *setting* is unusable. A variable that is fails the requests that would need it, so that
-    ///   nothing goes around a proxy in silence.
+    ///   - setting: the proxy for all requests; empty or `none` means no proxy, whatever the environment says.
+    ///   - noProxy: replaces the variable `no_proxy` unless it is empty.
+    /// - Throws: if the *setting* cannot be used. If a variable cannot be used, requests that need it fail, so that none
+    ///   bypasses a proxy silently.
     init(setting: String?, noProxy: [String], environment: [String: String]) throws(TransportSettingsError) {
         func variable(_ names: String...) -> String? {
             names.lazy.compactMap { environment[$0] }.first { !$0.isEmpty }

@@ -1,8 +1,8 @@
 import FoundationEssentials
 
-/// A proxy as a setting or a variable names it: `[http://|socks5://|socks5h://][user:password@]host[:port]`.
+/// A proxy in a setting or a variable: `[http://|socks5://|socks5h://][user:password@]host[:port]`.
 ///
-/// Through a SOCKS proxy names are resolved by the proxy in both spellings.
+/// A SOCKS proxy always resolves names itself.
 struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     enum Kind: Hashable, Sendable { case http, socks5 }
 
@@ -12,22 +12,23 @@ struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
     let user: String?
     let password: String?
 
-    /// Why a text names no proxy that can be used. Never repeats the text, which may hold a password.
+    /// Why a proxy cannot be used. Never quotes the text, which may have a password.
     struct Unusable: Error { let reason: String }
 
     init(_ text: String) throws(Unusable) {
         let full = text.contains("://") ? text : "http://" + text
         guard let url = URL(string: full), let scheme = url.scheme?.lowercased() else {
-            throw Unusable(reason: "it is not of the form http://host:port")
+            throw Unusable(reason: "it does not have the form http://host:port")
         }
         switch scheme {
         case "http": kind = .http
         case "socks5", "socks5h": kind = .socks5
-        case "https": throw Unusable(reason: "a proxy spoken to over TLS is not supported, use its http:// port")
-        default: throw Unusable(reason: "a proxy's scheme is http, socks5 or socks5h")
+        case "https":
+            throw Unusable(reason: "a connection to the proxy over TLS is not supported; use its http:// port")
+        default: throw Unusable(reason: "the scheme of a proxy must be http, socks5 or socks5h")
         }
         guard var host = url.host(percentEncoded: false), !host.isEmpty else {
-            throw Unusable(reason: "it names no host")
+            throw Unusable(reason: "it has no host")
         }
         if host.hasPrefix("["), host.hasSuffix("]") { host = String(host.dropFirst().dropLast()) }
         let port = url.port ?? (kind == .http ? 80 : 1080)

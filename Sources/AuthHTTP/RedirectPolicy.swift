@@ -1,12 +1,12 @@
 import AuthModel
 import FoundationEssentials
 
-/// Where an answer sends a request next, if we go there.
+/// Decides whether to follow a redirect.
 enum RedirectPolicy {
-    /// - Returns: the next address, or nil when the answer is to be handed over as it is: no redirect, or one of a
-    ///   request other than `GET` and `HEAD`, which nobody asked to have repeated elsewhere.
-    /// - Throws: `.redirected` when the next address is of another origin, whatever the method: a request may carry
-    ///   credentials in any part of it.
+    /// - Returns: the next address, or `nil` to return the response itself: it is not a redirect, or the method is not `GET` or
+    ///   `HEAD`, so the request must not be repeated.
+    /// - Throws: `.redirected` if the next address has another origin, for any method: every part of a request may have
+    ///   credentials.
     static func next(
         after reply: (status: UInt, location: String?), method: String, at url: URL, origin: Origin
     ) throws(TransportError) -> URL? {

@@ -1,14 +1,13 @@
 import AuthModel
 import Synchronization
 
-/// When something of a streamed exchange moved last, so that a provider that stands still is told from a client that
-/// does.
+/// Records the last progress of a streamed exchange, to distinguish a stalled provider from a slow client.
 final class StallDetector: Sendable {
     private struct State {
         var last = ContinuousClock.now
-        /// How many wait for the client now.
+        /// The number of waits for the client.
         var pauses = 0
-        /// The body is out, and the provider thinks about it.
+        /// The body is sent, and the response has not begun.
         var isAnswering = false
     }
 
@@ -22,7 +21,7 @@ final class StallDetector: Sendable {
         state.withLock { ($0.last, $0.isAnswering) = (.now, true) }
     }
 
-    /// While `work` waits for the client, the provider is not to blame.
+    /// Stops the time while `work` waits for the client.
     func pausing<Value>(
         _ work: () async throws(TransportError) -> Value
     ) async throws(TransportError) -> Value {
@@ -36,7 +35,7 @@ final class StallDetector: Sendable {
         return try await work()
     }
 
-    /// Returns when the provider has stood still for longer than it may, with how long that is, or when cancelled.
+    /// Returns the limit when the provider has exceeded it without progress, or when cancelled.
     func stopped(beyond limits: TransportLimits) async -> Duration {
         while true {
             let (end, limit) = state.withLock { state in
@@ -50,6 +49,6 @@ final class StallDetector: Sendable {
 }
 
 extension HTTPRequest {
-    /// Its time is counted from the last movement, not from its start.
+    /// Whether its time limit starts at the last progress.
     var streams: Bool { source != nil || sink != nil }
 }

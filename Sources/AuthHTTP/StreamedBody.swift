@@ -1,7 +1,7 @@
 import AuthModel
 import NIOCore
 
-/// A source as the client library takes it: each iteration is a reading of its own, in pieces that move in time.
+/// Adapts a source to the client library. Each iterator reads the source from its start.
 struct StreamedBody: AsyncSequence, Sendable {
     typealias Element = ByteBuffer
 

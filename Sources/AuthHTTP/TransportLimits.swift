@@ -1,20 +1,20 @@
-/// What a server can make us wait for or hold, and how much of it we accept.
+/// Limits for servers.
 package struct TransportLimits: Sendable, Equatable {
-    /// Name look-up, TCP, proxy and TLS together; a longer wait is a network that is not there.
+    /// For name resolution, TCP, proxy and TLS together. Longer than that, there is no network.
     package var connect: Duration = .seconds(10)
-    /// Silence while an answer is due: before its head and between two of its parts.
+    /// Silence during a response: before its head and between two parts.
     package var silence: Duration = .seconds(30)
-    /// The whole exchange, redirects included, so that a server dripping bytes holds nobody for ever.
+    /// For the whole exchange with its redirects, so that a slow server cannot hold a request forever.
     package var total: Duration = .seconds(60)
-    /// Bytes of a body, counted after decompression; ours are JSON documents and small files.
+    /// Bytes of a body after decompression. Bodies are JSON documents and small files.
     package var bodyBytes = 8 << 20
-    /// Redirects followed in one exchange; a sign-in server needs one or two.
+    /// Redirects in one exchange. A sign-in server needs one or two.
     package var redirects = 5
-    /// Connections to one HTTP/1.1 origin at once: slow calls of programs must not hold up a renewal.
+    /// Connections to one HTTP/1.1 origin, so that slow calls of programs do not delay a renewal.
     package var connectionsPerOrigin = 32
-    /// How long an unused connection is kept; many servers close theirs after 60 s, some after 5 s.
+    /// How long an unused connection stays open. Many servers close theirs after 60 s, some after 5 s.
     package var idleConnection: Duration = .seconds(20)
-    /// How long a closing connection waits for the other side's goodbye, which a dead network never brings.
+    /// How long a closing connection waits for the other side's TLS close_notify, which never arrives over a dead network.
     package var closeNotify: Duration = .seconds(1)
 
     package init() {}

@@ -1,6 +1,6 @@
-/// A setting of the HTTP side that cannot be used: which, why.
+/// An HTTP setting that cannot be used, and why.
 package struct TransportSettingsError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The key in the settings file or the variable of the environment.
+    /// The key in the settings file, or the variable.
     package let setting: String
     package let reason: String
 

@@ -3,16 +3,16 @@ import Glibc
 import NIOCore
 import NIOSSL
 
-/// Whom a server's certificate may come from: the system's store, and the files a person adds to it.
+/// The trusted certificate authorities: the system's store and the files that the user adds.
 struct TrustRoots: Sendable {
     private let added: [NIOSSLCertificate]
-    /// What could not be used though the environment asked for it, for the log.
+    /// Files of the environment that could not be used, for the log.
     let notices: [String]
 
-    /// Files are read here, once; the system's store anew with each pool of connections.
+    /// Reads the files once. The system's store is read again for each pool of connections.
     ///
-    /// - Throws: when the *setting* cannot be read or holds no certificate. `SSL_CERT_FILE`, often left behind by a
-    ///   package long gone, only makes a notice.
+    /// - Throws: if the *setting* cannot be read or has no certificate. `SSL_CERT_FILE`, often left behind by a removed
+    ///   package, only adds a notice.
     init(extraCAFile: String?, environment: [String: String]) throws(TransportSettingsError) {
         var added: [NIOSSLCertificate] = []
         var notices: [String] = []
@@ -27,7 +27,7 @@ struct TrustRoots: Sendable {
             do {
                 added += try Self.certificates(in: file)
             } catch {
-                notices.append("SSL_CERT_FILE is left out: \(error.reason)")
+                notices.append("SSL_CERT_FILE is ignored: \(error.reason)")
             }
         }
         self.added = added
@@ -46,7 +46,7 @@ struct TrustRoots: Sendable {
     private struct Unreadable: Error { let reason: String }
 
     private static func certificates(in file: String) throws(Unreadable) -> [NIOSSLCertificate] {
-        // Asked first, because the library does not say why it could not read.
+        // Check first, because the library does not report why it cannot read a file.
         guard unsafe access(file, R_OK) == 0 else {
             throw Unreadable(reason: "\(file) cannot be read: \(SystemError.text(errno))")
         }
@@ -54,8 +54,8 @@ struct TrustRoots: Sendable {
             let found = try NIOSSLCertificate.fromPEMFile(file)
             guard found.isEmpty else { return found }
         } catch {
-            // Said below, as for an empty file.
+            // Reported below, as for an empty file.
         }
-        throw Unreadable(reason: "\(file) holds no certificate in PEM form that can be read")
+        throw Unreadable(reason: "\(file) has no valid certificate in PEM form")
     }
 }
