@@ -6,7 +6,7 @@ package enum Backend: String, Sendable, CaseIterable, Codable, Hashable {
     case forkInTheRoad = "fork-in-the-road"
     case appTemplate = "app-template"
 
-    /// What its base URL ends in; every path of its calls, orders and counts begins after it.
+    /// The path of its base URL. The paths of calls, misbehaviours and counts are relative to it.
     package var basePath: String {
         switch self {
         case .awsLambda: "/prod"

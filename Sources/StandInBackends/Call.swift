@@ -1,10 +1,10 @@
 import NIOCore
 
-/// One request as a backend's handler sees it: read whole, its path without the base.
+/// One request for a backend's handler, with its whole body. Its path is relative to the base URL.
 struct Call: Sendable {
     var method: String
     var path: String
-    /// What stands in the place of `{name}` in the route.
+    /// The values for `{name}` in the route.
     var parameters: [String: String] = [:]
     var query: [String: String]
     /// Lower-case names, in the order received.
@@ -15,8 +15,8 @@ struct Call: Sendable {
         headers.first { $0.name == name }?.value
     }
 
-    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1), which has to come exactly once.
-    /// - Parameter kind: another one (RFC 9449 §7.1).
+    /// The token of `Authorization: Bearer …` (RFC 6750 §2.1), which must occur exactly once.
+    /// - Parameter kind: the scheme in lower case (RFC 9449 §7.1).
     func bearer(kind: String = "bearer") throws(Refusal) -> String {
         let fields = headers.filter { $0.name == "authorization" }
         guard let field = fields.first else { throw .unauthorized("Authorization header is missing") }
@@ -28,8 +28,8 @@ struct Call: Sendable {
         return String(parts[1])
     }
 
-    /// The JSON object of the body. Its `Content-Type` has to say so, and it has to hold `required`, and beside
-    /// that nothing but `optional`: a key in another style is an error, not an absence.
+    /// The JSON object of the body, with the right `Content-Type`. It must have all `required` keys and no others but
+    /// `optional`: a key in another style is an error, not an absence.
     func fields(_ required: Set<String>, optional: Set<String> = []) throws(Refusal) -> Fields {
         let type = header("content-type")?.split(separator: ";").first?.lowercased() ?? ""
         guard type == "application/json" else {
@@ -42,19 +42,19 @@ struct Call: Sendable {
         return try Fields(members, required: required, optional: optional)
     }
 
-    /// For calls that take no query, or these parts of one only.
+    /// Refuses all query parameters but the known ones.
     func refuseQuery(but known: Set<String> = []) throws(Refusal) {
         guard let unknown = Set(query.keys).subtracting(known).min() else { return }
         throw .badRequest("\(unknown) is not known")
     }
 
-    /// For calls that take no body: one that came anyway is an error of the caller.
+    /// Refuses a body.
     func refuseBody() throws(Refusal) {
         guard body.isEmpty else { throw .badRequest("\(method) \(path) takes no body") }
     }
 }
 
-/// The members of a body, known to be the expected ones.
+/// The members of a body, with the expected keys.
 struct Fields: Sendable {
     let members: [String: JSONValue]
 
@@ -85,12 +85,12 @@ struct Fields: Sendable {
     }
 }
 
-/// What a handler answers.
+/// A handler's response.
 struct Answer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]
     var body: [UInt8]
-    /// What comes after `body`, of an answer that is too long for one piece.
+    /// The rest after `body`, if the body is too long for one piece.
     var long: [ByteBuffer] = []
 
     var size: Int { long.reduce(body.count) { $0 + $1.readableBytes } }

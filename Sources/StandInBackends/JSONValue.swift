@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value, read and written by Foundation on purpose: the stand-ins share no parser with what they test.
+/// A JSON value that Foundation reads and writes, so that the stand-ins share no parser with what they test.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -17,7 +17,7 @@ package enum JSONValue: Sendable, Equatable {
     func bytes() -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        // What cannot be encoded is a number that JSON has no word for; no handler makes one.
+        // Only a number such as NaN cannot be encoded; no handler creates one.
         return (try? encoder.encode(self)).map { [UInt8]($0) } ?? []
     }
 

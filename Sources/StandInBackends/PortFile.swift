@@ -1,6 +1,6 @@
 import Glibc
 
-/// The file in which another program finds the ports: one JSON object, there whole or not at all.
+/// The file that tells another program the ports: one complete JSON object.
 package struct PortFile: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -12,7 +12,7 @@ package struct PortFile: Sendable {
         self.path = path
     }
 
-    /// Writes beside it and renames, so that a reader never sees a part.
+    /// Writes another file and renames it, so that a reader never sees a part.
     package func write(_ addresses: [String: String]) throws(Failure) {
         let bytes = JSONValue.object(addresses.mapValues { .string($0) }).bytes() + Array("\n".utf8)
         let draft = "\(path).\(getpid())"

@@ -1,10 +1,10 @@
-/// A no, before a backend has put it into its own words.
+/// A refusal, before a backend gives it its own form.
 struct Refusal: Error, Sendable {
     var status: Int
     var message: String
-    /// What a program tells apart; a shape without codes leaves it out.
+    /// For programs; a shape without codes omits it.
     var code: String?
-    /// One line a field, where a shape has room for them.
+    /// One line for each field, if the shape has details.
     var details: [String] = []
 
     static func badRequest(_ message: String, details: [String] = []) -> Refusal {

@@ -2,13 +2,13 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// A backend's calls, by method and path, on Hummingbird's router.
+/// A backend's calls by method and path, on Hummingbird's router.
 struct Routes {
     typealias Handler = @Sendable (Call) async throws(Refusal) -> Answer
 
-    /// Larger than any body a stand-in takes; a picture of a person fits.
+    /// Larger than any body that a stand-in accepts whole.
     static let bodyBytes = 4 << 20
-    /// Of a picture: what a test of long bodies sends.
+    /// The limit for a picture, which tests of long bodies send.
     static let longBodyBytes = 256 << 20
 
     private let router = Router(context: CallContext.self)
@@ -29,7 +29,7 @@ struct Routes {
         router.buildResponder()
     }
 
-    /// For a body of any length that a stand-in keeps, in the pieces it came in; `body` of the call is empty.
+    /// For a long body, which the handler gets in pieces. The call's `body` is empty.
     func postLong(
         _ path: String, _ handler: @escaping @Sendable (Call, [ByteBuffer]) async throws(Refusal) -> Answer
     ) {
@@ -56,7 +56,7 @@ struct Routes {
     }
 }
 
-/// What Hummingbird keeps beside a request of ours: nothing of our own.
+/// Hummingbird's context of a request, without additions.
 struct CallContext: RequestContext {
     var coreContext: CoreRequestContextStorage
 
@@ -82,7 +82,7 @@ extension Call {
             body: body)
     }
 
-    /// The path after the backend's base, which is how orders and counts name it.
+    /// The path relative to the backend's base URL, as in misbehaviours and counts.
     static func path(of request: Request, basePath: String) -> String {
         let path = request.uri.path
         return path.hasPrefix(basePath) ? String(path.dropFirst(basePath.count)) : path

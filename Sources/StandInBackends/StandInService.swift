@@ -3,15 +3,15 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// The stand-ins as a program's service: the port file is there exactly while they run.
+/// Runs the stand-ins as a program's service. The port file exists while they run.
 package struct StandInService: Service {
     private let standIns: StandIns
     private let portFile: PortFile?
     private let untilInputCloses: Bool
 
     /// - Parameters:
-    ///   - portFile: where the addresses are told; `nil` is standard output.
-    ///   - untilInputCloses: also end when standard input ends, that is when the parent is gone.
+    ///   - portFile: the file for the addresses; `nil` prints them.
+    ///   - untilInputCloses: whether to end with standard input, which the parent holds open.
     package init(_ standIns: StandIns, portFile: PortFile?, untilInputCloses: Bool = false) {
         self.standIns = standIns
         self.portFile = portFile
@@ -53,11 +53,11 @@ package struct StandInService: Service {
     private func publishAddresses() throws {
         if let portFile { return try portFile.write(standIns.addresses) }
         for (name, url) in standIns.addresses.sorted(by: { $0.key < $1.key }) { print(name, url) }
-        // A reader at the other end of a pipe waits for the lines.
+        // The reader of a pipe waits for the lines.
         fflush(nil)
     }
 
-    /// Returns when standard input ends. What comes in on it is read and forgotten.
+    /// Reads standard input to its end and ignores the content.
     private static func inputEnd() async throws {
         guard StandardInput.canBeWatched else { return }
         let input = try await NIOPipeBootstrap(group: MultiThreadedEventLoopGroup.singleton)

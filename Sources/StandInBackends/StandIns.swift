@@ -1,16 +1,16 @@
 import Synchronization
 
-/// The five backends over real HTTP, and the hand that makes them misbehave.
+/// The five backends over real HTTP, and functions that make them misbehave.
 package final class StandIns: Sendable {
     package struct Configuration: Sendable {
-        /// A numeric address; the control endpoint is on 127.0.0.1 whatever this says.
+        /// A numeric address. The control endpoint is always on 127.0.0.1.
         package var host = "127.0.0.1"
         package var seed = SeedUser()
-        /// What a token lives, until told otherwise.
+        /// The lifetime of new tokens.
         package var tokenLifetime = Duration.seconds(3600)
-        /// How long a refreshed token is still taken, for the answer that was lost on its way.
+        /// How long a refreshed token is still accepted, because the response may be lost.
         package var grace = Duration.seconds(5)
-        /// Whether renewing by a token whose grace is over ends every token of the account (RFC 9700 §4.14.2).
+        /// Whether a renewal with a token after its grace period ends every token of the account (RFC 9700 §4.14.2).
         package var endsFamilyOnReuse = false
 
         package init() {}
@@ -23,10 +23,10 @@ package final class StandIns: Sendable {
     private let renewalLog = ObservedValue<[TokenRenewal]>([])
     private let servers: [Backend: BackendServer]
     private let listeners: [Backend: Listener]
-    // Written once, at the end of `init`, before anybody else has the stand-ins.
+    // Set once, at the end of `init`.
     private let control = Mutex<Listener?>(nil)
 
-    /// Takes the ports; nobody listens on them before ``run()``.
+    /// Reserves the ports. ``run()`` listens on them.
     package init(_ configuration: Configuration = Configuration()) async throws {
         var servers: [Backend: BackendServer] = [:]
         var listeners: [Backend: Listener] = [:]
@@ -56,26 +56,15 @@ package final class StandIns: Sendable {
         }
     }
 
-    /// Runs the stand-ins for as long as the body does, listening from its first line on.
+    /// Runs the stand-ins while the body runs. They listen before it starts.
     package static func serving<Result: Sendable>(
         _ configuration: Configuration = Configuration(),
         _ body: @Sendable @escaping (StandIns) async throws -> Result
     ) async throws -> Result {
         let standIns = try await StandIns(configuration)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                try await standIns.run()
-                return nil
-            }
-            group.addTask {
-                try await standIns.waitUntilListening()
-                return try await body(standIns)
-            }
-            defer { group.cancelAll() }
-            while let ended = try await group.next() {
-                if let result = ended { return result }
-            }
-            throw CancellationError()
+        return try await withServer(standIns.run) {
+            try await standIns.waitUntilListening()
+            return try await body(standIns)
         }
     }
 
@@ -88,7 +77,7 @@ package final class StandIns: Sendable {
     }
 }
 
-// MARK: - Where
+// MARK: - Addresses
 
 extension StandIns {
     /// The base URL of a backend, as a profile's environment has it.
@@ -101,7 +90,7 @@ extension StandIns {
         "http://\(control.withLock { $0?.authority } ?? "")"
     }
 
-    /// What the port file says: every backend's URL under its name, and `control`.
+    /// The content of the port file: every backend's URL under its name, and `control`.
     package var addresses: [String: String] {
         var addresses = ["control": controlURL]
         for backend in Backend.allCases { addresses[backend.rawValue] = url(backend) }
@@ -109,64 +98,64 @@ extension StandIns {
     }
 }
 
-// MARK: - Orders
+// MARK: - Misbehaviour
 
 extension StandIns {
-    /// Orders what stands in `order`; tokens are revoked at once, everything else waits for its calls.
+    /// Adds a misbehaviour. Tokens are revoked at once; everything else applies to the calls that it names.
     package func misbehave(_ backend: Backend, _ order: Misbehaviour) async {
         if order.behaviour.revokeTokens { await servers[backend]?.accounts.revokeAll() }
         if order.behaviour.concernsCalls { servers[backend]?.orders.add(order) }
     }
 
-    /// Takes every order to a backend back. What was counted and revoked stays so.
+    /// Removes every misbehaviour of a backend. Counts and revocations stay.
     package func clear(_ backend: Backend) {
         servers[backend]?.orders.clear()
     }
 
-    /// What tokens live that are given out from now on.
+    /// Sets the lifetime of new tokens.
     package func setTokenLifetime(_ length: Duration, at backend: Backend) async {
         await servers[backend]?.accounts.setLifetime(seconds: length.inSeconds)
     }
 
-    /// Puts the backends' clock ahead: tokens age, and `Date` says so.
+    /// Advances the backends' clock: tokens age, and `Date` changes.
     package func advanceClock(by length: Duration) {
         clock.advance(by: length.inSeconds)
     }
 
-    /// Whether connections are taken. Where they are not, they are refused, on the same port, and those there were
-    /// are ended. Returns when it is so.
+    /// Starts or stops listening, on the same port. Stopping closes all connections, and new ones are refused. Returns when it
+    /// is done.
     package func setListening(_ listening: Bool, _ backend: Backend) async throws {
         try await listeners[backend]?.setListening(listening)
     }
 }
 
-// MARK: - What was seen
+// MARK: - Observations
 
 extension StandIns {
     package var counts: CallCounts { callCounts.value }
 
-    /// Returns once the counts are as asked for. Calls are counted when they arrive, before they are done.
+    /// Waits for counts. A call is counted when it arrives, before it is performed.
     package func waitForCalls(_ matches: @escaping @Sendable (CallCounts) -> Bool) async throws {
         try await callCounts.wait(until: matches)
     }
 
-    /// The `Idempotency-Key` of every call that had one, in the order in which they came.
+    /// The `Idempotency-Key` of every call that had one, in order.
     package func idempotencyKeys(_ backend: Backend) -> [String] { keyLog.value[backend] ?? [] }
 
-    /// Returns once so many calls with such a key have come.
+    /// Waits for this number of calls with such a key.
     package func waitForKeys(_ count: Int, at backend: Backend) async throws {
         try await keyLog.wait { ($0[backend] ?? []).count >= count }
     }
 
-    /// Every token, password and code that was given out or received.
+    /// Every token, password and code that was issued or received.
     package var secrets: [String] {
         SecretLog.Kind.allCases.flatMap { secretLog.all($0) }
     }
 
-    /// Every renewal there was, oldest first.
+    /// Every renewal, oldest first.
     package var renewals: [TokenRenewal] { renewalLog.value }
 
-    /// Returns once the renewals are as asked for. One is noted when it is done, before its answer goes out.
+    /// Waits for renewals. A renewal is recorded before its response is sent.
     package func waitForRenewals(_ matches: @escaping @Sendable ([TokenRenewal]) -> Bool) async throws {
         try await renewalLog.wait(until: matches)
     }

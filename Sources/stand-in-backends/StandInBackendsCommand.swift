@@ -10,29 +10,29 @@ struct StandInBackendsCommand: AsyncParsableCommand {
         commandName: "stand-in-backends",
         abstract: "Runs the five backends over HTTP, each on a port that the system chooses.",
         discussion: """
-            The port file is a JSON object: every backend's base URL under its name, and "control". It appears when \
-            all of them listen and is removed at the end (SIGTERM, SIGINT).
+            The port file is a JSON object with every backend's base URL under its name, and "control". It is written when \
+            all backends listen, and removed at the end (SIGTERM, SIGINT).
             """)
 
-    @Option(help: ArgumentHelp("Where to write the addresses; without it they are printed.", valueName: "file"))
+    @Option(help: ArgumentHelp("The file for the addresses. Default: print them.", valueName: "file"))
     var portFile: String?
 
-    @Option(help: ArgumentHelp("What a token lives.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("The lifetime of a token.", valueName: "seconds"))
     var tokenSeconds = 3600.0
 
-    @Option(help: ArgumentHelp("How long a refreshed token is still taken.", valueName: "seconds"))
+    @Option(help: ArgumentHelp("How long a refreshed token is still accepted.", valueName: "seconds"))
     var graceSeconds = 5.0
 
     @Option(help: ArgumentHelp("The numeric address to listen on.", valueName: "address"))
     var host = "127.0.0.1"
 
-    @Option(help: ArgumentHelp("The account each backend begins with.", valueName: "address"))
+    @Option(help: ArgumentHelp("The account of each backend.", valueName: "address"))
     var email = SeedUser().email
 
-    @Option(help: ArgumentHelp("That account's password, which is no secret here.", valueName: "text"))
+    @Option(help: ArgumentHelp("The account's password, which is not a secret here.", valueName: "text"))
     var password = SeedUser().password
 
-    @Option(help: ArgumentHelp("That account's name.", valueName: "text"))
+    @Option(help: ArgumentHelp("The account's name.", valueName: "text"))
     var name = SeedUser().name
 
     @Flag(help: "End when standard input ends.")
@@ -41,7 +41,7 @@ struct StandInBackendsCommand: AsyncParsableCommand {
     func validate() throws {
         // A year keeps every date in range.
         guard (0...31_536_000).contains(tokenSeconds), (0...31_536_000).contains(graceSeconds) else {
-            throw ValidationError("Lengths are seconds from 0 to 31536000.")
+            throw ValidationError("Give seconds from 0 to 31536000.")
         }
     }
 

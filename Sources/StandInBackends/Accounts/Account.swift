@@ -1,10 +1,10 @@
 import Foundation
 
-/// A person with an account at one backend. Which of it is shown, and how, is the backend's shape.
+/// A user's account at one backend. The backend's shape decides what it shows.
 struct Account: Sendable {
     let id: String
     var email: String
-    /// `nil` until one is set: registration by code or by an outside identity provider.
+    /// `nil` until one is set, after registration with a code or another identity provider.
     var password: String?
     var firstName: String
     var lastName: String
@@ -22,14 +22,13 @@ struct Account: Sendable {
         self.id = id
         self.email = email
         self.password = password
-        let words = name.split(separator: " ", maxSplits: 1)
-        firstName = words.first.map(String.init) ?? ""
-        lastName = words.count > 1 ? String(words[1]) : ""
+        (firstName, lastName) = ("", "")
         isVerified = true
         authProvider = "email"
         preferences = [:]
         createdAt = Date()
         updatedAt = createdAt
+        rename(name)
     }
 
     var name: String {
@@ -43,7 +42,7 @@ struct Account: Sendable {
     }
 }
 
-/// The account each backend begins with.
+/// The first account of each backend.
 package struct SeedUser: Sendable {
     package var email: String
     package var password: String

@@ -1,8 +1,8 @@
 import Foundation
 
-/// One backend's book of people, tokens and codes.
+/// One backend's accounts, tokens and codes.
 ///
-/// Invariant: a token is good from its issue to its end, unless it was revoked, or replaced longer than `grace` ago.
+/// Invariant: a token is valid from its issue to its end, unless it was revoked, or replaced longer than `grace` ago.
 actor Accounts {
     struct Issued: Sendable {
         let token: String
@@ -10,7 +10,7 @@ actor Accounts {
         let account: String
         let issuedAt: Double
         let endsAt: Double
-        /// Unix seconds from which a newer one stands in its place.
+        /// When a newer token replaced it, in Unix seconds.
         var replacedAt: Double?
     }
 
@@ -19,7 +19,7 @@ actor Accounts {
         let endsAt: Double
     }
 
-    /// How long an e-mailed code is good, and how many wrong ones end it.
+    /// How long an e-mailed code is valid, and how many wrong ones end it.
     static let codeSeconds = 600.0
     static let maxFailedTries = 5
 
@@ -57,7 +57,7 @@ actor Accounts {
         lifetime = seconds
     }
 
-    /// Unix seconds, as this backend has them.
+    /// Unix seconds of this backend's clock.
     nonisolated var now: Double { clock.now }
 
     func revokeAll() {
@@ -65,7 +65,7 @@ actor Accounts {
     }
 }
 
-// MARK: - People
+// MARK: - Accounts
 
 extension Accounts {
     func account(_ id: String) -> Account? { accounts[id] }
@@ -78,7 +78,7 @@ extension Accounts {
         accounts.values.sorted { ($0.createdAt, $0.id) < ($1.createdAt, $1.id) }
     }
 
-    /// - Throws: 400 for an address that is none, 409 for one that has an account.
+    /// - Throws: 400 for an invalid address, 409 for one that has an account.
     @discardableResult
     func add(_ account: Account) throws(Refusal) -> Account {
         var account = account
@@ -126,7 +126,7 @@ extension Accounts {
 // MARK: - Tokens
 
 extension Accounts {
-    /// A new token. Its end is on a whole second when `whole`, as a JWT's `exp` commonly is.
+    /// Issues a token. With `whole`, it ends on a whole second, as a JWT's `exp` usually does.
     func issue(to account: Account, whole: Bool = true) async throws(Refusal) -> Issued {
         let now = clock.now
         let issuedAt = whole ? now.rounded(.down) : now
@@ -145,17 +145,17 @@ extension Accounts {
         return issued
     }
 
-    /// A new token in the place of `old`, which is good for the grace and no longer.
+    /// Replaces `old`, which stays valid for the grace period.
     func replace(_ old: Issued, whole: Bool = true) async throws(Refusal) -> Issued {
         guard let account = accounts[old.account] else { throw .unauthorized("User not found") }
         let new = try await issue(to: account, whole: whole)
-        // The first replacement counts: a late second one does not prolong the old token's life.
+        // The first replacement counts: a second one does not extend the old token's life.
         if tokens[old.id]?.replacedAt == nil { tokens[old.id]?.replacedAt = clock.now }
         renewals.update { $0.append(TokenRenewal(former: old.token, token: new.token, at: .now)) }
         return new
     }
 
-    /// As ``authenticate(_:)``; an account whose replaced token comes back may lose all of them.
+    /// As ``authenticate(_:)``. If a replaced token is used again, the account may lose all of its tokens.
     func authenticateForRenewal(_ token: String) async throws(Refusal) -> (account: Account, token: Issued) {
         do {
             return try await authenticate(token)
@@ -181,7 +181,7 @@ extension Accounts {
         return (account, issued)
     }
 
-    /// A secret of no form, such as a refresh token that nothing takes.
+    /// A random secret, such as a refresh token that no call accepts.
     func opaque() -> String {
         var random = SystemRandomNumberGenerator()
         let text = (0..<32).map { _ in String(UInt8.random(in: 0...255, using: &random), radix: 36) }.joined()
@@ -193,8 +193,8 @@ extension Accounts {
 // MARK: - Codes
 
 extension Accounts {
-    /// A six-digit code for one purpose, in the place of a former one. Every third begins with a zero, so that a
-    /// client which takes it for a number is found out.
+    /// Sends a six-digit code for one purpose, which replaces the former one. Every third begins with a zero, to detect clients
+    /// that treat it as a number.
     func sendCode(to email: String, purpose: String) {
         var random = SystemRandomNumberGenerator()
         let number = Int.random(in: 0..<1_000_000, using: &random)
@@ -223,7 +223,7 @@ extension Accounts {
 }
 
 extension Accounts {
-    /// The account whose good token the call carries.
+    /// The account of the call's valid token.
     nonisolated func caller(_ call: Call) async throws(Refusal) -> Account {
         try await authenticate(call.bearer()).account
     }

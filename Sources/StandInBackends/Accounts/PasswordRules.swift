@@ -1,4 +1,4 @@
-/// What the backends ask of a new password.
+/// The backends' rules for a new password.
 enum PasswordRules {
     static let length = 8
 

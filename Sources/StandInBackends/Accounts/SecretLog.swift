@@ -1,15 +1,15 @@
 import Synchronization
 
-/// Every secret that went over a stand-in's wire, so that a test can search logs and files for each of them.
+/// Every secret that a stand-in sent or received, so that a test can search logs and files for it.
 final class SecretLog: Sendable {
     enum Kind: String, Sendable, CaseIterable {
         case token, password, code
     }
 
-    /// Shorter ones are in every log by chance.
+    /// Shorter ones occur in logs by chance.
     static let shortest = 6
 
-    /// A code as the person got it.
+    /// A code as the user received it.
     struct Mail: Sendable, Equatable {
         let backend: Backend
         let email: String

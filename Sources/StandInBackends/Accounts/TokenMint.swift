@@ -1,7 +1,7 @@
 import Foundation
 import JWTKit
 
-/// Signs a backend's tokens (ES256, RFC 7518 §3.4) with a key that is made at its start and never leaves it.
+/// Signs a backend's tokens (ES256, RFC 7518 §3.4) with a key that is created at its start.
 struct TokenMint: Sendable {
     struct Claims: JWTPayload {
         var iss: String
@@ -10,7 +10,7 @@ struct TokenMint: Sendable {
         var exp: Int
         var jti: String
 
-        /// The end is checked against the account book's clock and its list of retired tokens.
+        /// ``Accounts`` checks the expiry with its own clock.
         func verify(using algorithm: some JWTAlgorithm) {}
     }
 
@@ -27,7 +27,7 @@ struct TokenMint: Sendable {
         try await keys.sign(Claims(iss: issuer, sub: subject, iat: issued, exp: expires, jti: id))
     }
 
-    /// The claims of a token of ours; `nil` for anything else.
+    /// The claims of a token of this backend; `nil` for any other token.
     func read(_ token: String) async -> Claims? {
         guard let claims = try? await keys.verify(token, as: Claims.self), claims.iss == issuer else { return nil }
         return claims

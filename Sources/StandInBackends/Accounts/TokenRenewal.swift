@@ -1,7 +1,7 @@
-/// One token put in the place of another.
+/// One token that replaced another.
 package struct TokenRenewal: Sendable, Equatable {
     package let former: String
     package let token: String
-    /// When it was done; the answer goes out later.
+    /// When it happened. The response is sent later.
     package let at: ContinuousClock.Instant
 }

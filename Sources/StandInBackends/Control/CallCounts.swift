@@ -1,4 +1,4 @@
-/// How often each call came, by method and path, counted when it arrives.
+/// The number of calls by method and path. A call is counted when it arrives.
 package struct CallCounts: Sendable, Equatable {
     private var counts: [Backend: [String: Int]] = [:]
 
@@ -12,12 +12,12 @@ package struct CallCounts: Sendable, Equatable {
         counts[backend] = nil
     }
 
-    /// - Parameter call: method and path, as in `POST /auth/refresh`.
+    /// - Parameter call: method and path, such as `POST /auth/refresh`.
     package subscript(_ backend: Backend, _ call: String) -> Int {
         counts[backend]?[call] ?? 0
     }
 
-    /// All calls of a backend together.
+    /// All calls of a backend.
     package subscript(_ backend: Backend) -> Int {
         counts[backend]?.values.reduce(0, +) ?? 0
     }

@@ -4,10 +4,10 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// The endpoint by which another program gives the stand-ins their orders; on the loopback only.
+/// The endpoint with which another program controls the stand-ins; on the loopback only.
 ///
-/// `POST /control/BACKEND` takes `path, method, times, behaviour`, `token_seconds`, `listening`, `clear`;
-/// `GET /control/counts`, `/control/secrets` and `/control/mail` tell.
+/// `POST /control/BACKEND` has `path, method, times, behaviour`, `token_seconds`, `listening`, `clear`;
+/// `GET /control/counts`, `/control/secrets` and `/control/mail` return what was observed.
 struct ControlServer: Sendable {
     private let responder: RouterResponder<CallContext>
 
@@ -26,7 +26,7 @@ struct ControlServer: Sendable {
 }
 
 private struct ControlShape: Shape {
-    // They have the listener that has this.
+    // The stand-ins own the listener, which owns this.
     unowned let standIns: StandIns
 
     func add(to routes: Routes) {

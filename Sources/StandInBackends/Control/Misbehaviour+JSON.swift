@@ -1,4 +1,4 @@
-/// The spelling of orders at the control endpoint.
+/// The JSON of a misbehaviour at the control endpoint.
 extension Misbehaviour {
     init(_ fields: Fields) throws(Refusal) {
         let behaviour = try fields.object(
@@ -48,7 +48,7 @@ extension Fields {
         return number
     }
 
-    /// Up to a year in milliseconds either way, which keeps every sum of dates in range.
+    /// At most a year in milliseconds, positive or negative, so that sums of dates cannot overflow.
     func optionalNumber(_ key: String) throws(Refusal) -> Double? {
         guard let value = members[key], value != .null else { return nil }
         guard let number = value.double, abs(number) <= 32e9 else { throw .badRequest("\(key) must be a number") }

@@ -1,9 +1,9 @@
-/// An order to one backend to do wrong, for the calls it names.
+/// Makes one backend misbehave for the calls that it names.
 package struct Misbehaviour: Sendable {
-    /// After the base URL, as in `/auth/refresh`; `nil` is every path.
+    /// Relative to the base URL, such as `/auth/refresh`; `nil` for every path.
     package var path: String?
     package var method: String?
-    /// How many calls it is for; `nil` is all until it is cleared.
+    /// The number of calls; `nil` for all until it is cleared.
     package var times: Int?
     package var behaviour: Behaviour
 
@@ -15,35 +15,35 @@ package struct Misbehaviour: Sendable {
     }
 }
 
-/// What goes wrong; members that are set go together.
+/// What goes wrong. Members can be combined.
 package struct Behaviour: Sendable {
     package enum Cut: String, Sendable {
-        /// Nothing is done and nothing answered.
+        /// The call is not performed, and there is no response.
         case beforeAnswer = "before-answer"
-        /// The call is done, and half of the body goes out.
+        /// The call is performed, and half of the body is sent.
         case midBody = "mid-body"
     }
 
-    /// Waits before anything is done.
+    /// Waits before the call is performed.
     package var delay: Duration?
-    /// Answers this and does nothing.
+    /// Returns this status and does not perform the call.
     package var status: Int?
     package var retryAfter: String?
-    /// In place of the backend's own error body; a string goes out as text.
+    /// Replaces the backend's error body. A string is sent as text.
     package var body: JSONValue?
-    /// A page for people, as a captive portal sends one.
+    /// An HTML page, as from a captive portal.
     package var html = false
     package var cut: Cut?
     package var slowBody: Duration?
     /// Added to the `Date` field.
     package var dateOffset: Duration?
-    /// All tokens given out so far are void, at once and whatever the calls.
+    /// Revokes all tokens at once.
     package var revokeTokens = false
-    /// The call is done, its answer never goes out.
+    /// The call is performed, and its response is not sent.
     package var lostAnswer = false
-    /// The call is done, and its answer waits.
+    /// The call is performed, and its response is delayed.
     package var lateResponse: Duration?
-    /// Further header fields of the answer.
+    /// Additional header fields of the response.
     package var headers: [String: String] = [:]
 
     package init() {}
@@ -70,7 +70,7 @@ package struct Behaviour: Sendable {
         return behaviour
     }
 
-    /// Whether it says something about calls, beside what it did at once.
+    /// Whether it applies to calls, not only once when it is added.
     var concernsCalls: Bool {
         delay != nil || status != nil || html || cut != nil || slowBody != nil || dateOffset != nil || lostAnswer
             || lateResponse != nil || !headers.isEmpty

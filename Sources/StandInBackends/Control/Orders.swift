@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The orders one backend is under, oldest first. A call takes the first that concerns it.
+/// The misbehaviours of one backend, oldest first. The first one that matches a call applies.
 final class Orders: Sendable {
     private let orders = Mutex<[Misbehaviour]>([])
 
@@ -12,7 +12,7 @@ final class Orders: Sendable {
         orders.withLock { $0 = [] }
     }
 
-    /// What this call is to do wrong; an order that is used up is gone.
+    /// The behaviour for this call. A misbehaviour is removed after its last call.
     func next(method: String, path: String) -> Behaviour? {
         orders.withLock { orders in
             let index = orders.firstIndex { order in

@@ -1,7 +1,7 @@
 import Foundation
 
 extension Call {
-    /// The form of the body, each name once (RFC 6749 §3.2).
+    /// The form in the body. Each name occurs once (RFC 6749 §3.2).
     func form() throws(Refusal) -> [String: String] {
         let type = header("content-type")?.split(separator: ";").first?.lowercased() ?? ""
         guard type == "application/x-www-form-urlencoded" else {
@@ -12,7 +12,7 @@ extension Call {
             let halves = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard halves.count == 2, let name = String(halves[0]).removingFormEscapes,
                 let value = String(halves[1]).removingFormEscapes, form.updateValue(value, forKey: name) == nil
-            else { throw .oauth("invalid_request", "the form cannot be read, or has a name twice") }
+            else { throw .oauth("invalid_request", "the form is invalid, or has a name twice") }
         }
         return form
     }
@@ -26,7 +26,7 @@ extension String {
     var removingFormEscapes: String? { replacing("+", with: " ").removingPercentEncoding }
 }
 
-/// Base64 by Foundation, which the stand-ins share with nothing that they test.
+/// Foundation's base64, so that the stand-ins share none with what they test.
 enum Base64Text {
     static func decode(_ text: String) -> String? {
         Data(base64Encoded: text).flatMap { String(data: $0, encoding: .utf8) }

@@ -2,7 +2,7 @@ import Crypto
 import Foundation
 import JWTKit
 
-/// Signs ID tokens (OpenID Connect Core 1.0 §2) by a key that can roll over, and tells its keys.
+/// Signs ID tokens (OpenID Connect Core 1.0 §2) with a key that can be rolled over, and publishes its keys.
 actor IDTokenSigner {
     private struct Claims: JWTPayload {
         var iss: String

@@ -1,6 +1,6 @@
-/// The part of an authorization server that people see.
+/// The pages of an authorization server.
 extension OAuthServing {
-    /// The page on which a person says who they are; everything of the request travels on in it.
+    /// The page on which the user signs in. Its form contains the whole request.
     func authorize(_ call: Call) throws(Refusal) -> Answer {
         let request = try request(call.query, isLast: false)
         let carried = call.query["request_uri"] == nil ? request : call.query
@@ -17,7 +17,7 @@ extension OAuthServing {
         return Answer(headers: [("content-type", "text/html; charset=utf-8")], body: Array(page.utf8))
     }
 
-    /// Sends the browser back with a code, or with the person's no.
+    /// Redirects the browser with a code or a refusal.
     func consent(_ call: Call) throws(Refusal) -> Answer {
         var form = try call.form()
         form["name"] = nil
@@ -44,7 +44,7 @@ extension OAuthServing {
         return Answer(status: 303, headers: [("location", redirect + (redirect.contains("?") ? "&" : "?") + query)])
     }
 
-    /// The request, or the one that was pushed by this name, which is good once (RFC 9126 §4).
+    /// The request, or the pushed one with this name, which is valid once (RFC 9126 §4).
     private func request(_ fields: [String: String], isLast: Bool = true) throws(Refusal) -> [String: String] {
         if let name = fields["request_uri"] {
             guard fields["client_id"] == state.client?.id,
@@ -58,13 +58,13 @@ extension OAuthServing {
         return try checked(fields)
     }
 
-    /// What leads to this machine, or to a program on it.
+    /// Redirects to this machine, or to a program on it.
     private static let redirects = [
         "http://127.0.0.1:", "http://127.0.0.1/", "http://[::1]:", "http://localhost:", "https://127.0.0.1:",
         "https://localhost:", "com.example.authd:/",
     ]
 
-    /// RFC 6749 §4.1.1, RFC 7636 §4.3: what has to be there is there, and the redirect leads to this machine.
+    /// Checks the required parameters (RFC 6749 §4.1.1, RFC 7636 §4.3), and that the redirect leads to this machine.
     func checked(_ fields: [String: String]) throws(Refusal) -> [String: String] {
         let known = [
             "response_type", "client_id", "redirect_uri", "state", "scope", "nonce", "code_challenge",
@@ -75,7 +75,7 @@ extension OAuthServing {
             (fields["state"]?.count ?? 0) >= 22,
             fields["dpop_jkt"]?.count == (state.configuration.requiresProofs ? 43 : nil),
             Self.redirects.contains(where: { fields["redirect_uri"]?.hasPrefix($0) == true })
-        else { throw .oauth("invalid_request", "the request for authorization is not as it should be") }
+        else { throw .oauth("invalid_request", "the authorization request is invalid") }
         return fields.filter { known.contains($0.key) }
     }
 

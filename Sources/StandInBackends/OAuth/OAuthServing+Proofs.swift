@@ -1,14 +1,14 @@
 import Foundation
 
-/// What callers of an authorization server, and of the API behind it, have to prove.
+/// Proofs for the authorization server and its API.
 extension OAuthServing {
-    /// The key that a request for tokens is signed by (RFC 9449 §5); `nil` where this server asks for none.
+    /// The key of a token request's proof (RFC 9449 §5); `nil` if this server requires none.
     func proofKey(_ call: Call) throws(Refusal) -> String? {
         guard state.configuration.requiresProofs else { return nil }
         return try checked(call, accessToken: nil)
     }
 
-    /// The access token of a call of the API, shown as its kind is.
+    /// The access token of an API call, with the right scheme.
     func accessToken(_ call: Call) throws(Refusal) -> String {
         guard state.configuration.requiresProofs else { return try call.bearer() }
         let token = try call.bearer(kind: "dpop")
@@ -36,7 +36,7 @@ extension OAuthServing {
         }
     }
 
-    /// What goes with a no, besides its words (RFC 9449 §8, §9).
+    /// The headers of a refusal (RFC 9449 §8, §9).
     func headers(of refusal: Refusal) -> [(name: String, value: String)] {
         guard state.configuration.requiresProofs, let code = refusal.code else { return [] }
         let isOfAPI = refusal.status == 401
@@ -44,7 +44,7 @@ extension OAuthServing {
             + (code == "use_dpop_nonce" ? [("dpop-nonce", state.nonce(forAPI: isOfAPI))] : [])
     }
 
-    /// A client's own word for who it is (RFC 7523 §3).
+    /// Whether the form has a valid client assertion (RFC 7523 §3).
     func isAssertion(_ form: [String: String], signedByPEM pem: String) -> Bool {
         guard form["client_assertion_type"] == "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
             form["client_secret"] == nil, let assertion = form["client_assertion"].flatMap(SignedClaims.init),

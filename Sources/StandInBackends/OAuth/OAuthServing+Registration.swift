@@ -1,4 +1,4 @@
-/// Clients that nobody has registered by hand (RFC 7591, RFC 7592).
+/// Dynamic client registration (RFC 7591, RFC 7592).
 extension OAuthServing {
     func register(_ call: Call) async throws(Refusal) -> Answer {
         state.note { $0.registrationRequests += 1 }
@@ -6,7 +6,7 @@ extension OAuthServing {
         guard state.configuration.registersClients, call.header("content-type") == "application/json",
             let request = try? JSONValue(parsing: call.body), request["client_name"]?.string?.isEmpty == false,
             let redirects = request["redirect_uris"]?.array?.compactMap(\.string), redirects.count == 1,
-            // With the port that is listened on, as a server that compares exactly wants it.
+            // With the port, as a server requires that compares exactly.
             redirects[0].firstMatch(of: /^http:\/\/127\.0\.0\.1:[0-9]+\/callback$/) != nil,
             request["response_types"] == ["code"], let grants = request["grant_types"]?.array?.compactMap(\.string),
             grants.contains("authorization_code"),

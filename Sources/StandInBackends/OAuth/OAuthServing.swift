@@ -126,7 +126,7 @@ struct OAuthServing: Shape {
         }
     }
 
-    /// The scope that is asked for beside the session's own, noted together with the audience (RFC 6749 §6, RFC 8707).
+    /// The requested scope, which is recorded together with the audience (RFC 6749 §6, RFC 8707).
     private func target(_ form: [String: String]) -> String? {
         let audience = form["resource"].map { "resource " + $0 } ?? form["audience"].map { "audience " + $0 }
         guard form["scope"] != nil || audience != nil else { return nil }
@@ -174,7 +174,7 @@ struct OAuthServing: Shape {
         ])
     }
 
-    /// RFC 7009 §2.2: a token that is not known is as void as one that was.
+    /// RFC 7009 §2.2: an unknown token is not an error.
     private func revoke(_ call: Call) throws(Refusal) -> Answer {
         let form = try client(call.form(), call)
         if state.applies(.revokesNothing) { throw Refusal.oauth("server_error") }
@@ -191,12 +191,12 @@ struct OAuthServing: Shape {
         return .json(["request_uri": .string(state.push(fields)), "expires_in": 60], status: 201)
     }
 
-    /// A resource behind the tokens.
+    /// A protected resource.
     private func hello(_ call: Call) throws(Refusal) -> Answer {
         .json(["hello": .string(try state.user(of: try accessToken(call)).name)])
     }
 
-    /// RFC 6749 §2.3.1; a client with a secret that sends none, or a public one that sends some, is wrong.
+    /// Authenticates the client (RFC 6749 §2.3.1). A missing secret is an error, and so is one of a public client.
     private func client(_ form: [String: String], _ call: Call) throws(Refusal) -> [String: String] {
         if let key = state.clientKey {
             guard call.header("authorization") == nil, form["client_id"] == state.client?.id,
@@ -207,7 +207,7 @@ struct OAuthServing: Shape {
         let presented: (id: String?, secret: String?)
         if let header = call.header("authorization") {
             guard form["client_id"] == nil, form["client_secret"] == nil else {
-                throw .oauth("invalid_request", "two ways to say who it is")
+                throw .oauth("invalid_request", "two kinds of client authentication")
             }
             presented = Self.basic(header)
         } else {

@@ -1,24 +1,23 @@
-/// An authorization server over real HTTP (RFC 6749, RFC 8414, RFC 8628), strict in what it takes and able to do what a
-/// good one never does.
+/// An authorization server over real HTTP (RFC 6749, RFC 8414, RFC 8628). It checks requests strictly, and can misbehave.
 package final class OAuthStandIn: Sendable {
     package struct Configuration: Sendable {
         package var clientID = "authd-test"
-        /// `nil`: the client is a public one.
+        /// `nil`: the client is public.
         package var clientSecret: String?
-        /// It knows no client but one that has it register itself (RFC 7591).
+        /// Whether the only client is one that registers itself (RFC 7591).
         package var registersClients = false
-        /// What it gives tokens for, and registers clients for; `nil`: whatever there is, and metadata does not tell.
+        /// The supported grant types; `nil`: all, and metadata does not list them.
         package var grantTypes: [String]?
-        /// The public half, in PEM, of the key that the client proves by who it is (RFC 7523); it has no secret then.
+        /// The public key (PEM) with which the client authenticates instead of a secret (RFC 7523).
         package var clientKey: String?
         package var assertionAudience = AssertionAudience.issuer
-        /// Tokens are bound to keys, and nothing is taken without a proof (RFC 9449).
+        /// Tokens are bound to keys, and every request needs a proof (RFC 9449).
         package var requiresProofs = false
-        /// Proofs hold words of this server's (RFC 9449 §8, §9).
+        /// Proofs need a nonce of this server (RFC 9449 §8, §9).
         package var requiresNonces = false
-        /// Requests for authorization may be pushed (RFC 9126).
+        /// Authorization requests may be pushed (RFC 9126).
         package var acceptsPushedRequests = false
-        /// Requests for authorization that were not pushed before are refused (RFC 9126 §5).
+        /// Authorization requests must be pushed (RFC 9126 §5).
         package var requiresPushedRequests = false
         /// How far its clock is ahead.
         package var clockAhead = Duration.zero
@@ -30,12 +29,12 @@ package final class OAuthStandIn: Sendable {
         package init() {}
     }
 
-    /// Whom a client has to name as the reader of its own word.
+    /// The audience of a client assertion.
     package enum AssertionAudience: Sendable {
         case issuer, tokenEndpoint
     }
 
-    /// Who signs in, as the claims about them say.
+    /// The user who signs in.
     package struct User: Sendable {
         package var subject: String
         package var name: String
@@ -48,33 +47,33 @@ package final class OAuthStandIn: Sendable {
         }
     }
 
-    /// What went on at the token endpoint.
+    /// Counts of requests.
     package struct Counts: Sendable, Equatable {
         package var discoveries = 0
         package var devicePolls = 0
         package var deviceSlowDowns = 0
         package var refreshes = 0
-        /// Refresh tokens that came a second time; each ended its session there.
+        /// Refresh tokens that were used twice. Each ended its session.
         package var reuses = 0
         package var userInfos = 0
         package var services = 0
         package var registrations = 0
-        /// With those that were refused.
+        /// Includes refused ones.
         package var registrationRequests = 0
         package var pushes = 0
         package var proofs = 0
         /// Why proofs were refused.
         package var proofRefusals: [String] = []
-        /// Proofs that lacked the word of this server.
+        /// Proofs without the server's nonce.
         package var nonceChallenges = 0
-        /// Clients that have proved by a key who they are.
+        /// Clients that authenticated with a key.
         package var assertions = 0
         package var codes = 0
-        /// Codes that came a second time; each ended its session there.
+        /// Codes that were used twice. Each ended its session.
         package var codeReplays = 0
         package var keyAnswers = 0
         package var revocations = 0
-        /// What single tokens were asked for: scopes, and in which word the audience came.
+        /// The scope and audience of each targeted token request.
         package var targets: [String] = []
     }
 
@@ -91,51 +90,40 @@ package final class OAuthStandIn: Sendable {
         state.use(issuer: "http://\(listener.authority)")
     }
 
-    /// Runs it for as long as the body does, listening from its first line on.
+    /// Runs the server while the body runs. It listens before the body starts.
     package static func serving<Result: Sendable>(
         _ configuration: Configuration = Configuration(),
         _ body: @Sendable @escaping (OAuthStandIn) async throws -> Result
     ) async throws -> Result {
         let standIn = try OAuthStandIn(configuration)
-        return try await withThrowingTaskGroup(of: Result?.self) { group in
-            group.addTask {
-                try await standIn.listener.run()
-                return nil
-            }
-            group.addTask {
-                try await standIn.listener.waitUntilListening()
-                return try await body(standIn)
-            }
-            defer { group.cancelAll() }
-            while let ended = try await group.next() {
-                if let result = ended { return result }
-            }
-            throw CancellationError()
+        return try await withServer(standIn.listener.run) {
+            try await standIn.listener.waitUntilListening()
+            return try await body(standIn)
         }
     }
 
     package var issuer: String { state.issuer }
     package var counts: Counts { state.counts.value }
-    /// Every token and code that was given out.
+    /// Every token and code that was issued.
     package var secrets: [String] { state.secrets.all(.token) + state.secrets.all(.code) }
 
-    /// Those of ``secrets`` that would still be taken.
+    /// The tokens that are still valid.
     package var goodTokens: [String] { state.secrets.all(.token).filter(state.isGood) }
 
-    /// Returns once the counts are as asked for.
+    /// Waits for counts.
     package func waitForCounts(_ matches: @escaping @Sendable (Counts) -> Bool) async throws {
         try await state.counts.wait(until: matches)
     }
 
-    /// The person gives the code, and says yes or no.
+    /// The user enters the code, and approves or denies.
     package func decide(userCode: String, approve: Bool) throws {
         try state.decide(userCode: userCode, approve: approve)
     }
 
-    /// Has it do wrong so often.
+    /// Injects a fault for this number of times.
     package func misbehave(_ fault: Fault, times: Int = .max) { state.inject(fault, times: times) }
 
-    /// Signs by another key from now on, and tells that one alone.
+    /// Signs with a new key from now on, and publishes only that one.
     package func rollKeys() async { await signer.roll() }
 
     /// One that another program might have.
@@ -162,32 +150,32 @@ package final class OAuthStandIn: Sendable {
     /// What tokens live that are given out from now on.
     package func setTokenLifetime(_ length: Duration) { state.setTokenLifetime(length) }
 
-    /// Ends every session there is, as an administrator can: their refresh tokens are void.
+    /// Ends every session, as an administrator can: their refresh tokens become invalid.
     package func endSessions() { state.endSessions() }
 }
 
 extension OAuthStandIn {
-    /// What no good server does.
+    /// A fault of the server.
     package enum Fault: Sendable, Hashable {
-        /// Metadata speaks for another issuer.
+        /// Metadata names another issuer.
         case wrongIssuer
-        /// Metadata is not there.
+        /// There is no metadata.
         case noMetadata
-        /// The token endpoint answers with a page, as a captive portal does, and does nothing.
+        /// The token endpoint returns an HTML page, as a captive portal does, and does nothing.
         case page
-        /// The token endpoint asks to be asked less often, whenever it is asked.
+        /// The token endpoint always answers `slow_down`.
         case slowDown
-        /// Token answers are forms, with a lifetime, as some providers send them.
+        /// Token responses are forms, as some providers send them.
         case formAnswers
         /// Errors have status 200.
         case errorsAsSuccess
         /// Errors have no body.
         case emptyErrors
-        /// The lifetime is a text, the kind of token in lower case, and refreshing brings no new refresh token.
+        /// The lifetime is a string, the token type is in lower case, and a refresh returns no new refresh token.
         case wrongTypes
-        /// The answer to an authorization request names another issuer (RFC 9207 §4).
+        /// The authorization response names another issuer (RFC 9207 §4).
         case mixUp
-        /// The answer to an authorization request does not name the issuer, though metadata says that it does.
+        /// The authorization response does not name the issuer, although metadata says that it does.
         case omitsIssuer
         /// The ID token is for another sign-in.
         case wrongNonce
@@ -197,31 +185,31 @@ extension OAuthStandIn {
         case wrongTokenHash
         /// The ID token has no signature.
         case unsigned
-        /// The ID token is signed by a secret that every client knows: our name (RFC 8725 §2.1).
+        /// The ID token is signed with the client id, which is not secret (RFC 8725 §2.1).
         case signedWithName
-        /// The keys that are told are not those that sign.
+        /// The published keys are not those that sign.
         case staleKeys
         /// There is no ID token.
         case noIDToken
-        /// Tokens are not taken back.
+        /// Tokens are not revoked.
         case revokesNothing
-        /// UserInfo is about somebody else.
+        /// UserInfo is about another user.
         case otherUserInfo
-        /// No token is given for the audience that was asked for (RFC 8707 §2).
+        /// The requested audience is refused (RFC 8707 §2).
         case unknownTarget
-        /// Fewer scopes are granted than were asked for.
+        /// Fewer scopes are granted than requested.
         case grantsLess
-        /// The person says no.
+        /// The user denies.
         case denies
-        /// Tokens that are no bearer tokens.
+        /// The token type is unknown.
         case unknownTokenType
-        /// Proofs are to be signed by another algorithm than ours.
+        /// Metadata names another algorithm for proofs than ES256.
         case otherProofAlgorithms
-        /// Tokens are bound to no key, though a proof came.
+        /// Tokens are not bound to a key, although the request has a proof.
         case unboundTokens
-        /// Requests for authorization are not taken in advance, though metadata says so.
+        /// Pushed authorization requests are refused, although metadata names the endpoint.
         case refusesPushes
-        /// Who is registered is not told where to ask about that (RFC 7592).
+        /// The registration response names no configuration endpoint (RFC 7592).
         case omitsRegistrationURI
     }
 }

@@ -2,14 +2,14 @@ import Crypto
 import Foundation
 import Synchronization
 
-/// What an authorization server remembers: what it gave out, and what it was told to do wrong.
+/// The state of an authorization server: what it has issued, and its faults.
 final class OAuthState: Sendable {
-    /// A person's yes to a client, and all tokens that came of it: they end together (RFC 9700 §4.14.2).
+    /// A grant and all tokens from it, which end together (RFC 9700 §4.14.2).
     struct Family: Sendable {
         var user: OAuthStandIn.User?
         var refreshToken: String?
         var isOver = false
-        /// Of the key that its tokens are bound to (RFC 9449 §6).
+        /// The thumbprint of the key that its tokens are bound to (RFC 9449 §6).
         var thumbprint: String?
     }
 
@@ -28,9 +28,9 @@ final class OAuthState: Sendable {
         let nonce: String?
         let user: OAuthStandIn.User
         let endsAt: Double
-        /// Of the key that its tokens have to be bound to (RFC 9449 §10).
+        /// The thumbprint of the key for its tokens (RFC 9449 §10).
         let thumbprint: String?
-        /// What came of it, once it was used.
+        /// The family from this code, after its use.
         var family: Int?
     }
 
@@ -40,17 +40,17 @@ final class OAuthState: Sendable {
         var lifetime: Double
         var families: [Int: Family] = [:]
         var accessTokens: [String: (family: Int, endsAt: Double)] = [:]
-        /// Used ones stay, so that their second use is seen.
+        /// Used ones stay, to detect reuse.
         var refreshTokens: [String: Int] = [:]
         var devices: [String: Device] = [:]
         var codes: [String: Code] = [:]
         var pushed: [String: [String: String]] = [:]
         var faults: [OAuthStandIn.Fault: Int] = [:]
         var lastNumber = 0
-        /// Names of proofs and assertions, none of which is taken twice.
+        /// The ids of proofs and assertions, which may be used once.
         var used: Set<String> = []
         var clientKey: String?
-        /// Who has been registered.
+        /// The registered client.
         var client: Client?
         var nonces = ["of-the-server-1", "of-the-api-1"]
     }
@@ -78,11 +78,11 @@ final class OAuthState: Sendable {
     struct Client: Sendable {
         let id: String
         let secret: String?
-        /// Opens what is told of it.
+        /// The registration access token.
         let token: String
     }
 
-    /// As whom somebody has to come.
+    /// The expected client.
     var client: Client? {
         guard configuration.registersClients else {
             return Client(id: configuration.clientID, secret: configuration.clientSecret, token: "")
@@ -101,7 +101,7 @@ final class OAuthState: Sendable {
 
     func forgetClient() { state.withLock { $0.client = nil } }
 
-    /// In PEM.
+    /// PEM.
     var clientKey: String? { state.withLock { $0.clientKey } }
     func use(clientKey: String) { state.withLock { $0.clientKey = clientKey } }
     func use(_ user: OAuthStandIn.User) { state.withLock { $0.user = user } }
@@ -109,7 +109,7 @@ final class OAuthState: Sendable {
     func inject(_ fault: OAuthStandIn.Fault, times: Int) { state.withLock { $0.faults[fault] = times } }
     func clearFaults() { state.withLock { $0.faults = [:] } }
 
-    /// Whether that is to go wrong now; counts it.
+    /// Whether the fault applies now. Counts it.
     func applies(_ fault: OAuthStandIn.Fault) -> Bool {
         state.withLock { state in
             guard let left = state.faults[fault], left > 0 else { return false }
@@ -148,7 +148,7 @@ final class OAuthState: Sendable {
         guard found else { throw .notFound("No such code: \(userCode)") }
     }
 
-    /// One poll (RFC 8628 §3.5): the family that came of it, or why there is none.
+    /// One poll (RFC 8628 §3.5): the family, or why there is none.
     func poll(_ code: String) throws(Refusal) -> Int {
         let outcome = state.withLock { state -> Result<Int, Refusal> in
             guard var device = state.devices[code] else { return .failure(.oauth("invalid_grant")) }
@@ -195,7 +195,7 @@ final class OAuthState: Sendable {
         return code
     }
 
-    /// The family that came of a code. One that comes again ends it (RFC 6749 §4.1.2).
+    /// The family from a code. Reuse of the code ends the family (RFC 6749 §4.1.2).
     func redeem(
         _ code: String, redirectURI: String, verifier: String, thumbprint: String?
     ) throws(Refusal) -> (family: Int, nonce: String?) {
@@ -224,7 +224,7 @@ final class OAuthState: Sendable {
 
     func serviceFamily() -> Int { state.withLock { Self.newFamily(&$0, user: nil) } }
 
-    /// An access token, and a refresh token in the place of the former one.
+    /// Issues an access token, and a refresh token that replaces the former one.
     func issue(_ family: Int, withRefreshToken: Bool) -> (access: String, refresh: String?, lifetime: Double) {
         let access = Self.token("at")
         let refresh = withRefreshToken ? Self.token("rt") : nil
@@ -239,8 +239,8 @@ final class OAuthState: Sendable {
         }
     }
 
-    /// The family of a refresh token that may be used now. One that comes again ends its whole family.
-    /// - Parameter thumbprint: of the key that the request is signed by; one that is bound to another is not taken.
+    /// The family of a valid refresh token. Reuse ends the whole family.
+    /// - Parameter thumbprint: of the key of the request's proof, which must be the token's.
     func use(refreshToken: String, thumbprint: String?) throws(Refusal) -> Int {
         let outcome = state.withLock { state -> (family: Int?, isReuse: Bool) in
             guard let number = state.refreshTokens[refreshToken], let family = state.families[number],
@@ -268,7 +268,7 @@ final class OAuthState: Sendable {
         return user
     }
 
-    /// Of the key that an access token is bound to.
+    /// The thumbprint of the key that an access token is bound to.
     func thumbprint(ofAccessToken token: String) -> String? {
         state.withLock { state in state.accessTokens[token].flatMap { state.families[$0.family]?.thumbprint } }
     }
@@ -279,7 +279,7 @@ final class OAuthState: Sendable {
 
     // MARK: Proofs
 
-    /// Whether a name comes for the first time; then it has come.
+    /// Whether an id is new. Records it.
     func isNew(_ id: String) -> Bool { state.withLock { $0.used.insert(id).inserted } }
 
     func nonce(forAPI isOfAPI: Bool) -> String { state.withLock { $0.nonces[isOfAPI ? 1 : 0] } }
@@ -291,7 +291,7 @@ final class OAuthState: Sendable {
         return issue(family, withRefreshToken: true).refresh ?? ""
     }
 
-    /// Of an access token that is good.
+    /// The family of a valid access token.
     func family(of accessToken: String) throws(Refusal) -> Int {
         let access = state.withLock { $0.accessTokens[accessToken] }
         guard let access, isGood(accessToken) else { throw .oauth("invalid_request") }
@@ -307,7 +307,7 @@ final class OAuthState: Sendable {
         }
     }
 
-    /// Whether a token of the log would still be taken.
+    /// Whether a token is still valid.
     func isGood(_ token: String) -> Bool {
         state.withLock { state in
             if let access = state.accessTokens[token] {
@@ -330,7 +330,7 @@ final class OAuthState: Sendable {
         kind + "-" + (0..<4).map { _ in String(UInt64.random(in: .min ... .max), radix: 36) }.joined()
     }
 
-    /// Without vowels, so that it is no word (RFC 8628 §6.1).
+    /// Without vowels, so that it does not form words (RFC 8628 §6.1).
     private static func userCode() -> String {
         let letters = (0..<8).map { _ in String("BCDFGHJKLMNPQRSTVWXZ".randomElement() ?? "B") }.joined()
         return letters.prefix(4) + "-" + letters.suffix(4)

@@ -1,17 +1,17 @@
 import Crypto
 import Foundation
 
-/// What a DPoP proof has to be for one request (RFC 9449 §4.3).
+/// Checks the DPoP proof of one request (RFC 9449 §4.3).
 struct ProofCheck {
-    /// Of the key that signed it (RFC 7638).
+    /// The thumbprint of its key (RFC 7638).
     let thumbprint: String
     let id: String
     let nonce: String?
 
-    /// Seconds that its date may be off.
+    /// In seconds.
     private static let tolerance = 60.0
 
-    /// - Parameter accessToken: what the request shows; `nil` at the token endpoint.
+    /// - Parameter accessToken: the request's token; `nil` at the token endpoint.
     init(_ call: Call, url: String, accessToken: String?, now: Double) throws(Refusal) {
         let status = accessToken == nil ? 400 : 401
         func refused(_ reason: String) -> Refusal { .oauth("invalid_dpop_proof", status: status, reason) }

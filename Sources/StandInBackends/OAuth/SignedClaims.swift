@@ -2,8 +2,8 @@ import Crypto
 import CryptoExtras
 import Foundation
 
-/// A JSON Web Token taken apart (RFC 7515 §3.1), by Foundation and swift-crypto alone: the stand-ins share no reader with
-/// what they test.
+/// A parsed JSON Web Token (RFC 7515 §3.1). It uses only Foundation and swift-crypto, so that the stand-ins share no parser
+/// with what they test.
 struct SignedClaims {
     let header: JSONValue
     let claims: JSONValue
@@ -21,7 +21,7 @@ struct SignedClaims {
         signed = Data((parts[0] + "." + parts[1]).utf8)
     }
 
-    /// By ES256 (RFC 7518 §3.4).
+    /// Checks ES256 (RFC 7518 §3.4).
     func isSigned(by key: P256.Signing.PublicKey) -> Bool {
         guard header["alg"]?.string == "ES256",
             let signature = try? P256.Signing.ECDSASignature(rawRepresentation: signature)
@@ -29,7 +29,7 @@ struct SignedClaims {
         return key.isValidSignature(signature, for: signed)
     }
 
-    /// By the public key of this PEM: ES256, or RS256 (RFC 7518 §3.3).
+    /// Checks ES256 or RS256 (RFC 7518 §3.3) with a public key in PEM.
     func isSigned(byPEM pem: String) -> Bool {
         if let key = try? P256.Signing.PublicKey(pemRepresentation: pem) { return isSigned(by: key) }
         guard header["alg"]?.string == "RS256", let key = try? _RSA.Signing.PublicKey(pemRepresentation: pem) else {

@@ -24,7 +24,7 @@ extension Answer {
             })
     }
 
-    /// The whole of a response, so that it can be sent in another way than it was meant.
+    /// Collects a whole response, so that it can be sent with misbehaviour.
     init(collecting response: Response) async throws {
         let collected = CollectingWriter.Collected()
         try await response.body.write(CollectingWriter(collected: collected))
@@ -37,7 +37,7 @@ extension Answer {
         long = pieces
     }
 
-    /// Sends it; content-length is that of the body unless it was set on purpose.
+    /// Sends the response.
     @concurrent func send(_ writer: consuming ResponseWriter) async throws {
         var body = try await writer.writeHead(head)
         if !self.body.isEmpty { try await body.write(ByteBuffer(bytes: self.body)) }
@@ -47,7 +47,7 @@ extension Answer {
 
     var head: HTTPResponse {
         var head = HTTPResponse(status: .init(code: status), headerFields: fields)
-        // RFC 9110 §8.6: not with 204.
+        // Not with 204 (RFC 9110 §8.6).
         if status != 204 { head.headerFields[.contentLength] = String(size) }
         return head
     }

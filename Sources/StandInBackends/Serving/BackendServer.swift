@@ -4,7 +4,7 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// One backend behind its listener: does each call, in the way its orders say.
+/// Serves the calls of one backend, with its misbehaviours.
 struct BackendServer: Sendable {
     let backend: Backend
     let accounts: Accounts
@@ -81,9 +81,9 @@ struct BackendServer: Sendable {
         try await body.finish(nil)
     }
 
-    /// Ends the connection as a dying server does: no further byte, no farewell.
+    /// Closes the connection as a crashed server does.
     private func cut(_ channel: any Channel) async -> CutConnection {
-        // A peer that left first makes this fail, which is the same thing.
+        // This fails if the peer has already closed it.
         try? await channel.close()
         return CutConnection()
     }
@@ -92,7 +92,7 @@ struct BackendServer: Sendable {
         switch behaviour.body {
         case .string(let text)?: .text(text, status: status)
         case let value?: .json(value, status: status)
-        case nil: shape.body(of: Refusal(status: status, message: "Out of order, as told", code: "OUT_OF_ORDER"))
+        case nil: shape.body(of: Refusal(status: status, message: "Out of order", code: "OUT_OF_ORDER"))
         }
     }
 
@@ -107,7 +107,7 @@ struct BackendServer: Sendable {
     }
 }
 
-/// Thrown to Hummingbird after the connection was closed on order.
+/// Thrown to Hummingbird after the connection was closed on purpose.
 struct CutConnection: Error {}
 
 extension Duration {

@@ -3,7 +3,7 @@ import Hummingbird
 import NIOCore
 import Synchronization
 
-/// Takes the body of a response into memory.
+/// Collects the body of a response in memory.
 struct CollectingWriter: ResponseBodyWriter {
     final class Collected: Sendable {
         let pieces = Mutex<[ByteBuffer]>([])

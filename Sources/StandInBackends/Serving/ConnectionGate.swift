@@ -1,10 +1,9 @@
 import NIOCore
 import Synchronization
 
-/// The connections that came in by one listening socket, and that socket: closed here, they end at once, whatever their
-/// clients do.
+/// A listening socket and its connections, which ``close()`` ends at once.
 ///
-/// Invariant: once it is closed, nothing that is kept here stays open.
+/// Invariant: after ``close()``, no registered channel stays open.
 final class ConnectionGate: ChannelInboundHandler, Sendable {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

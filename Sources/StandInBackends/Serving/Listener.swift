@@ -5,9 +5,9 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// One HTTP server on a port of the system's choice, which can stop listening and come back on the same port.
+/// One HTTP server on a port that the system chooses. It can stop listening, and start again on the same port.
 ///
-/// Invariant: `isListening` follows `shouldListen`, and is true only while connections are taken.
+/// Invariant: `isListening` follows `shouldListen`, and is true only while connections are accepted.
 final class Listener: Sendable {
     let host: String
     let port: Int
@@ -23,11 +23,11 @@ final class Listener: Sendable {
         self.respond = respond
     }
 
-    /// As it stands in a URL.
+    /// Host and port for a URL.
     var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 
     /// Serves until the task is cancelled.
-    /// - Throws: when the port cannot be listened on.
+    /// - Throws: if it cannot listen on the port.
     func run() async throws {
         while !Task.isCancelled {
             do {
@@ -39,7 +39,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Returns when it is so. Stopping ends the connections there are.
+    /// Returns when it is done. Stopping closes all connections.
     func setListening(_ listening: Bool) async throws {
         shouldListen.update { $0 = listening }
         try await isListening.wait { $0 == listening }
@@ -49,10 +49,10 @@ final class Listener: Sendable {
         try await isListening.wait { $0 }
     }
 
-    /// Returns when it is not wanted any more, or the task is cancelled.
+    /// Returns when it should stop, or the task is cancelled.
     private func serve() async throws {
         let gate = ConnectionGate()
-        // Not a child task: a server that is cancelled ends the process when it is just accepting a connection.
+        // Not a child task: cancelling a server that is accepting a connection ends the process.
         let server = Task { try await self.serve(through: gate) }
         await withTaskGroup { group in
             group.addTask { _ = await server.result }
@@ -65,20 +65,38 @@ final class Listener: Sendable {
         try await server.value
     }
 
-    /// Returns once the door is closed.
+    /// Returns after the gate is closed.
     private func serve(through gate: ConnectionGate) async throws {
         let server = try HTTPServerBuilder.http1().buildServer(
             configuration: ServerConfiguration(address: .hostname(host, port: port)),
-            // One loop: a connection is accepted whole before the door closes, or not at all.
+            // One loop, so that closing the gate cannot overlap with accepting a connection.
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton.next(),
             logger: Logger(label: "stand-in", factory: { _ in SwiftLogNoOpLogHandler() }),
             responder: respond
         ) { [isListening] channel in
             gate.register(channel)
-            // Refused only when it is closed already.
+            // Fails only if it is already closed.
             try? await channel.pipeline.addHandler(gate, position: .first)
             isListening.update { $0 = true }
         }
         try await server.run()
+    }
+}
+
+/// Runs a server while the body runs.
+func withServer<Result: Sendable>(
+    _ run: @escaping @Sendable () async throws -> Void, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask {
+            try await run()
+            return nil
+        }
+        group.addTask { try await body() }
+        defer { group.cancelAll() }
+        while let ended = try await group.next() {
+            if let result = ended { return result }
+        }
+        throw CancellationError()
     }
 }

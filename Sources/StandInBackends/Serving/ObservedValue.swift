@@ -1,8 +1,8 @@
 import Synchronization
 
-/// A value that can be waited for.
+/// A value that tasks can wait for.
 ///
-/// Invariant: a waiter is resumed exactly once, by the change that meets it or by its own cancellation.
+/// Invariant: a waiter is resumed exactly once, by a change that matches or by its cancellation.
 final class ObservedValue<Value: Sendable>: Sendable {
     private struct Waiter {
         let matches: @Sendable (Value) -> Bool
@@ -34,8 +34,8 @@ final class ObservedValue<Value: Sendable>: Sendable {
         for continuation in matching { continuation.resume() }
     }
 
-    /// Returns once the value meets it, at once if it does.
-    /// - Throws: `CancellationError` when the waiting task is cancelled.
+    /// Returns when the value matches.
+    /// - Throws: `CancellationError` if the task is cancelled.
     func wait(until matches: @escaping @Sendable (Value) -> Bool) async throws {
         let id = state.withLock { state in
             state.lastWaiter += 1

@@ -1,7 +1,7 @@
 import HTTPTypes
 import Hummingbird
 
-/// Puts every no, also those of the router itself, into the backend's own words.
+/// Gives every refusal, also the router's, the form of the backend.
 struct RequestHeaders: RouterMiddleware {
     typealias Context = CallContext
 

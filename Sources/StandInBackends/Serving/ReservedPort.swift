@@ -1,7 +1,7 @@
 import Glibc
 
-/// A TCP port that stays ours while nobody listens on it: bound, never listening, so that a connection to it is
-/// refused, and free for our own listener because both set SO_REUSEADDR (socket(7)).
+/// A TCP port that is bound but not listening, so that connections are refused and no other program gets it. The listener can
+/// bind it too, because both set SO_REUSEADDR (socket(7)).
 struct ReservedPort: ~Copyable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -26,7 +26,7 @@ struct ReservedPort: ~Copyable {
 
         let descriptor = socket(
             isIPv6 ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Failure(description: "No socket: \(Self.reason())") }
+        guard descriptor >= 0 else { throw Failure(description: "Cannot create a socket: \(Self.reason())") }
         var one: Int32 = 1
         var size = socklen_t(isIPv6 ? MemoryLayout<sockaddr_in6>.size : MemoryLayout<sockaddr_in>.size)
         var bound = unsafe setsockopt(
@@ -39,7 +39,7 @@ struct ReservedPort: ~Copyable {
         guard bound == 0 else {
             let reason = Self.reason()
             close(descriptor)
-            throw Failure(description: "No port on \(host): \(reason)")
+            throw Failure(description: "Cannot bind a port on \(host): \(reason)")
         }
         self.host = host
         self.descriptor = descriptor
@@ -50,7 +50,7 @@ struct ReservedPort: ~Copyable {
         close(descriptor)
     }
 
-    /// Binds, and reads back which port that became.
+    /// Binds, and reads the port.
     @unsafe private static func bind<Address>(
         _ descriptor: Int32, _ address: UnsafeMutablePointer<Address>, _ size: inout socklen_t
     ) -> Int32 {

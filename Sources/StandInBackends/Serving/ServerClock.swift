@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// The time as all the backends have it: the machine's, and what a test put it ahead.
+/// The clock of all backends, which tests can advance.
 final class ServerClock: Sendable {
     private let ahead = Mutex(0.0)
 

@@ -1,8 +1,8 @@
 import Glibc
 
 enum StandardInput {
-    /// A file or /dev/null has its end behind it as soon as it is read, and epoll(7) takes neither. What can be watched
-    /// is what has no position: a pipe, a socket, a terminal (lseek(2), ESPIPE).
+    /// Whether standard input is a pipe, a socket or a terminal, which have no position (lseek(2), ESPIPE). A file or
+    /// /dev/null ends at once, and epoll(7) does not support them.
     static var canBeWatched: Bool {
         lseek(0, 0, SEEK_CUR) < 0 && errno == ESPIPE
     }

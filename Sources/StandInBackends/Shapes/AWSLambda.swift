@@ -1,6 +1,6 @@
 import Foundation
 
-/// A: camelCase, sessions with an end in Unix seconds, validation that may renew.
+/// A: camelCase, session ends in Unix seconds, and validation that may renew.
 struct AWSLambda: Shape {
     let accounts: Accounts
 
@@ -54,7 +54,7 @@ struct AWSLambda: Shape {
             accounts.change(account.id) { $0.lastLoginAt = Date() }, "Login successful")
     }
 
-    /// Renews when less than half of the session's life is left; the old token stays good to its end.
+    /// Renews if less than half of the session's life is left. The old token stays valid until its end.
     private func validate(_ call: Call) async throws(Refusal) -> Answer {
         try call.refuseBody()
         let (account, token) = try await accounts.authenticate(call.bearer())

@@ -1,6 +1,6 @@
 import Foundation
 
-/// C: e-mailed codes, dates with a zone's name, plain strings beside JSON, nothing that renews.
+/// C: e-mailed codes, dates with a zone's name, plain text besides JSON, and no renewal.
 struct AnonymousWall: Shape {
     let accounts: Accounts
 
@@ -15,7 +15,7 @@ struct AnonymousWall: Shape {
         routes.post("/api/v1/auth/password/reset", reset)
     }
 
-    /// A bad request is told in a plain string, everything else in an object.
+    /// A bad request has a plain text body, every other error a JSON object.
     func body(of refusal: Refusal) -> Answer {
         let message = ([refusal.message] + refusal.details).joined(separator: ": ")
         return refusal.status == 400
@@ -84,7 +84,7 @@ struct AnonymousWall: Shape {
         return .text("Password changed successfully")
     }
 
-    /// The same answer whether or not there is such an account.
+    /// The response does not reveal whether the account exists.
     private func requestReset(_ call: Call) async throws(Refusal) -> Answer {
         let email = try call.fields(["email"]).text("email")
         if await accounts.account(email: email) != nil {
@@ -103,7 +103,7 @@ struct AnonymousWall: Shape {
         return try await signedIn(accounts.change(account.id) { $0.password = new })
     }
 
-    /// Codes are text of six digits; a number has lost its zeros.
+    /// Requires a text of six digits: a number would lose its leading zeros.
     private func code(_ fields: Fields) throws(Refusal) -> String {
         let code = try fields.text("code")
         guard code.utf8.count == 6, code.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
@@ -112,7 +112,7 @@ struct AnonymousWall: Shape {
         return code
     }
 
-    /// The person of the bearer, whom `X-User-ID` has to name as well.
+    /// The user of the token, which `X-User-ID` must name too.
     private func user(of call: Call) async throws(Refusal) -> Account {
         let account = try await accounts.caller(call)
         guard let id = call.header("x-user-id") else { throw .badRequest("X-User-ID header is missing") }

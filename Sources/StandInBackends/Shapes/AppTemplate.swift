@@ -1,6 +1,6 @@
 import Foundation
 
-/// E: credentials in an object of their own, refreshed with the current bearer, lists of validation messages.
+/// E: nested credentials, renewal with the current token, and lists of validation messages.
 struct AppTemplate: Shape {
     let accounts: Accounts
 

@@ -7,10 +7,6 @@ struct AppTemplateUsers: Sendable {
     let accounts: Accounts
     private let pictures = Pictures()
 
-    init(accounts: Accounts) {
-        self.accounts = accounts
-    }
-
     func add(to routes: Routes) {
         routes.post("/users", create)
         routes.get("/users", page)
@@ -118,7 +114,7 @@ struct AppTemplateUsers: Sendable {
         return .json(["avatarURL": .string(url)])
     }
 
-    /// The picture of `avatarURL`, as it was sent.
+    /// The picture of `avatarURL`, unchanged.
     private func picture(_ call: Call) async throws(Refusal) -> Answer {
         _ = try await accounts.caller(call)
         guard let picture = pictures[call.parameters["file"] ?? ""] else { throw .notFound("Picture not found") }
@@ -146,7 +142,7 @@ struct AppTemplateUsers: Sendable {
     }
 }
 
-/// The pictures that were sent, in the pieces they came in.
+/// Uploaded pictures in pieces.
 private final class Pictures: Sendable {
     private let pictures = Mutex<[String: [ByteBuffer]]>([:])
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The spellings of a date that the five disagree on.
+/// The date formats of the five backends.
 enum Dates {
     /// RFC 3339 in UTC: `2026-01-30T23:17:41Z`.
     static func utc(_ date: Date) -> JSONValue {
@@ -9,7 +9,7 @@ enum Dates {
 
     /// RFC 9557 with the zone's name: `2026-01-30T15:17:41-08:00[America/Los_Angeles]`.
     static func inLosAngeles(_ date: Date) -> JSONValue {
-        // Where the machine knows no zones by name, the standard offset stands in.
+        // Without a database of time zones, use the standard offset.
         let zone = TimeZone(identifier: "America/Los_Angeles") ?? TimeZone(secondsFromGMT: -8 * 3600) ?? .gmt
         let style = Date.ISO8601FormatStyle(timeZoneSeparator: .colon, timeZone: zone)
         return .string(date.formatted(style) + "[America/Los_Angeles]")

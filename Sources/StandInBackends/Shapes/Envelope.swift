@@ -1,6 +1,6 @@
 import Foundation
 
-/// B: every answer in one envelope, a no of the service's own inside a 200.
+/// B: every response in one envelope, and some errors with status 200.
 struct Envelope: Shape {
     let accounts: Accounts
 
@@ -11,8 +11,8 @@ struct Envelope: Shape {
         routes.post("/users/profile", updateProfile)
     }
 
-    /// What the service decides comes inside a 200; what its front door decides (the bearer, the route, the media
-    /// type) has its own status, in the same envelope.
+    /// Errors of the service have status 200. Errors of its gateway (the token, the route, the media type) have their own
+    /// status, in the same envelope.
     func body(of refusal: Refusal) -> Answer {
         let inside: Bool
         let number: Int

@@ -1,13 +1,9 @@
 import Foundation
 
-/// D: snake_case both ways, a refresh call, lists in a wrapper, nothing at all on DELETE.
+/// D: snake_case, a refresh call, wrapped lists, and no body after DELETE.
 struct ForkInTheRoad: Shape {
     let accounts: Accounts
     private let items = ItemStore()
-
-    init(accounts: Accounts) {
-        self.accounts = accounts
-    }
 
     func add(to routes: Routes) {
         routes.post("/api/auth/login", login)

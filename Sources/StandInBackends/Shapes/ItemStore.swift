@@ -1,9 +1,9 @@
-/// Things a backend keeps beside its accounts, by kind and identifier, in the order they came.
+/// A backend's other items, by kind and id, in the order of adding.
 actor ItemStore {
     private var items: [String: [JSONValue]] = [:]
     private var last = 0
 
-    /// Adds the thing under a new `id` of its kind and gives it back with it.
+    /// Adds an item with a new `id` and returns it.
     func add(_ kind: String, _ members: [String: JSONValue]) -> JSONValue {
         last += 1
         let item = JSONValue.object(members.merging(["id": .string("\(kind)-\(last)")]) { own, _ in own })
@@ -20,7 +20,7 @@ actor ItemStore {
         return item
     }
 
-    /// Sets members of a thing and gives back the whole.
+    /// Sets members of an item and returns it.
     func update(_ kind: String, _ id: String?, _ change: [String: JSONValue]) throws(Refusal) -> JSONValue {
         guard let index = items[kind]?.firstIndex(where: { $0["id"]?.string == id }),
             case .object(let members)? = items[kind]?[index]

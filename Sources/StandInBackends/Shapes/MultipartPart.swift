@@ -1,17 +1,17 @@
 import NIOCore
 
-/// The one part of a `multipart/form-data` body (RFC 7578 §4): a stand-in takes no more than one.
+/// The only part of a `multipart/form-data` body (RFC 7578 §4).
 struct MultipartPart {
     let name: String
     let fileName: String?
     let type: String?
     let content: [ByteBuffer]
 
-    /// Longer than a part's own head, which ends in the first of the body's bytes.
+    /// Longer than any part's head.
     private static let longestHead = 64 << 10
 
-    /// - Throws: 415 for another type, 400 for a body that is not exactly one well-formed part. In a body of more than
-    ///   ``Routes/bodyBytes`` the content is not searched for another part.
+    /// - Throws: 415 for another type, 400 for a body that is not exactly one valid part. A body over ``Routes/bodyBytes`` is
+    ///   not searched for another part.
     init(of call: Call, _ pieces: [ByteBuffer]) throws(Refusal) {
         let (type, parameters) = Self.header(call.header("content-type") ?? "")
         guard type == "multipart/form-data" else {
