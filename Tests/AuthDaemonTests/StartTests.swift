@@ -69,6 +69,13 @@ struct StartTests {
         #expect(throws: (any Error).self) { try AgentArguments.parse(["--store", "clouds"]) }
     }
 
+    @Test("an invalid --socket is a usage error that says what is wrong", arguments: ["", "relative/socket"])
+    func invalidSocket(path: String) throws {
+        let error = try #require(throws: (any Error).self) { try AgentArguments.parse(["--socket", path]) }
+        #expect(AgentArguments.exitCode(for: error).rawValue == 64)
+        #expect(AgentArguments.message(for: error).contains("--socket: the path of the socket must be absolute"))
+    }
+
     @Test("a file beside the socket is replaced atomically and leaves nothing else")
     func runtimeFile() throws {
         let folder = try TemporaryFolder()

@@ -34,6 +34,15 @@ package struct AgentArguments: ParsableCommand {
 
     package init() {}
 
+    package func validate() throws {
+        guard let socket else { return }
+        do throws(AgentError) {
+            _ = try SocketPath.resolve(flag: socket, environment: { _ in nil }, userID: 0)
+        } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
     /// Of this process; where they make no sense it says so and ends with ``ExitStatus/wrongUsage``.
     package static func ofThisProcess() -> AgentArguments { parseOrExit() }
 

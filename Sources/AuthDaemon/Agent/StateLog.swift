@@ -56,7 +56,9 @@ struct StateLog {
         case (.ready, nil):
             if let former = self.store, former.state != .starting { logger.info("The store is open again.") }
         case (let state, let message):
-            logger.warning("The store is \(state.rawValue): \(message ?? "its sessions are served once it is open.")")
+            let subject = state == .failed ? "The store failed" : "The store is \(state.rawValue)"
+            let reason = message ?? "its sessions are served once it is open."
+            logger.warning("\(reason.hasPrefix(subject) ? reason : "\(subject): \(reason)")")
         }
     }
 }
