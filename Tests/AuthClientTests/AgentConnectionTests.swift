@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The blocking connection")
 struct AgentConnectionTests {
-    @Test("a call gives the agent's result")
+    @Test("a call returns the agent's result")
     func call() throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
         defer { agent.stop() }
@@ -24,7 +24,7 @@ struct AgentConnectionTests {
         }
     }
 
-    @Test("nobody on the socket is told apart from every other failure")
+    @Test("a missing agent differs from every other failure")
     func noAgent() throws {
         let folder = try TestFolder.make()
         defer { rmdir(folder) }
@@ -34,7 +34,7 @@ struct AgentConnectionTests {
         }
     }
 
-    @Test("a path that no socket can have is no agent either")
+    @Test("an invalid socket path means no agent")
     func longPath() {
         let path = "/" + String(repeating: "x", count: 200)
         #expect(throws: ClientError.noAgent(path: path, reason: "the path of a socket must have 1 to 107 bytes")) {
@@ -42,7 +42,7 @@ struct AgentConnectionTests {
         }
     }
 
-    @Test("a silent agent costs the deadline and no more, and the connection goes on")
+    @Test("a silent agent costs the deadline only, and the connection still works")
     func deadline() throws {
         let agent = try TestAgent { peer, request in
             if request.method == "agent.ping" { peer.reply(request, ["pid": 1]) }
@@ -65,7 +65,7 @@ struct AgentConnectionTests {
         }
     }
 
-    @Test("an agent that keeps talking of other things does not hold the caller")
+    @Test("an agent that sends other messages does not block the caller")
     func chatter() throws {
         let agent = try TestAgent { peer, _ in
             for _ in 0..<200_000 { peer.send(bytes: Array(#"{"jsonrpc":"2.0","method":"tick"}"#.utf8) + [0x0A]) }
@@ -133,7 +133,7 @@ struct AgentConnectionTests {
         #expect(agent.requests.isEmpty)
     }
 
-    @Test("what is no message of the protocol is a bad reply", arguments: ["HTTP/1.1 400", "[]", "{}", "{\"id\":1}"])
+    @Test("an invalid message is a bad reply", arguments: ["HTTP/1.1 400", "[]", "{}", "{\"id\":1}"])
     func nonsense(line: String) throws {
         let agent = try TestAgent { peer, _ in peer.send(bytes: Array(line.utf8) + [0x0A]) }
         defer { agent.stop() }
@@ -158,7 +158,7 @@ struct AgentConnectionTests {
         }
     }
 
-    @Test("events that come during a call are there afterwards")
+    @Test("events during a call are buffered")
     func bufferedEvents() throws {
         let agent = try TestAgent { peer, request in
             peer.send(Samples.snapshot([Samples.status()]))

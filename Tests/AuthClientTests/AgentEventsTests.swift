@@ -32,7 +32,7 @@ struct AgentEventsTests {
         #expect(agent.requests.first?.params?["topics"] == ["session"])
     }
 
-    @Test("an agent that was away means one 'disconnected', then a new snapshot")
+    @Test("a lost agent means one 'disconnected', then a new snapshot")
     func reconnects() async throws {
         let first = try Self.subscribing()
         var events = try AuthClient(socket: first.path).events().makeAsyncIterator()
@@ -54,7 +54,7 @@ struct AgentEventsTests {
         #expect(try await events.next()?.name == "snapshot")
     }
 
-    @Test("a subscription the agent refuses for good ends with its words")
+    @Test("a subscription that the agent refuses ends with its error")
     func refused() async throws {
         let refusal = AgentError(.unknownSession, "There is no session 'nope'.")
         let agent = try TestAgent(replies: ["events.subscribe": .failure(refusal)])

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The asynchronous client")
 struct AuthClientTests {
-    @Test("a token comes as its type")
+    @Test("a token is returned as its type")
     func token() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
         defer { agent.stop() }
@@ -38,7 +38,7 @@ struct AuthClientTests {
         }
     }
 
-    @Test("more calls than the agent takes at once wait for their turn")
+    @Test("calls over the agent's limit wait")
     func limit() async throws {
         let state = Mutex((underWay: [(Peer, RPCRequest)](), most: 0, seen: 0))
         let agent = try TestAgent { peer, request in
@@ -64,7 +64,7 @@ struct AuthClientTests {
         #expect(state.withLock { $0.most } == Limits.requestsPerConnection)
     }
 
-    @Test("a call that nobody answers ends at its deadline, and the others are not touched")
+    @Test("a call without a response ends at its deadline, and others continue")
     func deadline() async throws {
         let agent = try TestAgent { peer, request in
             if request.method == "agent.ping" { peer.reply(request, ["pid": 1]) }
@@ -107,7 +107,7 @@ struct AuthClientTests {
         #expect(agent.requests.isEmpty)
     }
 
-    @Test("when the agent goes the calls under way fail, and the next finds the agent that came after")
+    @Test("when the agent ends, calls in flight fail, and the next call uses the next agent")
     func restart() async throws {
         let first = try TestAgent { peer, _ in peer.end() }
         let client = try AuthClient(socket: first.path)
@@ -121,7 +121,7 @@ struct AuthClientTests {
         #expect(try await client.result(of: AgentPing())["pid"] == 2)
     }
 
-    @Test("a closed client's calls are cancelled, those under way and those to come")
+    @Test("calls of a closed client are cancelled, also later ones")
     func close() async throws {
         let agent = try TestAgent { _, _ in }
         defer { agent.stop() }

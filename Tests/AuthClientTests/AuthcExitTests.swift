@@ -54,7 +54,7 @@ struct AuthcExitTests {
         #expect(result.errors.contains("session.status: the agent did not answer within 30 ms"))
     }
 
-    @Test("an agent that goes in mid-answer is 69")
+    @Test("an agent that ends within a response is 69")
     func vanishing() async throws {
         let agent = try TestAgent { peer, _ in
             peer.send(bytes: Array("{".utf8))
@@ -64,7 +64,7 @@ struct AuthcExitTests {
         #expect(try await Program.run(["token"], folder: agent.folder).status == 69)
     }
 
-    @Test("an answer that is too large is 76, whether the agent says so or authc finds out")
+    @Test("a response that is too large is 76, whether the agent or authc notices it")
     func tooLarge() async throws {
         let agent = try TestAgent { peer, request in
             guard request.method == "session.status" else { return peer.reply(request, [:]) }
@@ -77,7 +77,7 @@ struct AuthcExitTests {
         #expect(result.status == 76 && error?["exit"]?.integerValue == 76)
     }
 
-    @Test("says what there is to say of an active session once")
+    @Test("prints the message of an active session once")
     func activeMessage() async throws {
         let words = "The provider no longer grants mail."
         for (cause, places) in [(JSON.string("scope_reduced"), [true, false]), (.null, [false, true])] {
@@ -128,7 +128,7 @@ struct AuthcExitTests {
         #expect(result.output.hasPrefix("{") && result.output.hasSuffix("\n141\n"), "\(result.output)")
     }
 
-    @Test("a full disk is told, not swallowed")
+    @Test("a full disk is reported")
     func fullDisk() async throws {
         let agent = try TestAgent(replies: ["token.get": .success(Samples.token())])
         defer { agent.stop() }
@@ -190,7 +190,7 @@ struct AuthcExitTests {
         #expect(!result.errors.contains("evil"))
     }
 
-    @Test("what a provider says cannot act on the terminal", arguments: [["status"], ["status", "--json"], ["list"]])
+    @Test("a provider's text cannot control the terminal", arguments: [["status"], ["status", "--json"], ["list"]])
     func harmless(arguments: [String]) async throws {
         let evil = "ada\u{1B}]0;x\u{7}\u{9B}31m\u{202E}\nnext"
         let status = Samples.status(["user": ["email": .string(evil)], "state": "stale", "cause": .string(evil)])
@@ -218,7 +218,7 @@ struct AuthcExitTests {
         #expect(asked.map { $0.params?["session"]?.stringValue } == [nil, "two", "three"])
     }
 
-    @Test("prompt does not ask the agent, and says nothing where there is no prompt")
+    @Test("prompt does not call the agent, and prints nothing without a prompt file")
     func prompt() async throws {
         let folder = try TestFolder.make()
         defer { try? FileManager.default.removeItem(atPath: folder) }

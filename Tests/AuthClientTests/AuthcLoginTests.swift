@@ -2,7 +2,7 @@ import AuthWire
 import Foundation
 import Testing
 
-@Suite("authc login, away from a terminal")
+@Suite("authc login without a terminal")
 struct AuthcLoginTests {
     /// A provider with one way to sign in, whose password is `right`.
     static func agent() throws -> TestAgent {
@@ -44,7 +44,7 @@ struct AuthcLoginTests {
         return known
     }
 
-    @Test("a password from stdin, without its line feed")
+    @Test("reads a password from stdin without its line feed")
     func passwordFromInput() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -65,7 +65,7 @@ struct AuthcLoginTests {
         #expect(result.status == 0)
     }
 
-    @Test("a secret as an argument is refused, unsent and unrepeated, and the way to give it is told")
+    @Test("a secret as an argument is refused, not sent and not repeated, with a hint")
     func secretArgument() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -77,7 +77,7 @@ struct AuthcLoginTests {
         #expect(!agent.requests.contains { $0.method == "login.start" })
     }
 
-    @Test("a wrong password is 65, with the provider's own words")
+    @Test("a wrong password is 65, with the provider's message")
     func wrongPassword() async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -87,7 +87,7 @@ struct AuthcLoginTests {
         #expect(result.errors.contains("Wrong password"))
     }
 
-    @Test("what is missing and cannot be asked for is told, and the sign-in cancelled", arguments: [[], ["--json"]])
+    @Test("a missing field is reported without a terminal, and the sign-in cancelled", arguments: [[], ["--json"]])
     func nobodyToAsk(more: [String]) async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
@@ -138,7 +138,7 @@ struct AuthcLoginTests {
         }
     }
 
-    @Test("another account's session is not replaced while nobody can be asked, unless that was said")
+    @Test("another account is not replaced without a terminal, unless a flag allows it")
     func otherAccount() async throws {
         let agent = try Self.agentOfAnother()
         defer { agent.stop() }

@@ -59,7 +59,7 @@ struct AuthcOptionTests {
         #expect(agent.requests.last?.method == "login.cancel")
     }
 
-    @Test("--set NAME=@FILE gives the text of the file, and NAME:=@FILE its JSON")
+    @Test("--set NAME=@FILE sends the text of the file, and NAME:=@FILE its JSON")
     func setFromFile() async throws {
         let agent = try TestAgent(replies: ["user.update": .success(["user": ["id": "7"], "raw": [:]])])
         defer { agent.stop() }
@@ -94,7 +94,7 @@ struct AuthcOptionTests {
         ])
     }
 
-    @Test("a secret is not asked for while other arguments are missing")
+    @Test("authc asks for no secret while other arguments are missing")
     func secretAfterTheRest() async throws {
         let agent = try Self.agentWithSecretArgument()
         defer { agent.stop() }
@@ -135,7 +135,7 @@ struct AuthcOptionTests {
         await terminal.ends()
     }
 
-    @Test("no path is broken in a table that goes to a file or pipe, and a row is a line")
+    @Test("a table in a file or pipe has one line per row and unbroken paths")
     func pipedTables() async throws {
         let path = "/home/ada/.config/authd/providers/" + String(repeating: "long name ", count: 12) + "x.toml"
         let provider: JSON = [

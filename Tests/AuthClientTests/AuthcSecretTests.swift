@@ -41,7 +41,7 @@ struct AuthcSecretTests {
         #expect(owners.withLock { $0 } == ["agent.ping": userID, "token.get": 0])
     }
 
-    @Test("a secret is not asked for where the terminal would show it")
+    @Test("authc asks for no secret if the terminal would show it")
     func echo() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
@@ -97,7 +97,7 @@ struct OtherUsersAgentRootTests {
         return await server.output().out
     }
 
-    @Test("gets no secret from a program that blocks, and may still be asked for other things")
+    @Test("does not get a secret from a blocking program, which may make other calls")
     func blocking() async throws {
         let received = try await listening { path in
             try await onThread {
@@ -113,7 +113,7 @@ struct OtherUsersAgentRootTests {
         #expect(received.contains("agent.ping") && !received.contains("hunter2"), "\(received)")
     }
 
-    @Test("gets no secret from a program that does not block")
+    @Test("does not get a secret from an asynchronous program")
     func asynchronous() async throws {
         let received = try await listening { path in
             let client = try AuthClient(socket: path)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("authc on a terminal", .timeLimit(.minutes(2)))
 struct AuthcTerminalTests {
-    @Test("asks for what is missing, shows what is typed but never a secret, and puts the echo back")
+    @Test("asks for what is missing, echoes input but no secret, and restores the echo")
     func login() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
@@ -23,7 +23,7 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
-    @Test("asks before another account takes the session over; Enter alone is a no")
+    @Test("asks before another account replaces the session; Enter means no")
     func otherAccount() async throws {
         let agent = try AuthcLoginTests.agentOfAnother()
         defer { agent.stop() }
@@ -62,7 +62,7 @@ struct AuthcTerminalTests {
         #expect(agent.requests.last?.params == ["session": "shop", "origins": ["https://elsewhere.example"]])
     }
 
-    @Test("where stderr is no terminal nobody is asked, as nobody would see it")
+    @Test("without a terminal on stderr there is no prompt")
     func unseen() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
@@ -117,7 +117,7 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
-    @Test("^Z gives the shell a terminal that echoes, and going on asks again without echo")
+    @Test("^Z restores the echo for the shell, and continuing asks again without echo")
     func stopped() async throws {
         let agent = try AuthcLoginTests.agent()
         defer { agent.stop() }
@@ -139,7 +139,7 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
-    @Test("status at 40 columns: no line is longer, and every word is there")
+    @Test("status at 40 columns has no longer line and every word")
     func narrow() async throws {
         let now = Date().timeIntervalSince1970
         let status = Samples.status([
@@ -201,7 +201,7 @@ struct AuthcTerminalTests {
         await terminal.ends()
     }
 
-    @Test("watch goes on when the agent comes back")
+    @Test("watch continues when the agent is restarted")
     func watchReconnects() async throws {
         let first = try TestAgent { peer, request in
             peer.reply(request, [:])

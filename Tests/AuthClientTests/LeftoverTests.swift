@@ -2,9 +2,9 @@ import AuthClient
 import AuthWire
 import Testing
 
-@Suite("What a client leaves behind")
+@Suite("After clients end")
 struct LeftoverTests {
-    @Test("nothing: after fifty clients and fifty subscriptions the process has the descriptors it had")
+    @Test("after fifty clients and fifty subscriptions the process has its former descriptors")
     func descriptors() async {
         // A process of its own, in which nobody else opens anything.
         await #expect(processExitsWith: .success) {

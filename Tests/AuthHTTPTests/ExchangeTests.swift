@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func `a compressed body is handed over decompressed, without the headers of its compressed form`()
+    @Test func `a compressed body is returned decompressed, without the headers of its compressed form`()
         async throws
     {
         let body = try await gzip(Array("plain words".utf8))
@@ -148,7 +148,7 @@ import Testing
         }
     }
 
-    @Test func `a request under way keeps its connection when the others are dropped`() async throws {
+    @Test func `a request in flight keeps its connection when others are closed`() async throws {
         let (arrived, hasArrived) = AsyncStream.makeStream(of: Void.self)
         let (released, release) = AsyncStream.makeStream(of: Void.self)
         let script: LoopbackServer.Script = { connection in

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func `a body that declares no length is counted and refused`() async throws {
+    @Test func `a body without a declared length is counted and refused`() async throws {
         let script: LoopbackServer.Script = { connection in
             _ = await connection.request()
             try await connection.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func `the whole answer has a limit of its own`() async throws {
+    @Test func `the whole response has a separate limit`() async throws {
         let script: LoopbackServer.Script = { connection in
             _ = await connection.request()
             try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfive!")
@@ -137,7 +137,7 @@ import Testing
 
     // MARK: - Connections
 
-    @Test func `a port where nobody listens refuses`() async throws {
+    @Test func `a port without a listener refuses`() async throws {
         let held = try HeldPort()
         let url = "http://127.0.0.1:\(held.port)/"
         try await withTransport { #expect(await $0.failure(url) == .connectionRefused(host: Self.host)) }

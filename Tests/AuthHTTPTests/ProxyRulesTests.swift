@@ -14,7 +14,7 @@ import Testing
         }
     }
 
-    @Test func `each scheme has its variable, and all_proxy stands in for both`() throws {
+    @Test func `each scheme has its variable, and all_proxy covers both`() throws {
         let variables = ["http_proxy": "http://one:8080", "HTTPS_PROXY": "two:3128", "all_proxy": "socks5h://three"]
         #expect(try Self.way("http://example.org/", variables) == "http one:8080")
         #expect(try Self.way("https://example.org/", variables) == "http two:3128")
@@ -27,7 +27,7 @@ import Testing
         #expect(try Self.way("http://example.org/", ["HTTP_PROXY": "http://evil:1"]) == "direct")
     }
 
-    @Test func `the setting goes before the environment, and none means none`() throws {
+    @Test func `the setting overrides the environment, and none means none`() throws {
         let variables = ["https_proxy": "http://one:8080"]
         #expect(try Self.way("https://example.org/", setting: "http://two:1", variables) == "http two:1")
         #expect(try Self.way("https://example.org/", setting: "none", variables) == "direct")

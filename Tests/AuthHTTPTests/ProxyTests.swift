@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func `the proxy is given the name and password of its address`() async throws {
+    @Test func `the proxy gets the user name and password in its address`() async throws {
         // ada:p@ss in base64.
         try await LoopbackServer.with(script: ConnectProxy.script(password: "YWRhOnBAc3M=")) { proxy in
             try await LoopbackServer.with { server in
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test func `a proxy that is not there, refuses or says nothing is at fault, not the origin`() async throws {
+    @Test func `a proxy that is missing, refuses or is silent is at fault, not the origin`() async throws {
         let held = try HeldPort()
         let scripts: [LoopbackServer.Script] = [
             { try await $0.answerAll("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n") }, { await $0.silence() },

@@ -12,7 +12,7 @@ import Testing
         if case .certificate(host: "127.0.0.1", _) = error { true } else { false }
     }
 
-    @Test func `an unknown authority is refused, and nothing is asked`() async throws {
+    @Test func `an unknown authority is refused before a request is sent`() async throws {
         let authority = try await ThrowawayAuthority()
         try await LoopbackServer.with(tls: try await authority.server(names: "IP:127.0.0.1")) { server in
             try await withTransport { transport in
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func `a file of the settings that is missing or holds no certificate is named at the start`() async throws {
+    @Test func `a missing or invalid file in the settings is named at the start`() async throws {
         let authority = try await ThrowawayAuthority()
         for file in [authority.path("missing.pem"), try authority.write("no certificate", to: "empty.pem")] {
             let error = #expect(throws: TransportSettingsError.self) {

@@ -37,7 +37,7 @@ struct AgentErrorTests {
         #expect(AgentError.internalError("x").json["data"]?["kind"] == "internal")
     }
 
-    @Test("a kind from a newer agent is taken as internal, and a broken error is still one")
+    @Test("an unknown kind becomes internal, and an invalid error is still an error")
     func takesTheUnknown() {
         #expect(ErrorKind(unknown: "from_the_future") == .internal_)
         #expect(ErrorKind(unknown: "offline") == .offline)
@@ -50,7 +50,7 @@ struct AgentErrorTests {
         }
     }
 
-    @Test("it prints its kind, its words and its cause")
+    @Test("it prints its kind, message and cause")
     func prints() {
         #expect(AgentError(.offline, "No network.", cause: "no_route").description == "offline: No network. (no_route)")
         #expect(AgentError.parseError("Bad.").description == "-32700: Bad.")

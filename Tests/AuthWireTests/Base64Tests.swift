@@ -14,7 +14,7 @@ struct Base64Tests {
         #expect(Base64.decode(coded) == Array(text.utf8))
     }
 
-    @Test("all bytes come back, at every length")
+    @Test("all bytes round-trip at every length")
     func allBytes() {
         let all = (0..<800).map { UInt8(truncatingIfNeeded: $0 &* 37) }
         for length in 0..<300 {

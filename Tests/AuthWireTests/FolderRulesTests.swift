@@ -33,7 +33,7 @@ struct FolderRulesTests {
         #expect(try rules(("/a", "one"), ("/a", "two")).session(in: "/a/b")?.text == "one")
     }
 
-    @Test("the text reads back the same, with spaces in paths; lines that are no rule are passed over")
+    @Test("the text can be read back, with spaces in paths; other lines are ignored")
     func text() throws {
         let rules = try rules(("/people/ada/my work", "work"), ("/ü", "u"))
         #expect(rules.text == "work /people/ada/my work\nu /ü\n")

@@ -13,7 +13,7 @@ struct JSONBudgetTests {
         #expect(error?.isTooLarge == true)
     }
 
-    @Test("a text of a megabyte ends at the limit, and a mistake before it is told as one")
+    @Test("a megabyte of text ends at the limit, and an error before it is reported")
     func large() throws {
         let bytes = Array(("[" + String(repeating: #"{"":0},"#, count: 150_000) + "0]").utf8)
         let error = #expect(throws: JSONError.self) { try JSON(parsing: bytes, values: Limits.jsonValues) }

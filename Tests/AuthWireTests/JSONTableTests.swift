@@ -78,7 +78,7 @@ struct JSONTableTests {
 
     static func quoted(_ bytes: [UInt8]) -> [UInt8] { [0x22] + bytes + [0x22] }
 
-    @Test("a text of the grammar is read as what it says", arguments: accepted + either)
+    @Test("a valid text is read as its value", arguments: accepted + either)
     func accepts(text: String, value: JSON) throws {
         #expect(try JSON(parsing: text) == value)
         #expect(try JSON(parsing: Array(text.utf8)) == value)
@@ -98,7 +98,7 @@ struct JSONTableTests {
         #expect(throws: JSONError.self) { try JSON(parsing: bytes) }
     }
 
-    @Test("an accepted text cut anywhere is refused, unless it is a shorter number")
+    @Test("a valid text that is cut anywhere is refused, unless it is a shorter number")
     func refusesEveryBeginning() {
         for (text, value) in Self.accepted where value.doubleValue == nil {
             let bytes = Array(text.utf8)
@@ -109,7 +109,7 @@ struct JSONTableTests {
         }
     }
 
-    @Test("the sign of zero is kept")
+    @Test("zero keeps its sign")
     func keepsTheSignOfZero() throws {
         #expect(try JSON(parsing: "-0").doubleValue?.sign == .minus)
         #expect(try JSON(parsing: "-0").text() == "-0.0")

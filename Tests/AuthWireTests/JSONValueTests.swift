@@ -2,7 +2,7 @@ import AuthWire
 import Testing
 
 struct JSONValueTests {
-    @Test("members keep their order, and a key set anew keeps its place")
+    @Test("members keep their order, and a key that is set again keeps its place")
     func keepsOrder() {
         var object: JSONObject = ["b": 1, "a": 2, "c": 3]
         object["a"] = 9
@@ -44,7 +44,7 @@ struct JSONValueTests {
         #expect(many["\u{E9}"] == 1 && many["e\u{301}"] == 2)
     }
 
-    @Test("a value gives what it is and nothing else")
+    @Test("a value has one type")
     func givesWhatItIs() {
         #expect(JSON.integer(3).integerValue == 3 && JSON.number(3).integerValue == 3)
         #expect(JSON.number(3.5).integerValue == nil && JSON.unsigned(.max).integerValue == nil)

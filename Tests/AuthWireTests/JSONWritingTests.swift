@@ -9,7 +9,7 @@ struct JSONWritingTests {
         #expect(value.serialized() == Array(value.text().utf8))
     }
 
-    @Test("for people it is written on several lines")
+    @Test("pretty JSON has several lines")
     func writesForPeople() {
         let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
         #expect(
@@ -53,7 +53,7 @@ struct JSONWritingTests {
         #expect(text == value.description)
     }
 
-    @Test("what is no number is written as null")
+    @Test("a value that is not a number is written as null")
     func writesNoNumber() {
         #expect(JSON.array([.number(.infinity), .number(-.infinity), .number(.nan)]).text() == "[null,null,null]")
     }

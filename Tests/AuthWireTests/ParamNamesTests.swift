@@ -2,7 +2,7 @@ import Testing
 
 @testable import AuthWire
 
-@Suite("Keys in params that nobody knows")
+@Suite("Unknown keys in params")
 struct ParamNamesTests {
     private static let strict = [
         "token.get", "token.reject", "token.proof", "session.logout", "session.export", "session.trust",

@@ -19,7 +19,7 @@ struct PromptLineTests {
         #expect(PromptLine.text(for: [try status("shop", .keyringLocked)]) == "shop!keyring_locked")
     }
 
-    @Test("an account without a password says so for as long as nothing worse is to be said")
+    @Test("a missing password is shown unless the session has a worse state")
     func showsMissingPassword() throws {
         var wall = try status("wall")
         wall.needsPassword = true
@@ -28,7 +28,7 @@ struct PromptLineTests {
         #expect(PromptLine.text(for: [wall]) == "wall!stale")
     }
 
-    @Test("the file begins with the agent's process, and is nobody's once that is gone")
+    @Test("the file begins with the agent's process, and is ignored after that process ends")
     func file() {
         #expect(PromptLine.file("shop wiki!stale", agent: 4711) == "4711 shop wiki!stale\n")
         #expect(PromptLine.file("", agent: 4711) == "4711\n")
@@ -40,7 +40,7 @@ struct PromptLineTests {
         }
     }
 
-    @Test("several are words in order, the default first, those signed out left away")
+    @Test("several sessions are words in order, the default first, without signed-out ones")
     func showsSeveral() throws {
         let statuses = [
             try status("b"), try status("d", .signedOut, isDefault: false),

@@ -50,7 +50,7 @@ struct RPCTests {
         }
     }
 
-    @Test("a line that is no JSON is a parse error with a null id, and says where", arguments: ["", "{", "x", "{}}"])
+    @Test("a line that is not JSON is a parse error with a null id and the place", arguments: ["", "{", "x", "{}}"])
     func answersBrokenLines(text: String) {
         #expect(problem(text)?.id == .null)
         #expect(problem(text)?.error.code == -32700)
@@ -74,7 +74,7 @@ struct RPCTests {
         #expect(problem(text)?.id == id)
     }
 
-    @Test("a batch keeps its order, and junk in it spoils nothing else")
+    @Test("a batch keeps its order, and an invalid element does not affect the others")
     func readsBatches() throws {
         let line = #"[{"jsonrpc":"2.0","method":"a","id":1},3,[],{"jsonrpc":"2.0","method":"b"},{"id":"z"},[[{}]]]"#
         guard case .batch(let elements) = RPCIncoming(line: line.utf8) else {

@@ -52,7 +52,7 @@ struct RequestTests {
         }
     }
 
-    @Test("what is left out is what the protocol says")
+    @Test("an omitted param has the protocol's default")
     func fillsIn() throws {
         #expect(try TokenGet(params: nil) == TokenGet())
         #expect(try SessionLogout(params: [:]) == SessionLogout(revoke: true))
@@ -80,7 +80,7 @@ struct RequestTests {
         #expect(error.message.utf8.allSatisfy { $0 >= 0x20 })
     }
 
-    @Test("params by position are refused in words")
+    @Test("positional params are refused with a message")
     func refusesPositions() throws {
         #expect(error("token.get", ["work"])?.message.contains("found an array") == true)
         #expect(error("agent.ping", [1])?.code == -32602)
@@ -150,7 +150,7 @@ struct RequestTests {
         }
     }
 
-    @Test("two keys that Swift takes for one text do no harm")
+    @Test("two keys that Swift compares as equal are accepted")
     func takesLookalikeKeys() throws {
         let line = #"{"login":"l","fields":{"\u00e9":"1","e\u0301":"2"}}"#
         let request = try LoginAnswer(params: try JSON(parsing: line))

@@ -120,7 +120,7 @@ struct ResultTests {
         #expect(RPCReply.notification(snapshot)["method"] == "event")
     }
 
-    @Test("the wire's words are those of the contract")
+    @Test("wire names are those of the contract")
     func spellsTheContract() throws {
         let keys = try Samples.status().json.objectValue?.keys
         #expect(

@@ -28,7 +28,7 @@ struct SocketPathTests {
         #expect(try resolve(["XDG_RUNTIME_DIR": "x"], isPrivate: true) == "/run/user/1234/authd/socket")
     }
 
-    @Test("with no private folder it goes nowhere else and says what to set")
+    @Test("without a private folder it fails and says what to set")
     func goesNowhereElse() {
         let error = #expect(throws: AgentError.self) { try resolve() }
         #expect(error?.message.contains("XDG_RUNTIME_DIR") == true && error?.message.contains("--socket") == true)

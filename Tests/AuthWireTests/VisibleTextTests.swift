@@ -24,7 +24,7 @@ struct VisibleTextTests {
         #expect(VisibleText.line(text) == text)
     }
 
-    @Test("is what a problem of a profile says of a key, a file's name and a value")
+    @Test("a profile problem shows keys, file names and values as visible text")
     func problem() {
         let problem = ProfileProblem(
             file: "a\u{202E}.toml", line: 3, key: "na\u{200B}me", expected: "b\u{1B}", found: "c\u{E0061}")

@@ -16,7 +16,7 @@ struct AgeTests {
         return (file, recipient.out.trimmingCharacters(in: .newlines))
     }
 
-    @Test("go to their recipients in a file of their owner's, come back with an identity of theirs, and with no other")
+    @Test("are exported for recipients to a private file, and imported with the right identity only")
     func thereAndBack() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)
@@ -61,7 +61,7 @@ struct AgeTests {
         }
     }
 
-    @Test("are opened by an identity whose passphrase age asks for at the terminal")
+    @Test("are opened with an identity whose passphrase age asks for on the terminal")
     func identityWithPassphrase() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)
@@ -86,7 +86,7 @@ struct AgeTests {
         }
     }
 
-    @Test("are not written, nor taken, where age is missing or refuses, and the words say why")
+    @Test("are not exported or imported if age is missing or refuses, and the message says why")
     func refused() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)

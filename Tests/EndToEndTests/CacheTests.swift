@@ -3,9 +3,9 @@ import StandInBackends
 import TestSupport
 import Testing
 
-@Suite("Answers kept in memory", .serialized)
+@Suite("Cached responses", .serialized)
 struct CacheTests {
-    @Test("E: a user fetched is kept, an update replaces the copy, a delete removes it")
+    @Test("E: a fetched user is cached, an update replaces the copy, a delete removes it")
     func users() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -28,7 +28,7 @@ struct CacheTests {
         }
     }
 
-    @Test("D: a read is kept for 300 s, served while the backend is away, and gone after sign-out")
+    @Test("D: a read is cached for 300 s, served while the backend cannot be reached, and removed after sign-out")
     func reads() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)
@@ -51,7 +51,7 @@ struct CacheTests {
         }
     }
 
-    @Test("E: what the backend has tagged is asked about by its tag, and each variant is its own")
+    @Test("E: a tagged response is revalidated with its tag, and variants are separate")
     func tagged() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -82,7 +82,7 @@ struct CacheTests {
         }
     }
 
-    @Test("A: nothing is ever read from memory")
+    @Test("A: nothing is cached")
     func never() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.awsLambda)

@@ -4,9 +4,9 @@ import StandInBackends
 import TestSupport
 import Testing
 
-@Suite("Which session is meant where none is named", .serialized)
+@Suite("The session if none is named", .serialized)
 struct ChosenSessionTests {
-    @Test("-s, then $AUTHD_SESSION, then the folder's rule, then the person's choice, the settings' and the first")
+    @Test("-s, then $AUTHD_SESSION, then the folder's rule, then the user's choice, the settings' and the first")
     func order() async throws {
         try await Scene.play { scene in
             let settings = try String(contentsOfFile: scene.settingsPath, encoding: .utf8)
@@ -52,7 +52,7 @@ struct ChosenSessionTests {
         }
     }
 
-    @Test("a rule for a session that is not there is told, and nothing else is taken for it")
+    @Test("a rule for a missing session is an error, and no other session is used")
     func absentSession() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

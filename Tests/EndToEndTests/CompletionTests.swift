@@ -7,7 +7,7 @@ import Testing
 /// What a shell offers, by bash's own way of asking.
 @Suite("Completion", .timeLimit(.minutes(1)))
 struct CompletionTests {
-    @Test("bash completes the endpoints of the session's provider, and nothing where nobody is signed in")
+    @Test("bash completes the endpoints of the session's provider, and nothing without a session")
     func endpoints() async throws {
         try await Scene.play { scene in
             #expect(try await scene.offered("call", "restaurant").isEmpty)
@@ -33,7 +33,7 @@ struct CompletionTests {
         }
     }
 
-    @Test("a person changes their account with --set; what may not be changed is told before anything is sent")
+    @Test("a user changes their account with --set; an invalid change is reported before anything is sent")
     func changesAccount() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

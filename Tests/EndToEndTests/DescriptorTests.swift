@@ -6,7 +6,7 @@ import Testing
 
 @Suite("An agent whose clients want all of its descriptors", .serialized, .timeLimit(.minutes(3)))
 struct DescriptorTests {
-    @Test("keeps some for itself: clients are refused, and a provider can still be reached")
+    @Test("reserves some: clients are refused, and a provider can still be reached")
     func reserve() async throws {
         try await Scene.play(keyring: false) { scene in
             // Fewer than one process may have connections.

@@ -55,7 +55,7 @@ struct DjangoTests {
         ]).out
     }
 
-    @Test("after a token for one scope, a server that may give the others back has them given back")
+    @Test("after a token for one scope, a server that may restore the others is asked to")
     func wide() async throws {
         try await play(["--wide"]) { scene, server in
             try await signIn(scene)
@@ -73,7 +73,7 @@ struct DjangoTests {
         }
     }
 
-    @Test("a server that does not give them back is reported, and `targeted_tokens = false` keeps the session whole")
+    @Test("a server that does not restore them is reported, and `targeted_tokens = false` keeps all scopes")
     func narrowed() async throws {
         try await play { scene, server in
             try await signIn(scene)
@@ -108,7 +108,7 @@ struct DjangoTests {
         }
     }
 
-    @Test("a session that was revoked elsewhere has ended, although the server labels its refusal as a page")
+    @Test("a session that was revoked elsewhere ends, although the refusal is labelled as a page")
     func revokedElsewhere() async throws {
         try await play { scene, server in
             try await signIn(scene)

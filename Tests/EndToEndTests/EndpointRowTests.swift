@@ -136,7 +136,7 @@ struct EndpointRow: Sendable, CustomTestStringConvertible {
 
 @Suite("Every call of the five backends, by name", .serialized)
 struct EndpointRowTests {
-    @Test("is made as its table says, through the agent", arguments: EndpointRow.all)
+    @Test("is made through the agent as its table says", arguments: EndpointRow.all)
     func row(row: EndpointRow) async throws {
         try await Scene.play { scene in
             let login = try await scene.login(row.backend)
@@ -157,7 +157,9 @@ struct EndpointRowTests {
         }
     }
 
-    @Test("a secret argument comes by descriptor and never by argv", arguments: [Backend.anonymousWall, .appTemplate])
+    @Test(
+        "a secret argument is read from a descriptor, never from argv",
+        arguments: [Backend.anonymousWall, .appTemplate])
     func secrets(backend: Backend) async throws {
         try await Scene.play { scene in
             _ = try await scene.login(backend)
@@ -208,7 +210,7 @@ struct EndpointRowTests {
         }
     }
 
-    @Test("missing and unknown arguments are told before anything is sent")
+    @Test("missing and unknown arguments are reported before anything is sent")
     func arguments() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)

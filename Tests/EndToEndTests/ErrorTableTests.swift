@@ -22,7 +22,7 @@ struct ErrorTableTests {
         .appTemplate: ["GET", "/users"],
     ]
 
-    @Test("each answer has its kind, its exit status and its words", arguments: Backend.allCases)
+    @Test("each response has its kind, exit status and message", arguments: Backend.allCases)
     func table(backend: Backend) async throws {
         let rows = try Self.rows(of: backend)
         #expect(rows.count >= 6)

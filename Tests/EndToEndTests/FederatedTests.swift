@@ -52,7 +52,7 @@ struct FederatedTests {
         }
     }
 
-    @Test("without a browser they give a code on another device; a secret that the provider wants is asked for")
+    @Test("without a browser they use the device flow, and ask for a required secret")
     func device() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.clientSecret = "the client's own"
@@ -69,7 +69,7 @@ struct FederatedTests {
         }
     }
 
-    @Test("a proof that cannot be believed is shown to nobody")
+    @Test("an invalid proof is not sent to the backend")
     func distrusted() async throws {
         try await Self.play { scene, server in
             server.misbehave(.wrongNonce)

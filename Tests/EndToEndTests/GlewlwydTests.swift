@@ -73,7 +73,7 @@ struct GlewlwydTests {
         }
     }
 
-    @Test("a client that nobody registered, though it wants a grant that is called otherwise there, and renews by it")
+    @Test("a client registers itself although a grant has another name there, and renews with it")
     func registered() async throws {
         try await play(nil, "client_auth = \"basic\"") { scene, server in
             let (login, url) = try await scene.beginInBrowser()

@@ -6,7 +6,7 @@ import Testing
 /// The main job where the keyring is KDE's.
 @Suite("With KWallet", .serialized, .timeLimit(.minutes(2)))
 struct KWalletTests {
-    @Test("a person signs in, is renewed, served after a restart and while it is locked, and signs out")
+    @Test("a user signs in, is renewed, served after a restart and while it is locked, and signs out")
     func mainJob() async throws {
         try await Scene.play(keyring: false) { scene in
             let wallet = try await scene.desktop.startKWallet()

@@ -23,7 +23,7 @@ struct KeyringFaultTests {
     ]
 
     /// Each with an agent of its own, and at the same time: the one that never answers costs the agent's limit of 5 s.
-    @Test("tokens are renewed and served, the agent says what is wrong, and what was not written is written afterwards")
+    @Test("tokens are renewed and served, the problem is reported, and unsaved tokens are written later")
     func servesOn() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             for trouble in Self.troubles { group.addTask { try await Self.play(trouble) } }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// gnome-keyring's own prompt for the password of a locked keyring, and what the person before it does.
-@Suite("A person who is asked to unlock the keyring", .serialized, .timeLimit(.minutes(2)))
+@Suite("A user who is asked to unlock the keyring", .serialized, .timeLimit(.minutes(2)))
 struct KeyringPromptTests {
     /// An agent that is about to start with one session, in a keyring that is locked and will ask.
     private func play(
@@ -29,7 +29,7 @@ struct KeyringPromptTests {
         try await scene.ask("agent.info", [:])["store"]?["state"]
     }
 
-    @Test("says no, and is not asked again until they want something themselves")
+    @Test("refuses, and is not asked again before their next request")
     func cancels() async throws {
         try await play { scene, person, token in
             await person.will(.cancel)
@@ -46,7 +46,7 @@ struct KeyringPromptTests {
         }
     }
 
-    @Test("types a wrong password and then the right one, and all goes on by itself")
+    @Test("types a wrong password and then the right one, and authd continues by itself")
     func mistypes() async throws {
         try await play { scene, person, token in
             await person.will(.type("mistyped"))
@@ -57,7 +57,7 @@ struct KeyringPromptTests {
         }
     }
 
-    @Test("takes their time: who asks meanwhile hears of it at once, nobody has them asked anew, and all goes on")
+    @Test("answers late: other requests fail at once, the prompt is not repeated, and authd continues")
     func takesTheirTime() async throws {
         try await play { scene, person, token in
             await person.will(.type(Desktop.keyringPassword))

@@ -59,7 +59,7 @@ struct LockedKeyringTests {
         }
     }
 
-    @Test("at sign-in the person is asked to unlock it, and who says no is told that it is locked")
+    @Test("at sign-in the user is asked to unlock it; after a refusal it is reported as locked")
     func dismissedAtSignIn() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

@@ -9,7 +9,7 @@ import Testing
 struct MainJobTests {
     static let sessions = Backend.allCases.map(\.rawValue)
 
-    @Test("sign in to all five, one item each in the keyring, and nothing left after sign-out")
+    @Test("signs in to all five, with one item each in the keyring, and nothing after sign-out")
     func allFive() async throws {
         try await Scene.play { scene in
             for backend in Backend.allCases {
@@ -83,7 +83,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("a provider that has trouble for a moment is asked again, and the session heals by itself")
+    @Test("a provider with a temporary failure is retried, and the session recovers")
     func healsByItself() async throws {
         try await Scene.play(tokenSeconds: 12) { scene in
             _ = try await scene.login(.appTemplate)
@@ -100,7 +100,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("while the provider is away the good token is served; when it has ended, state and cause are told right")
+    @Test("without the provider the valid token is served; after its end, state and cause are right")
     func providerAway() async throws {
         try await Scene.play(tokenSeconds: 6) { scene in
             _ = try await scene.login(.appTemplate)
@@ -122,7 +122,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("a wrong password is refused in the backend's own words", arguments: Backend.allCases)
+    @Test("a wrong password is refused with the backend's message", arguments: Backend.allCases)
     func wrongPassword(backend: Backend) async throws {
         try await Scene.play { scene in
             let refused = try await scene.login(backend, password: "Wrong-horse1")
@@ -132,7 +132,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("a page of HTML instead of JSON is told as such, and the session stays")
+    @Test("an HTML page instead of JSON is reported as such, and the session stays")
     func htmlPage() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -158,7 +158,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("without a keyring the agent starts, says so, and refuses to sign in")
+    @Test("without a keyring the agent starts, reports that, and refuses to sign in")
     func noKeyring() async throws {
         try await Scene.play(keyring: false) { scene in
             let info = try await scene.agent.json("version")
@@ -171,7 +171,7 @@ struct MainJobTests {
         }
     }
 
-    @Test("a second agent says who is running and leaves the first alone")
+    @Test("a second agent names the running one and does not disturb it")
     func secondAgent() async throws {
         try await Scene.play { scene in
             let second = try await scene.desktop.run([Programs.authd])

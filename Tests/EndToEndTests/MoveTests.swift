@@ -138,7 +138,7 @@ struct MoveTests {
         }
     }
 
-    @Test("to another machine in a file that its passphrase opens, all of them or none, and no secret stands in it")
+    @Test("to another machine in a file that its passphrase opens, all or none, without readable secrets")
     func parcel() async throws {
         var strict = OAuthStandIn.Configuration()
         (strict.requiresProofs, strict.requiresNonces) = (true, true)

@@ -29,7 +29,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("the listener is closed after the one answer, and a second visit finds nobody")
+    @Test("the listener is closed after one response, and a second visit fails")
     func oneAnswer() async throws {
         try await OAuthScene.play { scene, server in
             let (login, url) = try await scene.beginInBrowser()
@@ -45,7 +45,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("a visit with another state is turned away, and the sign-in goes on")
+    @Test("a visit with another state is refused, and the sign-in continues")
     func wrongState() async throws {
         try await OAuthScene.play { scene, _ in
             let (login, url) = try await scene.beginInBrowser()
@@ -92,7 +92,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("--paste finishes without a listener, and asks again for what is not the address")
+    @Test("--paste finishes without a listener, and asks again for an invalid address")
     func paste() async throws {
         try await OAuthScene.play { scene, server in
             let terminal = try await scene.terminal("authc login \(OAuthScene.provider) --paste")
@@ -111,7 +111,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("without a display, over ssh and in WSL the code on another device is taken by itself")
+    @Test("without a display, over ssh and in WSL the device flow is used automatically")
     func withoutDisplay() async throws {
         try await OAuthScene.play { scene, server in
             let elsewhere = [
@@ -130,7 +130,7 @@ struct OAuthBrowserTests {
         }
     }
 
-    @Test("with a display the browser is opened, and the address is told all the same")
+    @Test("with a display the browser is opened, and the address is shown too")
     func opens() async throws {
         try await OAuthScene.play { scene, _ in
             let log = scene.desktop.folder.path + "/opened"

@@ -5,9 +5,9 @@ import TestSupport
 import Testing
 
 /// Device grant, renewal and what a bad authorization server does about them, with the real programs and keyring.
-@Suite("OAuth: a code on another device, and what keeps the session", .serialized, .timeLimit(.minutes(2)))
+@Suite("OAuth: the device flow and its session", .serialized, .timeLimit(.minutes(2)))
 struct OAuthDeviceTests {
-    @Test("a profile of five lines signs in by a code that is given elsewhere, and survives a restart")
+    @Test("a profile of five lines signs in with a code on another device, and survives a restart")
     func device() async throws {
         try await OAuthScene.play { scene, server in
             let login = try await scene.loginByDevice(server)
@@ -59,7 +59,7 @@ struct OAuthDeviceTests {
         return "P1\n\((rows.first?.count ?? 0) * 4) \(lines.count)\n" + lines.joined(separator: "\n") + "\n"
     }
 
-    @Test("a denial is told, and leaves nothing behind")
+    @Test("a denial is reported, and leaves nothing behind")
     func denied() async throws {
         try await OAuthScene.play { scene, server in
             let login = try await scene.loginByDevice(server, approve: false)
@@ -69,7 +69,7 @@ struct OAuthDeviceTests {
         }
     }
 
-    @Test("a code that nobody gives ends by itself")
+    @Test("an unused code expires")
     func expired() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.deviceLifetime = .seconds(2)
@@ -80,7 +80,7 @@ struct OAuthDeviceTests {
         }
     }
 
-    @Test("what is cancelled is asked for no more")
+    @Test("a cancelled sign-in stops polling")
     func cancelled() async throws {
         try await OAuthScene.play { scene, server in
             let step = try await scene.ask(
@@ -96,7 +96,7 @@ struct OAuthDeviceTests {
         }
     }
 
-    @Test("metadata that speaks for another issuer signs nobody in, and neither does one that is not there")
+    @Test("metadata of another issuer, or missing metadata, prevents the sign-in")
     func badMetadata() async throws {
         try await OAuthScene.play { scene, server in
             let login = ["login", OAuthScene.provider, "--method", "device"]
@@ -114,7 +114,7 @@ struct OAuthDeviceTests {
     // MARK: Renewal
 
     // A provider is asked for ten in a second at most; GlewlwydTests have a hundred.
-    @Test("twenty renewals rotate twenty refresh tokens, and none comes twice")
+    @Test("twenty renewals rotate twenty refresh tokens, each used once")
     func rotation() async throws {
         try await OAuthScene.play { scene, server in
             try await scene.signInByBrowser()
@@ -127,7 +127,7 @@ struct OAuthDeviceTests {
         }
     }
 
-    @Test("a page from a portal, a storm of slow_down and errors without words end no session; invalid_grant does")
+    @Test("a portal page, many slow_down and empty errors end no session; invalid_grant does")
     func bad() async throws {
         try await OAuthScene.play { scene, server in
             try await scene.signInByBrowser()

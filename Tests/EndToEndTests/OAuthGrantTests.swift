@@ -20,7 +20,7 @@ struct OAuthGrantTests {
         }
     }
 
-    @Test("a request that is refused before the browser goes by the browser, and the log says so")
+    @Test("a request that the push endpoint refuses goes through the browser, and is logged")
     func refusedPush() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.acceptsPushedRequests = true
@@ -97,7 +97,7 @@ struct OAuthGrantTests {
         }
     }
 
-    @Test("a key that is none of ours, or that the server does not know, signs nobody in")
+    @Test("an invalid key, or one that the server does not know, prevents the sign-in")
     func wrongKey() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.clientKey = "none yet"
@@ -114,7 +114,7 @@ struct OAuthGrantTests {
         }
     }
 
-    @Test("a refresh token from elsewhere comes by stdin, is the session's from then on, and rotates")
+    @Test("a refresh token from stdin belongs to the session from then on, and rotates")
     func imported() async throws {
         try await OAuthScene.play { scene, server in
             let login = ["login", OAuthScene.provider, "--method", "import", "--password-stdin"]

@@ -7,7 +7,7 @@ import Testing
 /// Who signed in, and how a session ends: the real programs against an authorization server that misbehaves on order.
 @Suite("OpenID Connect: who that is, and the end of it", .serialized, .timeLimit(.minutes(3)))
 struct OAuthIdentityTests {
-    @Test("an ID token that is not right signs nobody in")
+    @Test("an invalid ID token prevents the sign-in")
     func distrusted() async throws {
         try await OAuthScene.play { scene, server in
             for (fault, words) in [
@@ -27,7 +27,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("an ID token is dated by its server's clock, which its answers tell", arguments: [7200.0, -7200.0])
+    @Test("an ID token is checked against its server's clock, which its responses show", arguments: [7200.0, -7200.0])
     func otherClock(seconds: Double) async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.clockAhead = .seconds(seconds)
@@ -38,7 +38,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("keys that rolled over are asked for anew, and known ones are not")
+    @Test("keys are fetched again after a rollover, and only then")
     func rollover() async throws {
         try await OAuthScene.play { scene, server in
             for name in ["one", "two"] {
@@ -52,7 +52,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("UserInfo about somebody else is not used")
+    @Test("UserInfo about another user is not used")
     func otherUserInfo() async throws {
         try await OAuthScene.play { scene, server in
             server.misbehave(.otherUserInfo)
@@ -62,7 +62,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("the same person may sign in again, another may not, and keeps the session as it is")
+    @Test("the same user may sign in again, another may not, and the session stays")
     func again() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)
@@ -80,7 +80,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("a sign-out takes both tokens back, and tells where the browser's own session is ended")
+    @Test("a sign-out revokes both tokens, and reports how to end the browser's session")
     func revoked() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)
@@ -97,7 +97,7 @@ struct OAuthIdentityTests {
         }
     }
 
-    @Test("a sign-out that the provider cannot be told of is one here, and what is still good there is told")
+    @Test("a sign-out without the provider is local, and reports what is still valid there")
     func unrevoked() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)

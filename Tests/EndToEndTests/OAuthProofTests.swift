@@ -17,7 +17,7 @@ struct OAuthProofTests {
         return configuration
     }
 
-    @Test("a sign-in, renewals, tokens for one scope and calls of the API prove the key, whatever nonces are wanted")
+    @Test("a sign-in, renewals, tokens for one scope and API calls prove the key, with all required nonces")
     func whole() async throws {
         try await OAuthScene.play(Self.strict, profile: Self.profile) { scene, server in
             let key = try scene.desktop.folder.write("0123456789abcdef0123456789abcdef", to: "key")
@@ -60,7 +60,7 @@ struct OAuthProofTests {
         }
     }
 
-    @Test("a program that sends its own request gets a proof for it, which is good once and for nothing else")
+    @Test("a program that sends its own request gets a proof for it, which is valid once")
     func own() async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.requiresProofs = true
@@ -100,7 +100,7 @@ struct OAuthProofTests {
         }
     }
 
-    @Test("a server that binds nothing, or that takes proofs by another algorithm, signs nobody in")
+    @Test("a server that does not bind tokens, or requires another algorithm, prevents the sign-in")
     func unbound() async throws {
         try await OAuthScene.play(Self.strict, profile: Self.profile) { scene, server in
             server.misbehave(.unboundTokens)

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A provider that registers us itself (RFC 7591), with the real programs and keyring.
-@Suite("OAuth: a client that nobody has registered", .serialized, .timeLimit(.minutes(1)))
+@Suite("OAuth: a client that registers itself", .serialized, .timeLimit(.minutes(1)))
 struct OAuthRegistrationTests {
     private static var registering: OAuthStandIn.Configuration {
         var configuration = OAuthStandIn.Configuration()
@@ -76,7 +76,7 @@ struct OAuthRegistrationTests {
         }
     }
 
-    @Test("a provider that does not give tokens for all that we want is asked once more, for what it says it has")
+    @Test("a provider that does not support all grants is asked once more, for those that it supports")
     func fewerGrants() async throws {
         var configuration = Self.registering
         configuration.grantTypes = ["authorization_code", "refresh_token", "implicit"]
@@ -88,7 +88,7 @@ struct OAuthRegistrationTests {
         }
     }
 
-    @Test("a provider that registers nobody says so")
+    @Test("a provider without registration is reported")
     func unsupported() async throws {
         try await OAuthScene.play { scene, server in
             try await scene.addProfile(

@@ -71,7 +71,7 @@ struct OAuthSchemeTests {
         }
     }
 
-    @Test("the desktop knows us while a sign-in is under way, and afterwards all is as it was")
+    @Test("the desktop has our handler only while a sign-in is in progress")
     func leavesNothing() async throws {
         try await play { scene, server, handlers in
             let (login, url) = try await scene.beginInBrowser(with: handlers.variables)
@@ -142,7 +142,7 @@ struct OAuthSchemeTests {
         }
     }
 
-    @Test("without a browser here the address is pasted, and a desktop that cannot be told ends the sign-in with words")
+    @Test("without a local browser the address is pasted, and a failing desktop ends the sign-in with a message")
     func elsewhere() async throws {
         try await play { scene, server, handlers in
             let terminal = try await scene.terminal("authc login \(OAuthScene.provider) --paste")

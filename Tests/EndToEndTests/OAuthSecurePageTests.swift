@@ -7,7 +7,7 @@ import Testing
 /// A provider that wants https even on this machine: the real programs, and curl, openssl or a real Chromium.
 @Suite("OAuth: back to a page by TLS", .serialized, .timeLimit(.minutes(2)))
 struct OAuthSecurePageTests {
-    @Test("a certificate made for one sign-in: the person is told, goes on in a real Chromium, and is signed in")
+    @Test("a certificate for one sign-in: the user is warned, continues in a real Chromium, and is signed in")
     func made() async throws {
         try await OAuthScene.play(profile: "[oauth]\nredirect = \"https://127.0.0.1/callback\"") { scene, server in
             let (login, url) = try await scene.beginInBrowser()
@@ -38,7 +38,7 @@ struct OAuthSecurePageTests {
         }
     }
 
-    @Test("a certificate of the person's own is shown to whoever trusts its maker, and nothing is said of warnings")
+    @Test("the user's own certificate is used without a warning for browsers that trust it")
     func own() async throws {
         let port = try FreePort.find()
         try await OAuthScene.play { scene, server in
@@ -58,7 +58,7 @@ struct OAuthSecurePageTests {
         }
     }
 
-    @Test("a certificate that cannot be right is told before anybody goes to a browser")
+    @Test("an invalid certificate is reported before the browser opens")
     func wrong() async throws {
         try await OAuthScene.play { scene, server in
             let files = try await Self.certificate(for: "DNS:example.org", in: scene)

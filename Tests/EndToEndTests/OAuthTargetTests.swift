@@ -43,7 +43,7 @@ struct OAuthTargetTests {
         }
     }
 
-    @Test("fifty programs that ask for a scope amid renewals rotate one refresh token, which never comes twice")
+    @Test("fifty programs that request a scope during renewals rotate one refresh token, each used once")
     func many() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)
@@ -76,7 +76,7 @@ struct OAuthTargetTests {
         }
     }
 
-    @Test("a no to one of them is told, and the session goes on")
+    @Test("a refusal of one of them is reported, and the session continues")
     func refused() async throws {
         try await OAuthScene.play { scene, server in
             #expect(try await scene.loginByBrowser().status == 0)
@@ -95,7 +95,7 @@ struct OAuthTargetTests {
         }
     }
 
-    @Test("where the profile says so, the audience goes by its own word, or the token in exchange (RFC 8693)")
+    @Test("if the profile says so, the audience has its own parameter, or the token is exchanged (RFC 8693)")
     func ways() async throws {
         for (way, aim) in [("audience", "audience api"), ("exchange", "audience api")] {
             try await OAuthScene.play(profile: "[oauth]\naudience_by = \"\(way)\"") { scene, server in

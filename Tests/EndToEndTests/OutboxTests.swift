@@ -21,7 +21,7 @@ struct OutboxTests {
         scene.desktop.folder.path + "/state/authd/outbox.sqlite"
     }
 
-    @Test("a vote for a backend that is away is kept over a kill, sent in order when it is back, and shown")
+    @Test("a vote for an unreachable backend survives a kill, is sent in order later, and is shown")
     func later() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)
@@ -66,7 +66,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("what waits goes out by itself when its backend is back, with an event")
+    @Test("the queue is sent when its backend returns, with an event")
     func byItself() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)
@@ -85,7 +85,8 @@ struct OutboxTests {
         }
     }
 
-    @Test("a final no is told at once to who waits for it; later it is kept with the backend's words until dropped")
+    @Test(
+        "a final refusal is returned to a waiting caller; later it is stored with the backend's message until dropped")
     func givenUp() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)
@@ -116,7 +117,7 @@ struct OutboxTests {
         }
     }
 
-    @Test("what is wrong is told before it is kept; reads and streams are not kept")
+    @Test("errors are reported before queueing; reads and streams are not queued")
     func checked() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)

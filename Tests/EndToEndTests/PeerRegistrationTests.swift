@@ -148,7 +148,7 @@ struct PeerRegistrationTests {
         }
     }
 
-    @Test("the profile's resource makes tokens for that API; without it, the API's own words and place are shown")
+    @Test("the profile's resource makes tokens for that API; without it, the API's message and origin are shown")
     func resource() async throws {
         try await play(.mcp, slash: "/", oauth: "client_auth = \"basic\"\nresource = \"PEER/mcp\"") { scene, server in
             try await signIn(scene)

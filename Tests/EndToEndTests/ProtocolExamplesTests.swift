@@ -11,7 +11,7 @@ struct ProtocolExamplesTests {
         "jsonrpc", "id", "code", "kind", "state", "event", "topic", "session", "provider", "protocol", "default",
     ]
 
-    @Test("every example is answered as it says, and every method has one")
+    @Test("every example gets its response, and every method has an example")
     func examples() async throws {
         let document = try String(contentsOfFile: Self.path, encoding: .utf8)
         let lines = Self.examples(in: document)

@@ -56,7 +56,7 @@ struct ProviderNewTests {
         }
     }
 
-    @Test("at a terminal each thing is asked, with what it is usually; the file is not written over another")
+    @Test("a terminal asks for each value with its default; the file never replaces another")
     func asked() async throws {
         try await Scene.play(keyring: false) { scene in
             let terminal = try await scene.terminal("authc provider new -o \(scene.desktop.folder.path)/shop.toml")

@@ -6,7 +6,7 @@ import Testing
 /// Settings and profiles that are changed while the agent runs.
 @Suite("Settings read again", .timeLimit(.minutes(1)))
 struct ReloadTests {
-    @Test("doctor tells what a reload would change and what is wrong, and only reload changes something")
+    @Test("doctor reports the changes and errors of a reload, and only reload applies them")
     func doctorAndReload() async throws {
         try await Scene.play { scene in
             let file = "config/authd/authd.toml"

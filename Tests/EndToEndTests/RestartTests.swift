@@ -55,7 +55,7 @@ struct RestartTests {
         }
     }
 
-    @Test("serves the token at once while there is no keyring at all")
+    @Test("serves the token at once without a keyring")
     func gone() async throws {
         try await play { scene, shelf in
             let token = try await scene.agent.authc("token").out
@@ -95,7 +95,7 @@ struct RestartTests {
         }
     }
 
-    @Test("ends a session whose item a person removes while authd runs; one whose item is spoilt goes on and mends it")
+    @Test("ends a session if the user removes its item while authd runs, and repairs a damaged item")
     func changedByHand() async throws {
         try await play { scene, shelf in
             let token = try await scene.agent.authc("token").out
@@ -112,7 +112,7 @@ struct RestartTests {
         }
     }
 
-    @Test("goes on with what the keyring has that is newer")
+    @Test("continues with newer items of the keyring")
     func newerInKeyring() async throws {
         try await play { scene, shelf in
             // What another run has left behind, as of a manager that could not be told of the last renewal.
@@ -129,7 +129,7 @@ struct RestartTests {
         }
     }
 
-    @Test("of an agent that nobody manages hands nothing on")
+    @Test("of an agent without systemd hands nothing over")
     func unmanaged() async throws {
         try await play { scene, _ in
             try await scene.agent.child.end()

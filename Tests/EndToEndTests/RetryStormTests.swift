@@ -6,7 +6,7 @@ import Testing
 
 @Suite("A provider in trouble", .serialized, .timeLimit(.minutes(2)))
 struct RetryStormTests {
-    @Test("case 5: one that fails is left alone for longer each time, and a restart of the agent is no new try")
+    @Test("case 5: a failing provider is retried with longer pauses, and a restart of the agent does not retry at once")
     func keptAcrossRestart() async throws {
         try await Scene.play(tokenSeconds: 6) { scene in
             _ = try await scene.login(.appTemplate)

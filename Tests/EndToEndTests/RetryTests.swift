@@ -9,7 +9,7 @@ import Testing
 struct RetryTests {
     private static let collections = "POST /api/collections"
 
-    @Test("a read is tried again after the pause its backend asks for; a write only where it carries a key")
+    @Test("a read is retried after the pause that its backend requests, a write only with a key")
     func triedAgain() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.forkInTheRoad)

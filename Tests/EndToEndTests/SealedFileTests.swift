@@ -20,7 +20,7 @@ struct SealedFileTests {
         return try AgentInfo(info ?? .null).store
     }
 
-    @Test("a passphrase is chosen at a terminal, typed twice, and not shown; before that nobody signs in")
+    @Test("a passphrase is chosen on a terminal, typed twice, and not shown; before that there is no sign-in")
     func newPassphrase() async throws {
         try await Scene.play(keyring: false) { scene in
             try await scene.restart(["--store", "sealed-file"])
@@ -47,7 +47,7 @@ struct SealedFileTests {
         }
     }
 
-    @Test("after a start it is asked for, and until it is given sessions are there, locked, and told as such")
+    @Test("after a start it is required, and until then sessions are reported as locked")
     func passphrase() async throws {
         try await Scene.play(keyring: false) { scene in
             try await Self.chooseCheaply("correct horse battery", in: folder(scene))

@@ -13,7 +13,7 @@ struct SecretsInMemoryTests {
     /// Reading all of the memory takes a tenth of a second; what is freed a moment after an answer has that long.
     private static let looks = 20
 
-    @Test("holds no password after sign-in, no token before the last, and after sign-out nothing")
+    @Test("holds no password after sign-in, no former token, and nothing after sign-out")
     func nothingIsLeft() async throws {
         try await Scene.play(seed: SeedUser(password: Self.password)) { scene in
             let pid = try scene.agent.child.pid
@@ -44,7 +44,7 @@ struct SecretsInMemoryTests {
         }
     }
 
-    @Test("is in no words about a crash, which are few")
+    @Test("a crash prints little, and no secret")
     func crash() async throws {
         try await Scene.play { scene in
             let login = try await scene.login(.appTemplate)
@@ -57,7 +57,7 @@ struct SecretsInMemoryTests {
         }
     }
 
-    @Test("keeps secrets in pages that are locked, and out of dumps and other programs' sight")
+    @Test("keeps secrets in locked pages, out of dumps and away from other programs")
     func locked() async throws {
         try await Scene.play { scene in
             #expect(try await scene.login(.appTemplate).status == 0)

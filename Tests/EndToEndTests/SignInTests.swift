@@ -9,7 +9,7 @@ import Testing
 struct SignInTests {
     // MARK: A
 
-    @Test("A: registering with a password names each rule that is not met, then shows the server's words")
+    @Test("A: registering with a password names each broken rule, then shows the server's message")
     func registerA() async throws {
         try await Scene.play { scene in
             let arguments = [
@@ -53,7 +53,7 @@ struct SignInTests {
         }
     }
 
-    @Test("A: an ID token registers its person, and signs in who is there already")
+    @Test("A: an ID token registers a new user, and signs in a known one")
     func federated() async throws {
         try await Scene.play { scene in
             let token = Scene.googleToken(subject: "g-1", email: "grace@example.org")
@@ -108,7 +108,7 @@ struct SignInTests {
 
     // MARK: Any
 
-    @Test("what a program left half done can be ended by the next person who signs in")
+    @Test("a sign-in that a program left unfinished can be ended by the next one")
     func leftBehind() async throws {
         try await Scene.play { scene in
             let step = try await scene.ask(
@@ -137,7 +137,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a mistyped e-mail address is told before the password is asked for")
+    @Test("a mistyped e-mail address is reported before the password prompt")
     func mistypedAddress() async throws {
         try await Scene.play { scene in
             let terminal = try await scene.terminal("authc login app-template --environment local")
@@ -168,7 +168,7 @@ struct SignInTests {
 
     // MARK: Users
 
-    @Test("the user is fetched anew from each backend that has a call for it", arguments: Backend.allCases)
+    @Test("the user is fetched again from each backend that has a call for it", arguments: Backend.allCases)
     func fetched(backend: Backend) async throws {
         try await Scene.play { scene in
             _ = try await scene.login(backend)

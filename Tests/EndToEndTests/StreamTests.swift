@@ -40,7 +40,7 @@ struct StreamTests {
         return try #require(Int(line.split(whereSeparator: \.isWhitespace).dropFirst().first ?? ""))
     }
 
-    @Test("a long body goes up and comes down whole, and costs neither program 16 MiB")
+    @Test("a long body is uploaded and downloaded whole, with less than 16 MiB in either program")
     func longTransfers() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -75,7 +75,7 @@ struct StreamTests {
         }
     }
 
-    @Test("a try that failed begins the body again where it can be read again")
+    @Test("a retry sends the body again if it can be read again")
     func secondBody() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -137,7 +137,7 @@ struct StreamTests {
         }
     }
 
-    @Test("on a terminal a bar tells how far it is, and ^C ends it and leaves nothing")
+    @Test("a terminal shows a progress bar, and ^C ends the transfer without leftovers")
     func terminal() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)
@@ -169,7 +169,7 @@ struct StreamTests {
         }
     }
 
-    @Test("streams have a limit, end with their connection, and disturb nobody")
+    @Test("streams have a limit, end with their connection, and do not disturb others")
     func bounded() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.appTemplate)

@@ -9,7 +9,9 @@ import Testing
 struct WallTests {
     static let grace = "grace@example.org"
 
-    @Test("C: registering by a code that begins with 0; the missing password is told, also after a restart, and set")
+    @Test(
+        "C: registering with a code that begins with 0; the missing password is reported, also after a restart, and set"
+    )
     func register() async throws {
         try await Scene.play { scene in
             try await scene.registerAtWall(Self.grace)
@@ -49,7 +51,7 @@ struct WallTests {
         }
     }
 
-    @Test("C: signing in by a code; a wrong one is asked again, another is not sent too soon, and ^D ends it all")
+    @Test("C: signing in with a code; a wrong one is asked for again, another is not sent too soon, and ^D cancels")
     func loginByCode() async throws {
         try await Scene.play { scene in
             let terminal = try await scene.terminal(
@@ -87,7 +89,7 @@ struct WallTests {
         }
     }
 
-    @Test("C: a script without a terminal is told where the code went, and gives it with the next call")
+    @Test("C: without a terminal a script learns where the code was sent, and passes it with the next call")
     func codeInScript() async throws {
         try await Scene.play { scene in
             let login = [
@@ -112,7 +114,7 @@ struct WallTests {
         }
     }
 
-    @Test("C: the password is changed, the server's no to the old one is shown, and the new one signs in")
+    @Test("C: the password is changed, a wrong old one is refused, and the new one signs in")
     func changePassword() async throws {
         try await Scene.play { scene in
             _ = try await scene.login(.anonymousWall)
@@ -133,7 +135,7 @@ struct WallTests {
         }
     }
 
-    @Test("C: a forgotten password is reset by a code, which signs in")
+    @Test("C: a forgotten password is reset with a code, which signs in")
     func resetPassword() async throws {
         try await Scene.play { scene in
             let asked = try await scene.agent.authc(
@@ -161,7 +163,7 @@ struct WallTests {
 
     // MARK: What renews it
 
-    @Test("C: nothing renews it: the status says until when, and an event comes before the end")
+    @Test("C: it cannot be renewed: the status shows the end, and an event precedes it")
     func ends() async throws {
         try await Scene.play(tokenSeconds: 8) { scene in
             let watch = try await Child(

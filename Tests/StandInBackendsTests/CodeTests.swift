@@ -5,7 +5,7 @@ import Testing
 struct CodeTests {
     private let base = "POST /api/v1/auth"
 
-    @Test("registering by code, then setting a password, then signing in by it")
+    @Test("registering with a code, then setting a password, then signing in with it")
     func registration() async throws {
         try await Client.with { client async throws in
             let sent = try await client.call(
@@ -49,7 +49,7 @@ struct CodeTests {
         }
     }
 
-    @Test("a reset signs in, and the old password is no longer good")
+    @Test("a reset signs in, and the old password is no longer valid")
     func reset() async throws {
         try await Client.with { client async throws in
             _ = try await client.call(

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("The stand-ins' control endpoint")
 struct ControlTests {
-    @Test("orders are given and cleared")
+    @Test("misbehaviours are added and cleared")
     func orders() async throws {
         try await Client.with { client async throws in
             let order: JSONValue = [
@@ -21,7 +21,7 @@ struct ControlTests {
         }
     }
 
-    @Test("an order that makes no sense is refused with what is wrong")
+    @Test("an invalid misbehaviour is refused with the reason")
     func badOrders() async throws {
         try await Client.with { client async throws in
             let wrong: [(JSONValue, String)] = [
@@ -40,7 +40,7 @@ struct ControlTests {
         }
     }
 
-    @Test("tokens live as long as told, calls are counted, secrets and mail are known")
+    @Test("the token lifetime can be set, calls are counted, secrets and mail are recorded")
     func everythingElse() async throws {
         try await Client.with { client async throws in
             #expect(try await client.control("POST /control/envelope", ["token_seconds": 10]).status == 200)
@@ -64,7 +64,7 @@ struct ControlTests {
         }
     }
 
-    @Test("a backend is taken away and brought back")
+    @Test("a backend is stopped and restarted")
     func listening() async throws {
         try await Client.with { client async throws in
             #expect(try await client.control("POST /control/envelope", ["listening": false]).status == 200)

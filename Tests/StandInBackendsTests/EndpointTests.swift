@@ -104,7 +104,7 @@ struct EndpointTests {
         }
     }
 
-    @Test("E: an avatar is taken as one file part of the right name and type, and nothing else")
+    @Test("E: an avatar must be one file part of the right name and type")
     func avatar() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.appTemplate)

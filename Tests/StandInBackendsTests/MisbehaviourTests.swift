@@ -10,7 +10,7 @@ struct MisbehaviourTests {
     private let login = "POST /auth/login"
     private let ada = Backend.appTemplate.credentials(password: "Correct-horse1")
 
-    @Test("a status with Retry-After comes as often as ordered, for the path ordered")
+    @Test("a status with Retry-After applies as often as configured, for its path")
     func status() async throws {
         try await Client.with { [login, ada] client async throws in
             await client.standIns.misbehave(
@@ -103,7 +103,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test("revoked tokens are refused at once, new ones are good")
+    @Test("revoked tokens are refused at once, new ones are valid")
     func revoke() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.awsLambda)
@@ -116,7 +116,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test("a backend that stops listening refuses connections and comes back on the same port")
+    @Test("a backend that stops listening refuses connections, and returns on the same port")
     func listening() async throws {
         try await Client.with { [login, ada] client async throws in
             let url = client.standIns.url(.appTemplate)
@@ -132,7 +132,7 @@ struct MisbehaviourTests {
         }
     }
 
-    @Test("a backend that stops listening waits for nobody who is connected", .timeLimit(.minutes(1)))
+    @Test("a backend that stops listening does not wait for clients", .timeLimit(.minutes(1)))
     func connected() async throws {
         let begun = [
             "", "GET /api/x HTTP/1.1\r\nHost: a\r\n\r\n",

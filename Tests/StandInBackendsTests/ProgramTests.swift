@@ -30,7 +30,7 @@ struct ProgramTests {
         #expect(await program.ended() == 0)
     }
 
-    @Test("input that has ended before ends the program at once")
+    @Test("closed input ends the program at once")
     func noInput() async throws {
         let ended = try await standIns("--until-stdin-closes")
         #expect(await ended.ended() == 0)
@@ -39,7 +39,7 @@ struct ProgramTests {
         #expect(await nothing.ended() == 0)
     }
 
-    @Test("an address that is none is said to be so")
+    @Test("an invalid address is reported")
     func badHost() async throws {
         let result = try await standIns("--host", "nowhere.example").output()
         #expect(result.status != 0)

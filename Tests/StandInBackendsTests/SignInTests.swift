@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Signing in at the stand-ins")
 struct SignInTests {
-    @Test("each backend gives a signed token that ends when it says", arguments: Backend.allCases)
+    @Test("each backend issues a signed token that expires on time", arguments: Backend.allCases)
     func tokens(_ backend: Backend) async throws {
         try await Client.with { client async throws in
             await client.standIns.setTokenLifetime(.seconds(90), at: backend)
@@ -25,7 +25,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a wrong password is told in each backend's own shape", arguments: Backend.allCases)
+    @Test("a wrong password has each backend's own form", arguments: Backend.allCases)
     func wrongPassword(_ backend: Backend) async throws {
         try await Client.with { client async throws in
             let reply = try await client.call(
@@ -65,7 +65,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a registration that breaks the password's rules names each of them")
+    @Test("a registration that breaks password rules names each of them")
     func registrationRules() async throws {
         try await Client.with { client async throws in
             let weak = try await client.call(
@@ -82,7 +82,7 @@ struct SignInTests {
         }
     }
 
-    @Test("a federated registration needs the provider's uid and no password, and signs in again by it")
+    @Test("a federated registration needs the provider's uid and no password, and signs in with it")
     func federated() async throws {
         try await Client.with { client async throws in
             let person: JSONValue = [

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What the stand-ins refuse")
 struct StrictnessTests {
-    @Test("a body that is not said to be JSON", arguments: Backend.allCases)
+    @Test("a body without the content type of JSON", arguments: Backend.allCases)
     func mediaType(_ backend: Backend) async throws {
         try await Client.with { client async throws in
             let reply = try await client.call(
@@ -22,7 +22,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("keys in the other style, and keys nobody knows")
+    @Test("keys in the other style, and unknown keys")
     func keys() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.forkInTheRoad)
@@ -53,7 +53,7 @@ struct StrictnessTests {
         }
     }
 
-    @Test("a password call whose X-User-ID is missing or another's")
+    @Test("a password call with a missing or another user's X-User-ID")
     func userID() async throws {
         try await Client.with { client async throws in
             let signedIn = try await client.call(

@@ -18,7 +18,7 @@ struct TokenTests {
         }
     }
 
-    @Test("a token that somebody else signed, or changed, is refused")
+    @Test("a token that is changed or signed by another key is refused")
     func forged() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.forkInTheRoad)
@@ -49,7 +49,7 @@ struct TokenTests {
         }
     }
 
-    @Test("validation renews the session once less than half of its life is left")
+    @Test("validation renews the session when less than half of its life is left")
     func validation() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.awsLambda)
@@ -65,7 +65,7 @@ struct TokenTests {
         }
     }
 
-    @Test("refreshing tells the new end as a date")
+    @Test("refreshing returns the new end as a date")
     func endAsDate() async throws {
         try await Client.with { client async throws in
             let token = try await client.signIn(.appTemplate)
