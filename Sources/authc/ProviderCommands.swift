@@ -2,26 +2,8 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// `provider list`, `provider show`, `provider check` and `provider forget`.
+/// Prints providers.
 enum ProviderCommands {
-    /// The text is sent in one line of the protocol. Escaping may double it.
-    private static let longestProfile = Limits.lineBytes / 2 - 4096
-
-    static func list(_ options: Options) throws(Failure) -> ExitStatus {
-        let (list, json) = try options.connect().call(ProviderListGet())
-        if options.json { return try Output.jsonResult(json) }
-        let screen = Screen.current
-        let names = list.providers.map { Layout.width(Visible.line($0.name)) }.max() ?? 0
-        let lines = list.providers.map { provider in
-            let about =
-                "\(provider.title); \(provider.methods.joined(separator: ", ")); "
-                + "\(provider.environments.joined(separator: ", ")); \(provider.source)"
-            return hanging(Visible.line(provider.name), Visible.line(about), label: names + 2, screen)
-        }
-        if !lines.isEmpty { try Output.result(lines.joined(separator: "\n")) }
-        return .done
-    }
-
     static func show(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (detail, json) = try options.connect().call(
             ProviderShow(ProviderParams(provider: name)))
@@ -46,33 +28,6 @@ enum ProviderCommands {
         }
         if !detail.endpoints.isEmpty { add("endpoints", detail.endpoints.map(\.name).joined(separator: ", ")) }
         try Output.result(lines.joined(separator: "\n"))
-        return .done
-    }
-
-    /// Sends the file's text to the agent, which reads profiles.
-    static func check(_ path: String, _ options: Options) throws(Failure) -> ExitStatus {
-        let text = try FileText.read(path, atMost: longestProfile)
-        let params = ProviderCheckRun(text: text, file: path)
-        let (check, json) = try options.connect().call(params)
-        if options.json {
-            try Output.json(json)
-        } else if check.problems.isEmpty {
-            Output.note("\(Visible.line(path)): no problems found")
-        } else {
-            try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
-        }
-        return check.problems.isEmpty ? .done : .badSettings
-    }
-
-    static func forget(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
-        let (result, json) = try options.connect().call(
-            ProviderForget(ProviderParams(provider: name)))
-        if options.json { return try Output.jsonResult(json) }
-        if result.isForgotten {
-            let deleted = result.isDeleted ? ", and the provider deleted it too" : ""
-            Output.note(Visible.line("The registration at \(name) was deleted here\(deleted)."))
-        }
-        if let message = result.message { Output.note(Visible.line(message)) }
         return .done
     }
 

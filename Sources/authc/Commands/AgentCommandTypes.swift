@@ -11,7 +11,21 @@ struct Provider: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.list(options) }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (list, json) = try options.connect().call(ProviderListGet())
+            if options.json { return try Output.jsonResult(json) }
+            let screen = Screen.current
+            let names = list.providers.map { Layout.width(Visible.line($0.name)) }.max() ?? 0
+            let lines = list.providers.map { provider in
+                let about =
+                    "\(provider.title); \(provider.methods.joined(separator: ", ")); "
+                    + "\(provider.environments.joined(separator: ", ")); \(provider.source)"
+                return ProviderCommands.hanging(
+                    Visible.line(provider.name), Visible.line(about), label: names + 2, screen)
+            }
+            if !lines.isEmpty { try Output.result(lines.joined(separator: "\n")) }
+            return .done
+        }
     }
 
     struct Show: AgentCommand {
@@ -36,10 +50,26 @@ struct Provider: ParsableCommand {
 
         @OptionGroup var common: GeneralOptions
 
+        /// The text is sent in one line of the protocol. Escaping may double it.
+        private static let longestProfile = Limits.lineBytes / 2 - 4096
+
         @Argument(help: "The profile's file; - is stdin.")
         var file: String
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.check(file, options) }
+        /// Sends the file's text to the agent, which reads profiles.
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let text = try FileText.read(file, atMost: Self.longestProfile)
+            let params = ProviderCheckRun(text: text, file: file)
+            let (check, json) = try options.connect().call(params)
+            if options.json {
+                try Output.json(json)
+            } else if check.problems.isEmpty {
+                Output.note("\(Visible.line(file)): no problems found")
+            } else {
+                try Output.result(check.problems.map { Visible.line($0.description) }.joined(separator: "\n"))
+            }
+            return check.problems.isEmpty ? .done : .badSettings
+        }
     }
 
     struct Forget: AgentCommand {
@@ -55,7 +85,17 @@ struct Provider: ParsableCommand {
         @Argument(help: "The provider.", completion: .custom { _, _, _ in KnownNames.providers() })
         var name: String
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try ProviderCommands.forget(name, options) }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let (result, json) = try options.connect().call(
+                ProviderForget(ProviderParams(provider: name)))
+            if options.json { return try Output.jsonResult(json) }
+            if result.isForgotten {
+                let deleted = result.isDeleted ? ", and the provider deleted it too" : ""
+                Output.note(Visible.line("The registration at \(name) was deleted here\(deleted)."))
+            }
+            if let message = result.message { Output.note(Visible.line(message)) }
+            return .done
+        }
     }
 
     struct New: AgentCommand {
@@ -126,7 +166,13 @@ struct Network: AgentCommand {
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
         if watch { return try Watch.run(options, topic: .network, view: options.json ? nil : NetworkLines()) }
-        return try AgentCommands.network(options)
+        let (network, json) = try options.connect().call(NetworkStatusGet())
+        if options.json { return try Output.jsonResult(json) }
+        let now = WallClock.now
+        var lines = ["\(network.state.rawValue) since \(WallClock.text(network.since, now: now))"]
+        lines += network.providers.sorted { $0.key < $1.key }.map { Visible.line("  \($0.key): \($0.value)") }
+        try Output.result(lines.joined(separator: "\n"))
+        return .done
     }
 }
 
@@ -150,7 +196,17 @@ struct Reload: AgentCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try AgentCommands.reload(options) }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let agent = try options.connect()
+        do throws(Failure) {
+            let (result, json) = try agent.call(AgentReload())
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "Done.")) }
+            return .done
+        } catch {
+            guard let agentError = error.agentError, agentError.kind == .validation else { throw error }
+            throw Failure(status: .badSettings, kind: error.kind, message: agentError.message, agentError: agentError)
+        }
+    }
 }
 
 struct Version: AgentCommand {
@@ -158,5 +214,22 @@ struct Version: AgentCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try AgentCommands.version(options) }
+    /// Prints the agent's version if it runs. If it does not, the command still succeeds.
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let answer = try? options.connect().call(AgentInfoGet())
+        if options.json {
+            return try Output.jsonResult(.object(["authc": .string(Release.version), "agent": answer?.json ?? .null]))
+        }
+        var lines = ["authc \(Release.version)"]
+        if let info = answer?.value {
+            lines.append("authd \(info.version), protocol \(info.protocolVersion), process \(info.pid)")
+            var store = "store \(info.store.kind.rawValue): \(StatusCard.spaced(info.store.state.rawValue))"
+            if let message = info.store.message { store += ", \(message)" }
+            lines.append(store)
+        } else {
+            lines.append("authd does not answer")
+        }
+        try Output.result(lines.map { Visible.line($0) }.joined(separator: "\n"))
+        return .done
+    }
 }

@@ -12,7 +12,12 @@ struct Outbox: ParsableCommand {
 
         @OptionGroup var common: CommonOptions
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.list(options) }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let params = OutboxParams(session: try options.namedSession())
+            let (list, json) = try options.connect().call(OutboxListGet(params))
+            try OutboxText.show(list, json, options, none: "The queue is empty.")
+            return .done
+        }
     }
 
     struct Flush: AgentCommand {
@@ -24,7 +29,13 @@ struct Outbox: ParsableCommand {
         @Argument(help: "One entry only.")
         var id: String?
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.flush(options, id: id) }
+        /// Shows the entries that still wait. The exit status is that of the first one.
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let params = OutboxParams(session: try options.namedSession(), id: id)
+            let (list, json) = try options.connect().call(OutboxFlush(params))
+            try OutboxText.show(list, json, options, none: "All entries were sent.")
+            return list.entries.first.map { $0.error.map(ExitStatus.init) ?? .temporary } ?? .done
+        }
     }
 
     struct Drop: AgentCommand {
@@ -42,6 +53,13 @@ struct Outbox: ParsableCommand {
             guard (id == nil) == all else { throw ValidationError("Name an entry, or use --all.") }
         }
 
-        func run(_ options: Options) throws(Failure) -> ExitStatus { try OutboxCommands.drop(options, id: id) }
+        func run(_ options: Options) throws(Failure) -> ExitStatus {
+            let params = OutboxParams(session: try options.namedSession(), id: id)
+            let (list, json) = try options.connect().call(OutboxDrop(params))
+            if options.json { return try Output.jsonResult(json) }
+            for entry in list.entries { Output.note(Visible.line("Dropped: \(entry.session) \(entry.request)")) }
+            if list.entries.isEmpty { Output.note("The queue is empty.") }
+            return .done
+        }
     }
 }

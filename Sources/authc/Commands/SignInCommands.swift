@@ -91,5 +91,15 @@ struct Logout: AgentCommand {
     @Flag(inversion: .prefixedNo, help: "Revoke the tokens at the provider.")
     var revoke = true
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try SessionCommands.logout(options, revoke: revoke) }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let params = SessionLogout(session: try options.chosenSession(), revoke: revoke)
+        let (status, json) = try options.connect().call(params)
+        if options.json {
+            try Output.json(json)
+        } else {
+            Output.note(Visible.line("Signed out: \(status.session) at \(status.provider)."))
+            if let message = status.message { Output.note(Visible.lines(message)) }
+        }
+        return .done
+    }
 }

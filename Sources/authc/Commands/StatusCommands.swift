@@ -15,7 +15,17 @@ struct List: AgentCommand {
 
     @OptionGroup var common: GeneralOptions
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try SessionCommands.list(options) }
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let (list, json) = try options.connect().call(SessionListGet())
+        if options.json {
+            try Output.json(json)
+        } else if list.sessions.isEmpty {
+            Output.note("There are no sessions. Sign in: `authc login PROVIDER`")
+        } else {
+            try Output.result(SessionTableText(sessions: list.sessions, now: WallClock.now, screen: .current).text)
+        }
+        return .done
+    }
 }
 
 struct Use: AgentCommand {
@@ -53,6 +63,9 @@ struct Validate: AgentCommand {
 }
 
 struct Whoami: AgentCommand {
+    /// In milliseconds. The age of a younger user is not reported.
+    private static let reportableAge = 3_600_000
+
     static let configuration = CommandConfiguration(
         abstract: "Print the account's e-mail address, name or id. With --set, change the account first.")
 
@@ -66,7 +79,29 @@ struct Whoami: AgentCommand {
     var set: [String] = []
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try SessionCommands.whoami(options, fresh: fresh, changes: try CallArguments(set, secretDescriptors: []))
+        let session = try options.chosenSession()
+        let fields = try CallArguments(set, secretDescriptors: []).fields()
+        let agent = try options.connect()
+        let (result, json) =
+            fields.isEmpty
+            ? try agent.call(UserGet(session: session, fresh: fresh))
+            : try agent.call(UserUpdate(session: session, fields: fields))
+        if options.json { return try Output.jsonResult(json) }
+        guard let name = result.user.email ?? result.user.name ?? result.user.id else {
+            guard fields.isEmpty else {
+                Output.note("Changed. The provider does not report who this is.")
+                return .done
+            }
+            throw Failure(
+                status: .badReply, kind: ErrorKind.badReply.rawValue,
+                message: "the provider does not report who this is",
+                hint: "`authc whoami --json` shows all that it reports")
+        }
+        try Output.result(Visible.line(name))
+        if let age = result.ageMs, age >= Self.reportableAge {
+            Output.note("from \(Span.text(.milliseconds(age))) ago; --fresh asks the provider")
+        }
+        return .done
     }
 }
 

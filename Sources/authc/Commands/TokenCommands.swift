@@ -37,7 +37,28 @@ struct Wait: AgentCommand {
     @Option(help: "One of active, online, signed_out.", transform: goal)
     var until: WaitGoal = .active
 
-    func run(_ options: Options) throws(Failure) -> ExitStatus { try SessionCommands.wait(options, until: until) }
+    /// Without `--timeout`, waits without limit: if the agent ends its own wait, this one starts again.
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let session = try options.chosenSession()
+        let agent = try options.connect()
+        let params = SessionWait(session: session, until: until, timeout: options.timeout)
+        let time = options.timeout.map { $0 + Agent.grace } ?? Limits.longestDuration
+        while true {
+            do throws(Failure) {
+                let (status, json) = try agent.call(params, within: time)
+                try StatusReport.show(status, json, options)
+                return .done
+            } catch {
+                if until == .signedOut, let agentError = error.agentError, agentError.kind == .notSignedIn,
+                    agentError.cause == nil
+                {
+                    if options.json { try Output.json(.null) } else { Output.note("The session is signed out.") }
+                    return .done
+                }
+                guard options.timeout == nil, error.agentError?.kind == .timeout else { throw error }
+            }
+        }
+    }
 }
 
 struct WatchCommand: AgentCommand {

@@ -1,32 +1,8 @@
 import AuthWire
 
-/// `outbox list`, `outbox flush` and `outbox drop`: for every session, unless one is named.
-enum OutboxCommands {
-    static func list(_ options: Options) throws(Failure) -> ExitStatus {
-        let params = OutboxParams(session: try options.namedSession())
-        let (list, json) = try options.connect().call(OutboxListGet(params))
-        try show(list, json, options, none: "The queue is empty.")
-        return .done
-    }
-
-    /// Shows the entries that still wait. The exit status is that of the first one.
-    static func flush(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
-        let params = OutboxParams(session: try options.namedSession(), id: id)
-        let (list, json) = try options.connect().call(OutboxFlush(params))
-        try show(list, json, options, none: "All entries were sent.")
-        return list.entries.first.map { $0.error.map(ExitStatus.init) ?? .temporary } ?? .done
-    }
-
-    static func drop(_ options: Options, id: String?) throws(Failure) -> ExitStatus {
-        let params = OutboxParams(session: try options.namedSession(), id: id)
-        let (list, json) = try options.connect().call(OutboxDrop(params))
-        if options.json { return try Output.jsonResult(json) }
-        for entry in list.entries { Output.note(Visible.line("Dropped: \(entry.session) \(entry.request)")) }
-        if list.entries.isEmpty { Output.note("The queue is empty.") }
-        return .done
-    }
-
-    private static func show(
+/// Prints entries of the outbox.
+enum OutboxText {
+    static func show(
         _ list: OutboxList, _ json: JSON, _ options: Options, none: String
     ) throws(Failure) {
         if options.json { return try Output.json(json) }
