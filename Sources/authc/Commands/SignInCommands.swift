@@ -1,4 +1,5 @@
 import ArgumentParser
+import AuthWire
 
 /// Gives fields without a terminal.
 struct FieldOptions: ParsableArguments {

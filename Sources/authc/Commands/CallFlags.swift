@@ -1,0 +1,57 @@
+import ArgumentParser
+import AuthClient
+import AuthWire
+
+/// Options of `request` and `call`.
+struct CallFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("How to use the cache: default, reload or only.", valueName: "mode"),
+        transform: cacheMode)
+    var cache: CacheMode = .standard
+
+    @Flag(inversion: .prefixedNo, help: "Retry after a temporary failure, if the request may be repeated.")
+    var retry = true
+
+    @Flag(inversion: .prefixedNo, help: "Wait for a network instead of failing. Default: as the profile says.")
+    var waitForNetwork: Bool?
+
+    @Flag(help: "If the request cannot be sent now, queue it and send it later: see `authc outbox`.")
+    var queue = false
+
+    @Flag(name: [.short, .long], help: "Print status and headers before the body.")
+    var include = false
+
+    @Option(
+        name: [.short, .long],
+        help: ArgumentHelp("Write the response to a file, whatever its size; - is stdout.", valueName: "file")
+    )
+    var output: String?
+
+    func refuseQueue() throws(Failure) {
+        guard queue else { return }
+        throw .usage("--queue needs a body of less than 1 MiB and no --output")
+    }
+
+    /// Performs a call with a long body or a response of any length.
+    func transfer(
+        _ request: some AgentMethod<APIResponse>, _ file: BodyFile?, _ options: Options
+    ) throws(Failure) -> ExitStatus {
+        var transfer = Transfer(request, options, body: file, output: try output.map(ResponseFile.init))
+        let (response, json) = try transfer.run()
+        try ResponseOutput(options: options, include: include).show(response, json)
+        return .done
+    }
+}
+
+extension Options {
+    /// Longer than the agent's own limit, so that its error arrives first.
+    var responseTimeout: Duration { timeout.map { $0 + Agent.grace } ?? Agent.defaultTimeout }
+}
+
+@Sendable private func cacheMode(_ text: String) throws -> CacheMode {
+    guard let mode = CacheMode(rawValue: text) else {
+        let words = CacheMode.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("'\(Visible.line(text))' is not one of \(words).")
+    }
+    return mode
+}

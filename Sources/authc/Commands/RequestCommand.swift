@@ -1,0 +1,65 @@
+import ArgumentParser
+import AuthWire
+
+struct Request: AgentCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Send a request to the provider's API with the session's token.",
+        discussion: """
+            The token is sent to the provider's own origin only. After a 401 the token is renewed and the request is \
+            sent again, once. The body of the response goes to stdout.
+            """)
+
+    @OptionGroup var common: CommonOptions
+    @OptionGroup var flags: CallFlags
+
+    @Argument(help: "GET, POST, PUT, PATCH, DELETE…")
+    var method: String
+
+    @Argument(help: "The path after the environment's base URL, such as /users?page=2; '' is the base URL itself.")
+    var path: String
+
+    @Option(name: [.customShort("d"), .long], help: "The body: a text, @FILE, or @- for stdin.")
+    var data: String?
+
+    @Option(
+        name: [.customShort("F"), .long],
+        help: ArgumentHelp("A part of a form: NAME=TEXT or NAME=@FILE;type=…;filename=…", valueName: "part"))
+    var form: [String] = []
+
+    @Option(name: [.customShort("H"), .long], help: ArgumentHelp("A header: 'NAME: VALUE'.", valueName: "header"))
+    var header: [String] = []
+
+    func run(_ options: Options) throws(Failure) -> ExitStatus {
+        let body = try RequestBody(data: data, forms: form)
+        var headers = try fields()
+        if let type = body.type, !headers.keys.contains(where: { $0.lowercased() == "content-type" }) {
+            headers["Content-Type"] = type
+        }
+        var params = APIRequest(
+            session: try options.chosenSession(), method: method.uppercased(), path: path, headers: headers,
+            bodyBase64: body.bytes.map(Base64.encode), multipart: body.parts, timeout: options.timeout,
+            cache: flags.cache, retry: flags.retry, waitsForConnectivity: flags.waitForNetwork, queue: flags.queue)
+        if body.file != nil || flags.output != nil {
+            try flags.refuseQueue()
+            (params.stream, params.answer) = (Transfer.stream, flags.output == nil ? .whole : .stream)
+            if body.parts == nil { params.bodyStream = body.file?.announced }
+            return try flags.transfer(params, body.file, options)
+        }
+        let (response, json) = try options.connect().call(
+            params, within: options.responseTimeout)
+        try ResponseOutput(options: options, include: flags.include).show(response, json)
+        return .done
+    }
+
+    private func fields() throws(Failure) -> [String: String] {
+        var fields: [String: String] = [:]
+        for line in header {
+            guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else {
+                throw .usage("-H has the form 'NAME: VALUE'")
+            }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            fields[String(line[..<colon])] = String(value)
+        }
+        return fields
+    }
+}
