@@ -45,7 +45,7 @@ struct AgentEventsTests {
     }
 
     @Test("a subscription may begin before there is an agent")
-    func agentComesLater() async throws {
+    func agentStartsLater() async throws {
         let folder = try TestFolder.make()
         var events = try AuthClient(socket: folder + "/authd/socket").events().makeAsyncIterator()
         #expect(try await events.next()?.name == "disconnected")

@@ -154,7 +154,7 @@ struct AuthcExitTests {
     }
 
     @Test(
-        "a command that there is not is told, with the one that was meant, whatever comes after it",
+        "a command that there is not is reported, with the one that was meant, whatever comes after it",
         arguments: [
             (["stauts", "--json"], "authc status"), (["logot", "-s", "x"], "authc logout"), (["tokne"], "authc token"),
             (["frobnicate"], "authc --help"),
@@ -164,8 +164,8 @@ struct AuthcExitTests {
         defer { agent.stop() }
         let result = try await Program.run(arguments, folder: agent.folder)
         #expect(result.status == 64)
-        let told = arguments.contains("--json") ? result.output : result.errors
-        #expect(told.contains("there is no command '\(arguments[0])'") && told.contains(meant), "\(told)")
+        let reported = arguments.contains("--json") ? result.output : result.errors
+        #expect(reported.contains("there is no command '\(arguments[0])'") && reported.contains(meant), "\(reported)")
     }
 
     @Test("an empty -s is a mistake, not the default session; an empty variable is none")

@@ -88,7 +88,7 @@ struct AuthcLoginTests {
     }
 
     @Test("a missing field is reported without a terminal, and the sign-in cancelled", arguments: [[], ["--json"]])
-    func nobodyToAsk(more: [String]) async throws {
+    func missingInput(more: [String]) async throws {
         let agent = try Self.agent()
         defer { agent.stop() }
         let result = try await Program.run(["login", "app-template", "--no-input"] + more, folder: agent.folder)

@@ -17,8 +17,8 @@ struct LeftoverTests {
             let before = openDescriptors()
             try await Self.use(agent, times: 50)
             // A client's thread closes its own last, a moment after the agent has seen the end of its connection.
-            let patience = ContinuousClock.now + .seconds(10)
-            while !openDescriptors().isSubset(of: before), ContinuousClock.now < patience { await Task.yield() }
+            let timeout = ContinuousClock.now + .seconds(10)
+            while !openDescriptors().isSubset(of: before), ContinuousClock.now < timeout { await Task.yield() }
             #expect(openDescriptors().isSubset(of: before))
             agent.stop()
         }

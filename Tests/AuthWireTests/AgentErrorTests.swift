@@ -38,7 +38,7 @@ struct AgentErrorTests {
     }
 
     @Test("an unknown kind becomes internal, and an invalid error is still an error")
-    func takesTheUnknown() {
+    func acceptsUnknownKinds() {
         #expect(ErrorKind(unknown: "from_the_future") == .internal_)
         #expect(ErrorKind(unknown: "offline") == .offline)
         let newer = AgentError(json: ["code": -32000, "message": "m", "data": ["kind": "new", "retryable": true]])

@@ -138,7 +138,7 @@ struct JSONTableTests {
     }
 
     @Test("an error names the byte at fault and holds nothing of the text")
-    func namesThePlace() {
+    func namesOffset() {
         #expect(throws: JSONError(offset: 5, reason: "expected ',' or ']'")) { try JSON(parsing: "[1, 2") }
         #expect(throws: JSONError(offset: 3, reason: "a string is not UTF-8")) {
             try JSON(parsing: [0x5B, 0x22, 0x61, 0xFF, 0x22, 0x5D])

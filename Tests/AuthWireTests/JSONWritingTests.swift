@@ -10,7 +10,7 @@ struct JSONWritingTests {
     }
 
     @Test("pretty JSON has several lines")
-    func writesForPeople() {
+    func writesPretty() {
         let value: JSON = ["a": [1, ["b": nil]], "c": [], "d": [:]]
         #expect(
             value.text(pretty: true) == """

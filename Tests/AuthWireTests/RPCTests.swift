@@ -27,14 +27,14 @@ struct RPCTests {
     }
 
     @Test("a number and a string that look alike are different ids")
-    func tellsIDsApart() {
+    func distinguishesIDs() {
         #expect(RPCID(1) != RPCID("1"))
         #expect(RPCID(.integer(1)) != RPCID(.number(1)))
         #expect(Set([RPCID.null, .integer(0), .string("0"), .number(0), .string("")]).count == 5)
     }
 
     @Test("a request without an id is a notification, one with null is not")
-    func tellsNotifications() throws {
+    func recognisesNotifications() throws {
         let notification = try #require(try single(#"{"jsonrpc":"2.0","method":"x"}"#)?.get())
         #expect(notification.id == nil && notification.params == nil)
         let request = try #require(try single(#"{"jsonrpc":"2.0","method":"x","id":null}"#)?.get())

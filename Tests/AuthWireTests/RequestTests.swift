@@ -62,7 +62,7 @@ struct RequestTests {
     }
 
     @Test("null is the same as not being there")
-    func takesNullAsAbsent() throws {
+    func acceptsNullAsAbsent() throws {
         #expect(try TokenGet(params: ["session": nil, "min_valid_ms": nil, "scopes": nil]) == TokenGet())
         #expect(error("login.wait", ["login": nil])?.message == "params.login: expected a string, found nothing.")
     }
@@ -151,7 +151,7 @@ struct RequestTests {
     }
 
     @Test("two keys that Swift compares as equal are accepted")
-    func takesLookalikeKeys() throws {
+    func acceptsLookalikeKeys() throws {
         let line = #"{"login":"l","fields":{"\u00e9":"1","e\u0301":"2"}}"#
         let request = try LoginAnswer(params: try JSON(parsing: line))
         #expect(request.fields.count == 1)

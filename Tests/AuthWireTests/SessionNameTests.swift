@@ -5,7 +5,7 @@ struct SessionNameTests {
     @Test(
         "a name of the rule is taken",
         arguments: ["a", "0", "app-template", "a.b_c-d", "9..", String(repeating: "z", count: 64)])
-    func takes(text: String) throws {
+    func accepts(text: String) throws {
         #expect(try SessionName(text).text == text)
         #expect(try SessionName(text).description == text)
     }

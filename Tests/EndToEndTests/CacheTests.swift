@@ -74,11 +74,11 @@ struct CacheTests {
             var varied = Behaviour()
             varied.headers = ["Vary": "Accept-Language", "Cache-Control": "max-age=60"]
             await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, varied))
-            var kept: [JSON?] = []
+            var cached: [JSON?] = []
             for language in ["de", "de", "pt", "de", "pt"] {
-                kept.append(try await search("-H", "Accept-Language: \(language)")["from_cache"])
+                cached.append(try await search("-H", "Accept-Language: \(language)")["from_cache"])
             }
-            #expect(kept == [false, true, false, true, true])
+            #expect(cached == [false, true, false, true, true])
         }
     }
 

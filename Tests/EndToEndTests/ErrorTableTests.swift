@@ -32,9 +32,9 @@ struct ErrorTableTests {
             for row in rows {
                 await scene.backends.misbehave(backend, Misbehaviour(path: call[1], try Self.behaviour(row)))
                 let shown = try await scene.agent.authc(["request"] + call + ["--no-retry"])
-                let told = try await scene.ask(
+                let reported = try await scene.ask(
                     "api.request", ["method": .string(call[0]), "path": .string(call[1]), "retry": false])
-                #expect(told["error"]?["data"]?["kind"]?.stringValue == row.kind, "\(row)")
+                #expect(reported["error"]?["data"]?["kind"]?.stringValue == row.kind, "\(row)")
                 #expect(shown.status == row.exit, "\(row) \(shown.status)")
                 #expect(shown.err.contains(row.words), "\(row) \(shown.err)")
                 scene.backends.clear(backend)

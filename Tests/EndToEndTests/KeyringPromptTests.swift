@@ -58,7 +58,7 @@ struct KeyringPromptTests {
     }
 
     @Test("answers late: other requests fail at once, the prompt is not repeated, and authd continues")
-    func takesTheirTime() async throws {
+    func answersLate() async throws {
         try await play { scene, person, token in
             await person.will(.type(Desktop.keyringPassword))
             person.lookAway()

@@ -57,7 +57,7 @@ struct MoveTests {
     }
 
     /// What a keyring that misbehaves on order has, as its file says.
-    private func kept(_ scene: Scene) throws -> [String] {
+    private func stored(_ scene: Scene) throws -> [String] {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: scene.desktop.folder.path + "/kept"))
         let items = try JSON(parsing: Array(bytes))["items"]?.objectValue ?? JSONObject()
         return items.compactMap { $0.value["attributes"]?["session"]?.stringValue }.sorted()
@@ -87,7 +87,7 @@ struct MoveTests {
             try await scene.agent.child.end(SIGKILL)
             await migrate.end()
             try await scene.desktop.becomes(.well)
-            #expect(try kept(scene) == ["app-template", "envelope"])
+            #expect(try stored(scene) == ["app-template", "envelope"])
             let moved = try String(contentsOfFile: state + "/moved", encoding: .utf8)
             #expect(moved.hasPrefix("secret-service sealed-file\napp-template "), "\(moved)")
 
@@ -98,12 +98,12 @@ struct MoveTests {
                     _ = try await scene.ask("agent.ping", [:])
                     return !FileManager.default.fileExists(atPath: state + "/moved")
                 })
-            #expect(try kept(scene).isEmpty)
+            #expect(try stored(scene).isEmpty)
             #expect(try await scene.tokens() == tokens)
             // And back, so that they are nowhere else.
             #expect(try await scene.agent.authc("store", "migrate", "--to", "secret-service").status == 0)
             #expect(files(state) == ["key", "index"])
-            #expect(try kept(scene) == ["app-template", "envelope"])
+            #expect(try stored(scene) == ["app-template", "envelope"])
             await keyring.end()
         }
     }
@@ -113,8 +113,8 @@ struct MoveTests {
         try await play { scene, state in
             #expect(try await scene.agent.authc("store", "migrate", "--to", "memory").status == 64)
             try await scene.restart(["--store", "secret-service"])
-            let told = try await scene.agent.authc("store", "migrate", "--to", "sealed-file")
-            #expect(told.status == 65 && told.err.contains("secret-service, by --store"), "\(told.err)")
+            let output = try await scene.agent.authc("store", "migrate", "--to", "sealed-file")
+            #expect(output.status == 65 && output.err.contains("secret-service, by --store"), "\(output.err)")
             #expect(files(state).isEmpty)
             try await scene.restart()
             #expect(try await scene.agent.authc("store", "migrate", "--to", "sealed-file").status == 0)
@@ -139,15 +139,15 @@ struct MoveTests {
     }
 
     @Test("to another machine in a file that its passphrase opens, all or none, without readable secrets")
-    func parcel() async throws {
+    func bundle() async throws {
         var strict = OAuthStandIn.Configuration()
         (strict.requiresProofs, strict.requiresNonces) = (true, true)
         try await OAuthStandIn.serving(strict) { server in
-            try await play { scene, _ in try await parcel(scene, server) }
+            try await play { scene, _ in try await bundle(scene, server) }
         }
     }
 
-    private func parcel(_ scene: Scene, _ server: OAuthStandIn) async throws {
+    private func bundle(_ scene: Scene, _ server: OAuthStandIn) async throws {
         try await scene.addProfile(
             """
             name = "\(OAuthScene.provider)"

@@ -101,14 +101,14 @@ struct OutboxTests {
             try await scene.backends.setListening(true, .forkInTheRoad)
             let flushed = try await scene.authc(["outbox", "flush"])
             #expect(flushed.status == 65 && flushed.out.contains("No such decision"), "\(flushed.out)")
-            let kept = try await Self.outbox(scene)
-            #expect(kept.map(\.state) == [.givenUp] && kept.map(\.request) == ["vote"])
+            let queued = try await Self.outbox(scene)
+            #expect(queued.map(\.state) == [.givenUp] && queued.map(\.request) == ["vote"])
             try await scene.agent.child.end(SIGKILL)
             try await scene.startAgent()
             let shown = try await scene.authc(["outbox", "list"])
             #expect(shown.out.contains("given up") && shown.out.contains("No such decision"), "\(shown.out)")
             let count = scene.backends.counts[.forkInTheRoad, "POST /api/decisions/nowhere/vote"]
-            let dropped = try await scene.authc(["outbox", "drop", kept.first?.id ?? ""])
+            let dropped = try await scene.authc(["outbox", "drop", queued.first?.id ?? ""])
             #expect(dropped.status == 0 && dropped.err.contains("Dropped: \(Self.fork) vote"), "\(dropped.err)")
             #expect(scene.backends.counts[.forkInTheRoad, "POST /api/decisions/nowhere/vote"] == count)
             #expect(!FileManager.default.fileExists(atPath: Self.file(scene)))
@@ -182,9 +182,9 @@ struct OutboxTests {
             _ = try await scene.authc(["wait", "--until", "active"])
             #expect(try await scene.authc(["outbox", "flush"]).status == 0)
             #expect(try await Self.outbox(scene).isEmpty)
-            var came: [String] = []
-            for key in scene.backends.idempotencyKeys(.forkInTheRoad) where came.last != key { came.append(key) }
-            #expect(came == wanted)
+            var received: [String] = []
+            for key in scene.backends.idempotencyKeys(.forkInTheRoad) where received.last != key { received.append(key) }
+            #expect(received == wanted)
         }
     }
 }

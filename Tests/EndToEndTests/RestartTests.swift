@@ -96,7 +96,7 @@ struct RestartTests {
     }
 
     @Test("ends a session if the user removes its item while authd runs, and repairs a damaged item")
-    func changedByHand() async throws {
+    func changedByUser() async throws {
         try await play { scene, shelf in
             let token = try await scene.agent.authc("token").out
             try await scene.desktop.spoilItem(session: "app-template", provider: "app-template")

@@ -7,7 +7,7 @@ import Testing
 @Suite("A provider in trouble", .serialized, .timeLimit(.minutes(2)))
 struct RetryStormTests {
     @Test("case 5: a failing provider is retried with longer pauses, and a restart of the agent does not retry at once")
-    func keptAcrossRestart() async throws {
+    func storedAcrossRestart() async throws {
         try await Scene.play(tokenSeconds: 6) { scene in
             _ = try await scene.login(.appTemplate)
             await scene.backends.misbehave(

@@ -109,7 +109,7 @@ struct SignInTests {
     // MARK: Any
 
     @Test("a sign-in that a program left unfinished can be ended by the next one")
-    func leftBehind() async throws {
+    func unfinished() async throws {
         try await Scene.play { scene in
             let step = try await scene.ask(
                 "login.start", ["provider": "app-template", "environment": "local"])

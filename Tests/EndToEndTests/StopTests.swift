@@ -10,7 +10,7 @@ struct StopTests {
     private static let fork = "fork-in-the-road"
 
     /// What the service group says when it is tired of waiting.
-    private static let lateWords = "took longer than allowed"
+    private static let lateOutput = "took longer than allowed"
 
     @Test("ends in time although a provider never answers what is being sent from the outbox")
     func flush() async throws {
@@ -31,9 +31,9 @@ struct StopTests {
             let agent = try scene.agent.child
             #expect(await agent.end() == 0)
             let log = await agent.err.all()
-            #expect(!log.contains(Self.lateWords), "\(log)")
-            let told = await flush.output()
-            #expect(told.status == 75 && told.err.contains("The agent is stopping"), "\(told.out)\(told.err)")
+            #expect(!log.contains(Self.lateOutput), "\(log)")
+            let response = await flush.output()
+            #expect(response.status == 75 && response.err.contains("The agent is stopping"), "\(response.out)\(response.err)")
             // It waits for the next run.
             scene.backends.clear(.forkInTheRoad)
             try await scene.startAgent()

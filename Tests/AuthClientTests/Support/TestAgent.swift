@@ -17,7 +17,7 @@ final class TestAgent: Sendable {
     /// To be given to programs as `XDG_RUNTIME_DIR`.
     let folder: String
     let path: String
-    let happenings: AsyncStream<TestAgentEvent>
+    let events: AsyncStream<TestAgentEvent>
 
     private let listener: Int32
     private let tell: AsyncStream<TestAgentEvent>.Continuation
@@ -40,7 +40,7 @@ final class TestAgent: Sendable {
         path = self.folder + "/authd/socket"
         try FileManager.default.createDirectory(
             atPath: self.folder + "/authd", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        (happenings, tell) = AsyncStream.makeStream()
+        (events, tell) = AsyncStream.makeStream()
 
         unlink(path)
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)

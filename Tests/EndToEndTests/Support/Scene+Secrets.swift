@@ -7,7 +7,7 @@ import Testing
 
 extension Scene {
     /// At the end of every scene: all that its agents logged, at every level, and told the service manager.
-    func expectNoSecretWasTold() async {
+    func expectNoSecretInLogs() async {
         let search = SecretSearch(backends.secrets)
         var texts: [String: String] = [:]
         for (number, agent) in agents.withLock({ $0 }).enumerated() {

@@ -41,7 +41,7 @@ final class Scene: Sendable {
             await scene.running.withLock { $0 }?.child.end()
             await keyring?.end()
             await desktop.end()
-            await scene.expectNoSecretWasTold()
+            await scene.expectNoSecretInLogs()
             try result.get()
         }
     }
