@@ -28,21 +28,20 @@ struct SignInBench {
     /// At a provider that sends a code.
     static func code(_ fields: [String: String] = ["email": "a@b.example"]) throws -> SignInBench {
         let profile = try Sample.profile { profile in
-            profile.signIn = [
-                SignInMethod(
-                    name: "code", label: "Code",
-                    fields: [
-                        StepField(name: "email", label: "E-mail", kind: FieldKind.email),
-                        StepField(name: "code", label: "Code", kind: FieldKind.code),
-                    ],
-                    challenge: Challenge(
-                        field: "code",
-                        request: RequestTemplate(
-                            method: "POST", path: try Template(parsing: "/send"),
-                            body: .object([("email", .text(try Template(parsing: "{email}")))])),
-                        lifetime: .seconds(600)),
-                    request: RequestTemplate(method: "POST", path: try Template(parsing: "/code")))
-            ]
+            var method = SignInMethod(
+                name: "code", label: "Code",
+                fields: [
+                    StepField(name: "email", label: "E-mail", kind: FieldKind.email),
+                    StepField(name: "code", label: "Code", kind: FieldKind.code),
+                ],
+                request: RequestTemplate(method: "POST", path: try Template(parsing: "/code")))
+            method.challenge = Challenge(
+                field: "code",
+                request: RequestTemplate(
+                    method: "POST", path: try Template(parsing: "/send"),
+                    body: .object([("email", .text(try Template(parsing: "{email}")))])),
+                lifetime: .seconds(600))
+            profile.signIn = [method]
         }
         return try SignInBench(profile, LoginStart(provider: "sample", fields: fields))
     }
@@ -62,9 +61,12 @@ struct SignInBench {
             profile, LoginStart(provider: "sample", method: method, fields: fields, hasBrowser: hasBrowser))
     }
 
-    static let server = OAuthServer(
-        issuer: "https://id.example",
-        endpoints: OAuthEndpoints(authorization: "https://id.example/authorize", token: "https://id.example/token"))
+    static var server: OAuthServer {
+        var server = OAuthServer(issuer: "https://id.example", endpoints: OAuthEndpoints())
+        server.endpoints.authorization = "https://id.example/authorize"
+        server.endpoints.token = "https://id.example/token"
+        return server
+    }
 
     var now: Moment { ManualClock.moment(elapsed) }
 
