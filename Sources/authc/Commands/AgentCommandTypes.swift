@@ -4,7 +4,7 @@ import AuthWire
 struct Provider: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "The backends to sign in to.",
-        subcommands: [ListThem.self, Show.self, Check.self, New.self, Forget.self])
+        subcommands: [ListThem.self, Show.self, Check.self, ProviderNew.self, Forget.self])
 
     struct ListThem: AgentCommand {
         static let configuration = CommandConfiguration(commandName: "list", abstract: "List all providers.")
@@ -95,62 +95,6 @@ struct Provider: ParsableCommand {
             }
             if let message = result.message { Output.note(Visible.line(message)) }
             return .done
-        }
-    }
-
-    struct New: AgentCommand {
-        static let configuration = CommandConfiguration(
-            abstract: "Write a first profile for a backend, to edit by hand.",
-            discussion: """
-                On a terminal, authc asks for what is missing. Otherwise it uses defaults. Put the file in \
-                ~/.config/authd/providers/.
-                """)
-
-        @OptionGroup var common: GeneralOptions
-
-        @Argument(help: "A short name.")
-        var name: String?
-
-        @Option(help: "The name that users see.")
-        var title: String?
-
-        @Option(help: "The base URL of its API.")
-        var url: String?
-
-        @Option(help: ArgumentHelp("The path of the sign-in request.", valueName: "path"))
-        var signIn: String?
-
-        @Option(help: ArgumentHelp("The fields of the sign-in request, such as 'email password'.", valueName: "names"))
-        var fields: String?
-
-        @Option(help: ArgumentHelp("The place of the token in the response.", valueName: "pointer"))
-        var token: String?
-
-        @Option(help: ArgumentHelp("The place of the refresh token.", valueName: "pointer"))
-        var refreshToken: String?
-
-        @Option(help: ArgumentHelp("The place of the token's lifetime in seconds.", valueName: "pointer"))
-        var expiresIn: String?
-
-        @Option(help: ArgumentHelp("The place of the user.", valueName: "pointer"))
-        var user: String?
-
-        @Option(help: ArgumentHelp("The path of the request that renews the token.", valueName: "path"))
-        var renew: String?
-
-        @Option(
-            name: [.customLong("openapi")],
-            help: ArgumentHelp("An OpenAPI 3 document (JSON) that describes the endpoints.", valueName: "file"))
-        var openAPI: String?
-
-        @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
-        var output: String?
-
-        func run(_ options: Options) throws(Failure) -> ExitStatus {
-            let given = ProviderNew.Arguments(
-                name: name, title: title, url: url, signIn: signIn, fields: fields, token: token,
-                refreshToken: refreshToken, expiresIn: expiresIn, user: user, renew: renew)
-            return try ProviderNew(given: given, openAPI: openAPI, output: output).run(options)
         }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import AuthWire
+import Glibc
 
 struct Unlock: AgentCommand {
     static let configuration = CommandConfiguration(
@@ -15,7 +16,15 @@ struct Unlock: AgentCommand {
     var passphraseStdin = false
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        try StoreCommands.unlock(options, fromInput: passphraseStdin)
+        let agent = try options.connect(beforeSecrets: true)
+        let json = try StoreCommands.open(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
+            let request = AgentUnlock(passphrase: passphrase)
+            let (store, json) = try agent.call(request)
+            if !options.json { Output.note("The store is open (\(store.kind.rawValue)).") }
+            return json
+        }
+        if options.json { try Output.json(json) }
+        return .done
     }
 }
 
@@ -49,10 +58,21 @@ struct Store: ParsableCommand {
         }
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            let key: StoreCommands.NewKey =
-                keyFile.map { .file($0) }
-                ?? (passphrase || passphraseStdin ? .passphrase(fromInput: passphraseStdin) : .sameOutside)
-            return try StoreCommands.rekey(options, with: key)
+            let agent = try options.connect(beforeSecrets: true)
+            let params =
+                if let keyFile {
+                    StoreRekey(key: try KeyFile.read(keyFile))
+                } else if passphraseStdin {
+                    StoreRekey(passphrase: try Passphrase.fromInput())
+                } else if passphrase {
+                    StoreRekey(
+                        passphrase: try Passphrase.ask("New passphrase for your sessions", isNew: true, options))
+                } else {
+                    StoreRekey()
+                }
+            let (result, json) = try agent.call(params)
+            if options.json { try Output.json(json) } else { Output.note(Visible.lines(result.message ?? "")) }
+            return .done
         }
     }
 
@@ -80,7 +100,15 @@ struct Store: ParsableCommand {
         var passphraseStdin = false
 
         func run(_ options: Options) throws(Failure) -> ExitStatus {
-            try StoreCommands.migrate(options, to: to, fromInput: passphraseStdin)
+            let agent = try options.connect(beforeSecrets: true)
+            let json = try StoreCommands.open(options, fromInput: passphraseStdin) { passphrase throws(Failure) in
+                let request = StoreMigrate(to: to, passphrase: passphrase)
+                let (result, json) = try agent.call(request)
+                if !options.json { Output.note(Visible.lines(result.message ?? "")) }
+                return json
+            }
+            if options.json { try Output.json(json) }
+            return .done
         }
     }
 }
@@ -119,11 +147,34 @@ struct Export: AgentCommand {
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let hasRecipients = !recipient.isEmpty || !recipientsFile.isEmpty
-        let seal: BundleCommands.Seal =
-            hasRecipients
-            ? .recipients(recipient, files: recipientsFile) : .passphrase(fromInput: passphraseStdin)
-        return try BundleCommands.export(options, to: file, sealedBy: seal)
+        guard file != "-" || isatty(STDOUT_FILENO) == 0 else {
+            throw .usage(
+                "a terminal cannot show an export",
+                hint: "name a file, or redirect the output: `authc export - > FILE`")
+        }
+        let agent = try options.connect(beforeSecrets: true)
+        let usesAge = !recipient.isEmpty || !recipientsFile.isEmpty
+        let passphrase = usesAge ? nil : try SealedBundle.passphrase(options, passphraseStdin, isNew: true)
+        let params = SessionExport(session: try options.namedSession(), passphrase: passphrase)
+        let (result, json) = try agent.call(params)
+        var bytes = result.bytes
+        if usesAge {
+            bytes = try AgeProgram.run(
+                .seal(recipients: recipient, files: recipientsFile), on: bytes, atMost: SealedBundle.maxBytes)
+        }
+        // It is sealed, but no other user needs to read it.
+        let output = try ResponseFile(file, isPrivate: true)
+        try output.write(bytes)
+        try output.finish()
+        if options.json {
+            guard file != "-" else { return .done }
+            return try Output.jsonResult(["sessions": json["sessions"] ?? .null])
+        }
+        Output.note(Visible.line("Exported: \(result.sessions.map(\.text).joined(separator: ", "))."))
+        Output.note(
+            "If a provider rotates tokens, use the sessions in one place only: `authc logout --no-revoke` ends them here."
+        )
+        return .done
     }
 }
 
@@ -152,8 +203,23 @@ struct Import: AgentCommand {
     }
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
-        let seal: BundleCommands.Seal =
-            identity.isEmpty ? .passphrase(fromInput: passphraseStdin) : .identities(identity)
-        return try BundleCommands.importBundle(options, from: file, openedBy: seal)
+        let bytes = try SealedBundle.read(file)
+        let agent = try options.connect(beforeSecrets: true)
+        let params: SessionImport
+        if !identity.isEmpty {
+            params = SessionImport(
+                bytes: try AgeProgram.run(.open(identities: identity), on: bytes, atMost: SealedBundle.maxBytes))
+        } else {
+            guard !SealedBundle.isAge(bytes) else {
+                throw .usage(
+                    "\(file) is sealed for a recipient of age", hint: "name your identity file: --identity FILE")
+            }
+            let passphrase = try SealedBundle.passphrase(options, passphraseStdin, isNew: false)
+            params = SessionImport(bytes: bytes, passphrase: passphrase)
+        }
+        let (result, json) = try agent.call(params)
+        if options.json { return try Output.jsonResult(json) }
+        Output.note(Visible.line("Imported: \(result.sessions.map(\.text).joined(separator: ", "))."))
+        return .done
     }
 }

@@ -1,29 +1,58 @@
+import ArgumentParser
 import AuthClient
 import AuthWire
 import Glibc
 
-/// `provider new`: writes a first profile from a few answers.
-struct ProviderNew {
+struct ProviderNew: AgentCommand {
     /// The document of a large API has megabytes.
     private static let longestDescription = 64 << 20
 
-    /// The command line; authc asks for what is `nil`.
-    struct Arguments {
-        var name: String?
-        var title: String?
-        var url: String?
-        var signIn: String?
-        var fields: String?
-        var token: String?
-        var refreshToken: String?
-        var expiresIn: String?
-        var user: String?
-        var renew: String?
-    }
+    static let configuration = CommandConfiguration(
+        commandName: "new",
+        abstract: "Write a first profile for a backend, to edit by hand.",
+        discussion: """
+            On a terminal, authc asks for what is missing. Otherwise it uses defaults. Put the file in \
+            ~/.config/authd/providers/.
+            """)
 
-    var given: Arguments
+    @OptionGroup var common: GeneralOptions
+
+    @Argument(help: "A short name.")
+    var name: String?
+
+    @Option(help: "The name that users see.")
+    var title: String?
+
+    @Option(help: "The base URL of its API.")
+    var url: String?
+
+    @Option(help: ArgumentHelp("The path of the sign-in request.", valueName: "path"))
+    var signIn: String?
+
+    @Option(help: ArgumentHelp("The fields of the sign-in request, such as 'email password'.", valueName: "names"))
+    var fields: String?
+
+    @Option(help: ArgumentHelp("The place of the token in the response.", valueName: "pointer"))
+    var token: String?
+
+    @Option(help: ArgumentHelp("The place of the refresh token.", valueName: "pointer"))
+    var refreshToken: String?
+
+    @Option(help: ArgumentHelp("The place of the token's lifetime in seconds.", valueName: "pointer"))
+    var expiresIn: String?
+
+    @Option(help: ArgumentHelp("The place of the user.", valueName: "pointer"))
+    var user: String?
+
+    @Option(help: ArgumentHelp("The path of the request that renews the token.", valueName: "path"))
+    var renew: String?
+
+    @Option(
+        name: [.customLong("openapi")],
+        help: ArgumentHelp("An OpenAPI 3 document (JSON) that describes the endpoints.", valueName: "file"))
     var openAPI: String?
-    /// `nil`: stdout.
+
+    @Option(name: [.short, .long], help: ArgumentHelp("Write to a new file instead of stdout.", valueName: "file"))
     var output: String?
 
     func run(_ options: Options) throws(Failure) -> ExitStatus {
@@ -46,33 +75,33 @@ struct ProviderNew {
 
     private func draft(_ document: OpenAPIDocument?, _ options: Options) throws(Failure) -> ProfileDraft {
         let ask = ProfileQuestions(options: options)
-        let url = try ask.answer("Base URL of its API", "--url", given.url, default: document?.url)
+        let url = try ask.answer("Base URL of its API", "--url", self.url, default: document?.url)
         guard url.hasPrefix("https://") || url.hasPrefix("http://") else {
             throw .usage("'\(url)' is not a base URL, such as https://api.example.org")
         }
-        let name = try ask.answer("Short name", "NAME", given.name, default: Self.name(of: url))
+        let name = try ask.answer("Short name", "NAME", self.name, default: Self.name(of: url))
         guard (try? SessionName(name)) != nil else {
             throw .usage("'\(name)' is not a valid name: use \(SessionName.rule)")
         }
-        let title = try ask.answer("Name that users see", "--title", given.title, default: document?.title ?? name)
+        let title = try ask.answer("Name that users see", "--title", self.title, default: document?.title ?? name)
         var draft = ProfileDraft(name: name, title: title, url: url)
         draft.signInPath = try ask.answer(
-            "Path of the sign-in request (POST)", "--sign-in", given.signIn,
+            "Path of the sign-in request (POST)", "--sign-in", self.signIn,
             default: document?.signIn?.path ?? draft.signInPath
         )
         let fields = try ask.answer(
-            "Fields of the request, separated by spaces", "--fields", given.fields,
+            "Fields of the request, separated by spaces", "--fields", self.fields,
             default: (document?.signIn?.fields ?? draft.fields).joined(separator: " "))
         draft.fields = fields.split { $0 == " " || $0 == "," }.map(String.init)
         draft.accessToken = try ask.pointer(
-            "Place of the token in the response", "--token", given.token, draft.accessToken)
+            "Place of the token in the response", "--token", self.token, draft.accessToken)
         draft.refreshToken = try ask.pointerIfAny(
-            "Place of the refresh token, if there is one", "--refresh-token", given.refreshToken)
+            "Place of the refresh token, if there is one", "--refresh-token", self.refreshToken)
         draft.expiresIn = try ask.pointerIfAny(
             "Place of the token's lifetime in seconds, or empty to read it from the token (JWT)", "--expires-in",
-            given.expiresIn)
-        draft.user = try ask.pointer("Place of the user", "--user", given.user, draft.user)
-        let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", given.renew)
+            self.expiresIn)
+        draft.user = try ask.pointer("Place of the user", "--user", self.user, draft.user)
+        let renew = try ask.optional("Path of the request that renews the token (POST), if there is one", self.renew)
         if let renew { draft.renewal = .refresh(path: renew) }
         draft.endpoints = (document?.endpoints ?? []).filter { $0.path != draft.signInPath }
         return draft
