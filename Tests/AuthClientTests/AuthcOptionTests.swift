@@ -130,7 +130,9 @@ struct AuthcOptionTests {
         defer { agent.stop() }
         let terminal = try await Terminal("authc export -; echo \"exit $?\"", folder: agent.folder)
         await terminal.waits(for: "exit ")
-        #expect(terminal.text.contains("exit 64") && terminal.text.contains("no terminal"), "\(terminal.text)")
+        #expect(
+            terminal.text.contains("exit 64") && terminal.text.contains("a terminal cannot show an export"),
+            "\(terminal.text)")
         #expect(agent.requests.isEmpty)
         await terminal.ends()
     }

@@ -47,7 +47,7 @@ struct AuthcSecretTests {
         defer { agent.stop() }
         let fifo = agent.folder + "/go"
         #expect(mkfifo(fifo, 0o600) == 0)
-        // A process group that nobody waits for may not change the terminal (tcsetattr(3), EIO).
+        // An orphaned process group may not change the terminal (tcsetattr(3), EIO).
         let login = "authc login app-template --field email=ada@example.org"
         let terminal = try await Terminal(
             "export -f authc; bash -c 'set -m; { read -r go <\(fifo); \(login); echo \"exit $?\"; } & disown'; "
@@ -85,7 +85,7 @@ struct OtherUsersAgentRootTests {
         print(received.decode(), flush=True)
         """
 
-    /// Runs as nobody; the clients here run as another user than that, and not as root, which trusts root alone.
+    /// Runs as the user nobody. The clients here run as another user, but not as root, which trusts root only.
     private func listening(_ test: (String) async throws -> Void) async throws -> String {
         let folder = try TemporaryFolder()
         #expect(chmod(folder.path, 0o777) == 0)

@@ -6,7 +6,7 @@ import Testing
 struct LeftoverTests {
     @Test("after fifty clients and fifty subscriptions the process has its former descriptors")
     func descriptors() async {
-        // A process of its own, in which nobody else opens anything.
+        // A separate process, in which nothing else opens a descriptor.
         await #expect(processExitsWith: .success) {
             let agent = try TestAgent { peer, request in
                 peer.reply(request, ["pid": 1])

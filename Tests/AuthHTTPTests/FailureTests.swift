@@ -21,7 +21,7 @@ import Testing
         let script: LoopbackServer.Script = { connection in
             while await connection.request() != nil {
                 try await connection.write("HTTP/1.1 200 OK\r\nContent-Length: \(length)\r\n\r\n")
-                // Over the limit nobody reads on: the head alone must do.
+                // Over the limit, the rest is not read: the head must be enough.
                 if over > 0 { return await connection.silence() }
                 try await connection.write([UInt8](repeating: 32, count: length))
             }

@@ -64,7 +64,7 @@ struct CacheTests {
             await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, times: 1, tagged))
             let first = try await search()
             #expect(first["from_cache"] == false)
-            // No body comes with it: what is told is what was kept.
+            // The response has no body: the cached one is returned.
             await scene.backends.misbehave(.appTemplate, Misbehaviour(path: path, times: 1, .status(304)))
             let confirmed = try await search()
             #expect(confirmed["from_cache"] == true && confirmed["status"] == 200)

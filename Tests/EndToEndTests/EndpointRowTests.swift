@@ -10,7 +10,7 @@ struct EndpointRow: Sendable, CustomTestStringConvertible {
     let backend: Backend
     /// As the backend counts it, with what was made before.
     let call: String
-    /// What a person types behind `authc call`, the row's own call last.
+    /// The arguments of `authc call`, the row's own call last.
     let typed: [[String]]
     /// What stands in its answer.
     let shows: String

@@ -4,11 +4,11 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Backend A, whose people prove who they are at an OpenID provider: they sign in there, and A is told.
+/// Backend A, whose users sign in at an OpenID provider that identifies them to A.
 @Suite("Federated sign-in", .serialized, .timeLimit(.minutes(1)))
 struct FederatedTests {
     private static let google = ["aws-lambda", "--environment", "local", "--method", "google"]
-    /// One that shows nothing: the address is told all the same.
+    /// A browser that shows nothing: the address is printed too.
     private static let browser = ["BROWSER": "true"]
     private static let register = "POST /auth/register"
     private static let login = "POST /auth/login"

@@ -4,10 +4,10 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The real agent against an OpenID provider that nobody here wrote.
+/// The real agent with a third-party OpenID provider.
 @Suite("glewlwyd", .serialized, .timeLimit(.minutes(4)))
 struct GlewlwydTests {
-    /// - Parameter client: `nil`: nobody has registered us.
+    /// - Parameter client: `nil`: no client is registered.
     private func play(
         _ client: String?, _ oauth: String = "", _ test: @escaping @Sendable (Scene, Glewlwyd) async throws -> Void
     ) async throws {
@@ -41,7 +41,7 @@ struct GlewlwydTests {
             else { throw Failure("no address was told: \(await login.err.all())") }
             #expect(url.contains("request_uri=") && !url.contains("code_challenge"), "\(url)")
             try await Chromium.running(in: scene.desktop) { browser in
-                // The provider's own page comes first; its person signs in and allows it from there.
+                // The provider's own page is first; the user signs in and approves there.
                 try await browser.open(String(url))
                 #expect(try await browser.script("return location.pathname") as? String == "/login.html")
                 for (method, path, body) in [

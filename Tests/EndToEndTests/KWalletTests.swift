@@ -32,7 +32,7 @@ struct KWalletTests {
             let doctor = try await scene.agent.authc("doctor")
             #expect(doctor.status == 4 && doctor.out.contains("secret-service is locked"), "\(doctor.out)")
 
-            // The next login opens it, and nobody is asked for anything.
+            // The next login opens it without a prompt.
             await wallet.end()
             let next = try await scene.desktop.startKWallet()
             _ = try await scene.agent.authc("unlock")

@@ -3,7 +3,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// gnome-keyring's own prompt for the password of a locked keyring, and what the person before it does.
+/// gnome-keyring's prompt for the password of a locked keyring, and the user's answers.
 @Suite("A user who is asked to unlock the keyring", .serialized, .timeLimit(.minutes(2)))
 struct KeyringPromptTests {
     /// An agent that is about to start with one session, in a keyring that is locked and will ask.

@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// What a person meets whose keyring is locked: after a boot without a password, or behind a screen lock.
+/// A locked keyring from the user's view: after a boot without a password, or with a locked screen.
 @Suite("A locked keyring", .serialized)
 struct LockedKeyringTests {
     @Test("at start its sessions are there, as locked, and go on by themselves once it is unlocked")

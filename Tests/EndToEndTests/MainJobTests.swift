@@ -40,7 +40,7 @@ struct MainJobTests {
                 let before = try await scene.agent.authc("token", "-s", provider).out
                 #expect(try await scene.agent.authc("validate", "-s", provider).status == 0, "\(provider)")
                 let renewed = try await scene.agent.authc("refresh", "-s", provider)
-                // Nothing renews the third one: that is told, and its token stays.
+                // The third one cannot be renewed: this is reported, and its token stays.
                 #expect(renewed.status == (provider == "anonymous-wall" ? 64 : 0), "\(provider): \(renewed.err)")
                 let after = try await scene.agent.authc("token", "-s", provider).out
                 if provider == "anonymous-wall" { #expect(after == before) }

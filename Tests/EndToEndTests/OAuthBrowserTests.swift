@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Authorization code with PKCE: the real programs, and curl or a real Chromium as the person's browser.
+/// Authorization code with PKCE: the real programs, and curl or a real Chromium as the user's browser.
 @Suite("OAuth: in the browser", .serialized, .timeLimit(.minutes(3)))
 struct OAuthBrowserTests {
     @Test("a sign-in from the first page to the last, in a real Chromium")

@@ -154,7 +154,7 @@ struct OAuthDeviceTests {
     func odd(fault: OAuthStandIn.Fault) async throws {
         try await OAuthScene.play { scene, server in
             server.misbehave(fault)
-            // While nobody has given the code yet, that is an error too; and who answers by forms sends no ID token.
+            // A pending code is an error too, and a response that is a form has no ID token.
             let login = try await fault == .wrongTypes ? scene.loginByBrowser() : scene.loginByDevice(server)
             #expect(login.status == 0, "\(login.err)")
             if fault != .wrongTypes { #expect(try await scene.agent.authc("refresh").status == 0) }

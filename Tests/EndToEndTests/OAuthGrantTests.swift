@@ -70,7 +70,7 @@ struct OAuthGrantTests {
     func clientKey(algorithm: [String], audience: String) async throws {
         var configuration = OAuthStandIn.Configuration()
         configuration.assertionAudience = audience == "issuer" ? .issuer : .tokenEndpoint
-        // Proofs and assertions are dated by the server's clock, which its answers tell.
+        // Proofs and assertions use the server's clock, which its responses show.
         configuration.clockAhead = .seconds(7200)
         (configuration.requiresProofs, configuration.requiresNonces) = (true, true)
         let more = """

@@ -156,7 +156,7 @@ extension Scene {
         try await visit([OAuthScene.provider, "--method", "browser"] + arguments)
     }
 
-    /// A sign-in that sends its person to a browser.
+    /// A sign-in with a browser.
     /// - Parameter variables: of the environment, besides the desktop's.
     func visit(_ arguments: [String], _ variables: [String: String] = [:]) async throws -> Child.Output {
         let login = try await Child(

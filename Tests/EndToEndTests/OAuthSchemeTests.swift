@@ -10,7 +10,7 @@ import Testing
 struct OAuthSchemeTests {
     private static let scheme = "com.example.authd"
     private static let profile = "[oauth]\nredirect = \"\(scheme):/callback\""
-    /// What another program of the person's opens, and a line that is nobody's business.
+    /// An entry of another program, and an unrelated line.
     private static let list = """
         # mine
         [Added Associations]
@@ -29,7 +29,7 @@ struct OAuthSchemeTests {
         }
     }
 
-    /// Where programs of the person's say what they open.
+    /// The user's applications.
     private struct Handlers: Sendable {
         let variables: [String: String]
         private let folder: String

@@ -24,7 +24,7 @@ struct OAuthSecurePageTests {
                 try await browser.open(url)
                 try await browser.type("Jane", into: "#name")
                 try await browser.click("#yes")
-                // The browser's warning, from which a person may go on.
+                // The browser's warning, which a user may accept.
                 #expect(try await browser.title() == "Privacy error")
                 try await browser.click("#details-button")
                 try await browser.click("#proceed-link")
@@ -99,7 +99,7 @@ struct OAuthSecurePageTests {
         """
     }
 
-    /// One as mkcert makes it: by an authority of the person's own.
+    /// A certificate as mkcert creates it, from the user's own authority.
     private static func certificate(
         for names: String, in scene: Scene, named name: String = "page"
     ) async throws -> (certificate: String, key: String, authority: String) {

@@ -166,7 +166,7 @@ struct OutboxTests {
             try await scene.backends.setListening(true, .forkInTheRoad)
             for round in 0..<6 {
                 let before = scene.backends.idempotencyKeys(.forkInTheRoad).count
-                // Every other time the answer is under way when it is killed, or never comes.
+                // Every other time it is killed during the response, or there is no response.
                 if round % 2 == 1 {
                     await scene.backends.misbehave(
                         .forkInTheRoad, Misbehaviour(path: "/api/collections", times: 1, .delay(.milliseconds(300))))
@@ -183,7 +183,9 @@ struct OutboxTests {
             #expect(try await scene.authc(["outbox", "flush"]).status == 0)
             #expect(try await Self.outbox(scene).isEmpty)
             var received: [String] = []
-            for key in scene.backends.idempotencyKeys(.forkInTheRoad) where received.last != key { received.append(key) }
+            for key in scene.backends.idempotencyKeys(.forkInTheRoad) where received.last != key {
+                received.append(key)
+            }
             #expect(received == wanted)
         }
     }

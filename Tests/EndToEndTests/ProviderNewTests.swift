@@ -109,7 +109,7 @@ struct ProviderNewTests {
                             ],
                         ],
                     ],
-                    // Its parameter is told of nowhere else.
+                    // Its parameter is described nowhere else.
                     "/owners/{owner-name}/pets": ["get": ["operationId": "pets"]],
                     "/files": [
                         "post": [

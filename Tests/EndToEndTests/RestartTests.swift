@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// What a person meets after `systemctl --user restart authd`, whatever has become of the keyring.
+/// After `systemctl --user restart authd`, with any state of the keyring.
 @Suite("A restart under a service manager", .serialized, .timeLimit(.minutes(2)))
 struct RestartTests {
     /// An agent with one session, whose manager keeps what it is given.
@@ -115,7 +115,7 @@ struct RestartTests {
     @Test("continues with newer items of the keyring")
     func newerInKeyring() async throws {
         try await play { scene, shelf in
-            // What another run has left behind, as of a manager that could not be told of the last renewal.
+            // Left behind by another run, as if the last renewal had not reached the service manager.
             let old = shelf.entries.map { (name: $0.name, bytes: FakeDescriptorStore.content(of: $0.descriptor)) }
             #expect(try await scene.agent.authc("refresh").status == 0)
             let renewed = try await scene.agent.authc("token").out

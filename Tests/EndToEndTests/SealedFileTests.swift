@@ -7,7 +7,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// A machine without a keyring, as a person meets it.
+/// A machine without a keyring, from the user's view.
 @Suite("Sessions in sealed files, end to end", .serialized, .timeLimit(.minutes(2)))
 struct SealedFileTests {
     private static let key = "0123456789abcdef0123456789abcdef"

@@ -3,12 +3,12 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// What somebody finds who may read the agent's memory: root.
+/// What root, who may read the agent's memory, finds in it.
 @Suite("The agent's memory", .serialized)
 struct SecretsInMemoryTests {
     /// Longer than the texts that Swift keeps in registers and on stacks (Docs/threat-model.md, "What is not promised").
     private static let password = "Correct-horse1-battery-staple"
-    /// What can be told apart of a token: the end of its signature.
+    /// The end of a token's signature, which distinguishes it from others.
     private static let partLength = 32
     /// Reading all of the memory takes a tenth of a second; what is freed a moment after an answer has that long.
     private static let looks = 20
@@ -64,7 +64,7 @@ struct SecretsInMemoryTests {
             let status = try String(contentsOfFile: "/proc/\(scene.agent.child.pid)/status", encoding: .utf8)
             let locked = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmLck:") })
             #expect(locked.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 > 0, "\(locked)")
-            // What is not dumpable belongs to root, whoever runs it (proc(5)).
+            // The files of a process that is not dumpable belong to root (proc(5)).
             let owner = try FileManager.default.attributesOfItem(atPath: "/proc/\(scene.agent.child.pid)/mem")
             #expect(owner[.ownerAccountID] as? Int == 0)
         }

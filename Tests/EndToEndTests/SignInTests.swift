@@ -125,7 +125,7 @@ struct SignInTests {
             terminal.type("Correct-horse1\n")
             await terminal.waits(for: "exit 0")
             await terminal.ends()
-            // Where nobody is at a terminal, a flag says the same.
+            // Without a terminal, a flag does the same.
             _ = try await scene.ask("login.start", ["provider": "app-template", "environment": "local"])
             #expect(try await scene.login(.appTemplate).err.contains("--replace"))
             let replaced = try await scene.authc(

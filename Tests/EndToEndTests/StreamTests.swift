@@ -9,7 +9,7 @@ import Testing
 struct StreamTests {
     /// What neither authd nor authc may have in memory for a transfer, however long that is.
     static let maxKiB = 16 << 10
-    /// What `make streams` wants sent, and told of.
+    /// The size that `make streams` sends, with a report.
     static let wantedMiB = ProcessInfo.processInfo.environment["STREAM_MIB"].flatMap { Int($0) }
     /// More than ``maxKiB``, so that what keeps a body whole is seen. Unoptimised programs take 0.3 s a MiB.
     static let longMiB = wantedMiB ?? 24
@@ -33,7 +33,7 @@ struct StreamTests {
         "/avatars/\(try await scene.agent.status("app-template").user?.id ?? "").jpg"
     }
 
-    /// A figure of a process's memory, in KiB (proc(5), status): anybody may read those, whoever's the process is.
+    /// A figure of a process's memory in KiB (proc(5), status), which any user may read.
     static func memory(_ figure: String, of pid: Int32) throws -> Int {
         let status = try String(contentsOfFile: "/proc/\(pid)/status", encoding: .utf8)
         let line = status.split(separator: "\n").first { $0.hasPrefix(figure + ":") } ?? ""

@@ -4,7 +4,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// Backend C, whose people get codes by e-mail, and whose sessions nothing renews.
+/// Backend C, whose users get codes by e-mail, and whose sessions cannot be renewed.
 @Suite("Sign-in at the wall", .serialized, .timeLimit(.minutes(2)))
 struct WallTests {
     static let grace = "grace@example.org"

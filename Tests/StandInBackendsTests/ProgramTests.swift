@@ -3,7 +3,7 @@ import StandInBackends
 import TestSupport
 import Testing
 
-/// The program as a person or a script starts it.
+/// The program as a user or a script starts it.
 @Suite("stand-in-backends")
 struct ProgramTests {
     @Test("the port file appears whole when all listen, and is gone after SIGTERM")

@@ -30,7 +30,7 @@ package final class Agent: Sendable {
         }
     }
 
-    /// Runs `authc` as a person would in a script.
+    /// Runs `authc` as a script would.
     package func authc(_ arguments: String..., input: String? = nil) async throws -> Child.Output {
         try await authc(arguments, input: input)
     }
@@ -42,7 +42,7 @@ package final class Agent: Sendable {
     /// What `authc --json` answered.
     package func json(_ arguments: String...) async throws -> JSON {
         let output = try await desktop.run([Programs.authc] + arguments + ["--json"])
-        // 3 tells of a session that must be signed in again, and shows it all the same.
+        // 3 means that a session must be signed in again; it is shown too.
         guard [0, 3].contains(output.status) else {
             throw Failure("authc \(arguments): \(output.status) \(output.out)\(output.err)")
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A home, a bus and a keyring of a test's own: what a signed-in person's session gives a program.
+/// A home, a bus and a keyring for one test, as in a user's session.
 package final class Desktop: Sendable {
     package static let keyringPassword = "pw"
     package let folder: TemporaryFolder
@@ -45,7 +45,7 @@ package final class Desktop: Sendable {
 
     /// A keyring that is unlocked and owns its name on the bus.
     ///
-    /// - Parameter person: who is shown its prompts; without one they are dismissed.
+    /// - Parameter person: answers its prompts; without one they are dismissed.
     package func startKeyring(replacing: Bool = false, before person: Person? = nil) async throws -> Child {
         var environment = environment
         environment["GNOME_KEYRING_TEST_PROMPTER"] = person?.prompter
@@ -123,7 +123,7 @@ package final class Desktop: Sendable {
         return (found.out + found.err).split(separator: "\n").map(String.init).filter { $0.hasPrefix("label = ") }
     }
 
-    /// As a person does in Seahorse.
+    /// As a user does in Seahorse.
     package func removeItem(session: String) async throws {
         let removed = try await run(["secret-tool", "clear", "application", "authd", "session", session])
         guard removed.status == 0 else { throw Failure("the item was not removed: \(removed.err)") }

@@ -46,7 +46,7 @@ package final class FakeDescriptorStore: Sendable {
         if !lines.contains("FDSTORE=1") { for descriptor in descriptors { close(descriptor) } }
     }
 
-    /// What the next run of the service is told of them (sd_listen_fds(3)), but for its own process id.
+    /// The environment for the next run of the service (sd_listen_fds(3)), without its process id.
     package var environment: [String: String] {
         let entries = entries
         return entries.isEmpty

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A TCP port that was free a moment ago, for programs that have to be told one.
+/// A TCP port that was free a moment ago, for programs that need a number.
 package enum FreePort {
     package static func find() throws -> Int {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)

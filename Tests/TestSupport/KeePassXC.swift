@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// KeePassXC as the Secret Service of a desktop, on a screen that nobody sees, and the user who answers its dialogs.
+/// KeePassXC as the Secret Service of a desktop on a virtual screen, and the user who answers its dialogs.
 ///
 /// It asks about each client that writes over an item which that client did not write itself. Reading is allowed to all,
 /// as users may set it.

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The programs beside this file that stand where a keyring, or a person at one, does.
+/// The programs beside this file that replace a keyring or its user.
 package enum KeyringServices {
     /// Misbehaves on order.
     package static let faulty = path("secret-service.py")

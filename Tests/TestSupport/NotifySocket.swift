@@ -1,15 +1,15 @@
 import Foundation
 import Synchronization
 
-/// A datagram socket that hears what a service tells its manager (sd_notify(3)), one datagram a message.
+/// A datagram socket that receives a service's messages to its manager (sd_notify(3)), one per datagram.
 package final class NotifySocket: Sendable {
     package let path: String
-    /// Until ``end()``: then the number may be somebody else's.
+    /// Valid until ``end()``: then the number may be reused.
     private let descriptor: Mutex<Int32?>
     private let messages: AsyncStream<String>
     private let kept: ReceivedMessage
 
-    /// All that was heard, waited for or not.
+    /// All messages that were received.
     package var heard: String { kept.text.withLock { $0 } }
 
     private final class ReceivedMessage: Sendable {
@@ -82,7 +82,7 @@ package final class NotifySocket: Sendable {
         return nil
     }
 
-    /// Nothing more is heard but what was sent before.
+    /// Receives only what was already sent.
     package func end() {
         descriptor.withLock { descriptor in
             if let open = descriptor { shutdown(open, Int32(SHUT_RDWR)) }

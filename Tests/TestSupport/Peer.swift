@@ -1,6 +1,6 @@
 import Foundation
 
-/// A server from PyPI, for the time of one test: software that nobody here wrote, set up by a small program in `peers`.
+/// A third-party server from PyPI for one test, set up by a small program in `peers`.
 ///
 /// `Tests/install-peers` installs what the program needs. The program listens on a port of the system's choice and prints
 /// `port N` as its first line.

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Who is shown the password prompts of a gnome-keyring, and does as told beforehand (person.py).
+/// Answers the password prompts of a gnome-keyring as configured (person.py).
 package final class Person: Sendable {
     private let child: Child
     private let told = Mutex(0)
@@ -28,7 +28,7 @@ package final class Person: Sendable {
         prompter = String(name)
     }
 
-    /// What they will do at the next prompt, or after what was told before.
+    /// Sets the answer to the next prompt, after those that are already set.
     package func will(_ deed: PersonAction) async { _ = await tell(deed.line) }
 
     /// Whether they have done all that.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A value that comes once; whoever waits, before or after, gets it.
+/// A value that is set once. Waiters get it before and after that.
 package final class Signal<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?

@@ -32,7 +32,7 @@ package final class TemporaryFolder: Sendable {
     }
 
     deinit {
-        // A folder left behind by a failed removal is in the way of nobody.
+        // A folder that could not be removed does no harm.
         try? FileManager.default.removeItem(atPath: path)
     }
 }

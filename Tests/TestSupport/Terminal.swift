@@ -2,7 +2,7 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A program on a terminal of its own, of a chosen width; what it shows is read, what a person would type is written.
+/// A program on a separate terminal of a chosen width. A test reads its output and writes its input.
 package final class Terminal: Sendable {
     private let controller: Int32
     private let child: Child

@@ -51,7 +51,7 @@ public enum SocketPath {
             throw AgentError(
                 .validation,
                 "\(source): the path of the socket has \(path.utf8.count) bytes. Use a folder with a shorter path: the "
-                + "limit is \(longest) bytes.")
+                    + "limit is \(longest) bytes.")
         }
         return path
     }

@@ -180,7 +180,7 @@ struct Export: AgentCommand {
 
 struct Import: AgentCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Import the sessions of a file that `authc export` wrote.")
+        abstract: "Import the sessions of a file that `authc export FILE` wrote.")
 
     @OptionGroup var common: GeneralOptions
 

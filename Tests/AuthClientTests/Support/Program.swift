@@ -9,7 +9,7 @@ struct Program: Sendable {
 
     static var authc: String { Programs.authc }
 
-    /// An environment that says nothing of the person who runs the tests.
+    /// An environment that does not depend on the user who runs the tests.
     static func environment(_ folder: String, _ more: [String: String] = [:]) -> [String: String] {
         ["XDG_RUNTIME_DIR": folder, "PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TZ": "UTC", "HOME": folder]
             .merging(more) { $1 }

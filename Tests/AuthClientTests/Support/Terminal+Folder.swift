@@ -1,7 +1,7 @@
 import TestSupport
 
 extension Terminal {
-    /// With an environment that says nothing of the person who runs the tests.
+    /// With an environment that does not depend on the user who runs the tests.
     convenience init(
         _ line: String, folder: String, columns: UInt16 = 80, environment: [String: String] = [:]
     ) async throws {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A TCP port that is taken and where nobody listens.
+/// A TCP port that is in use without a listener.
 struct HeldPort: ~Copyable {
     let port: Int
     private let descriptor: Int32

@@ -8,7 +8,7 @@ struct Chromium: Sendable {
 
     /// Runs one for as long as the test.
     /// - Parameters:
-    ///   - schemes: by the origin of a page, what it may have the desktop open without asking the person each time.
+    ///   - schemes: by the origin of a page, the schemes that it may open without asking the user.
     ///   - variables: of the environment, besides the desktop's.
     static func running(
         in desktop: Desktop, arguments: [String] = [], schemes: [String: String] = [:],

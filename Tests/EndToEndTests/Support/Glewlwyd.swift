@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// glewlwyd from Debian's packages: an OpenID provider that nobody here wrote, configured as an administrator would.
+/// glewlwyd from Debian's packages: a third-party OpenID provider, configured as an administrator would.
 final class Glewlwyd: Sendable {
     static let secret = "s3cret99"
     let port: Int
@@ -43,7 +43,7 @@ final class Glewlwyd: Sendable {
         try result.get()
     }
 
-    // MARK: What the person does, without the pages
+    // MARK: The user's steps, without the pages
 
     /// Signs Alice in and grants the scopes to a client.
     func grant(client: String) async throws {

@@ -28,14 +28,14 @@ enum OAuthScene {
 }
 
 extension Scene {
-    /// A profile of the person's own, which the agent is told to read.
+    /// A profile of the user, which the agent loads.
     func addProfile(_ text: String, named name: String = "oauth") async throws {
         _ = try desktop.folder.write(text, to: "config/authd/providers/\(name).toml")
         let answer = try await ask("agent.reload", [:])
         guard answer["code"] == nil else { throw Failure(answer.text()) }
     }
 
-    /// Signs in on "another device": `authc` shows the code, and the person gives it there.
+    /// Signs in on "another device": `authc` shows the code, and the user enters it there.
     @discardableResult
     func loginByDevice(
         _ server: OAuthStandIn, approve: Bool = true, _ arguments: [String] = []
@@ -46,7 +46,7 @@ extension Scene {
         return try await giveCode(of: login, to: server, approve: approve)
     }
 
-    /// The person reads the code that a sign-in shows, and says yes or no elsewhere.
+    /// The user reads the code of a sign-in, and approves or denies it elsewhere.
     func giveCode(of login: Child, to server: OAuthStandIn, approve: Bool = true) async throws -> Child.Output {
         guard await login.err.wait(for: "code: "),
             let code = login.err.text.firstMatch(of: /code: ([A-Z]{4}-[A-Z]{4})/)?.1

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 
 extension Scene {
-    /// Begins `authc login`, and gives the address that it tells.
+    /// Starts `authc login`, and returns the address that it prints.
     func beginInBrowser(
         _ arguments: [String] = [], with variables: [String: String] = [:]
     ) async throws -> (login: Child, url: String) {
@@ -18,7 +18,7 @@ extension Scene {
         return (login, String(url))
     }
 
-    /// The person says yes, as a browser sends it; the pages that come of it.
+    /// Approves the request as a browser does, and returns the pages.
     func consent(_ url: String, follow: Bool = true, _ more: [String] = []) async throws -> String {
         let parts = url.split(separator: "?", maxSplits: 1)
         let command = [
@@ -28,7 +28,7 @@ extension Scene {
         return done.out
     }
 
-    /// The person says yes; where the server then sends the browser.
+    /// Approves the request, and returns the redirect.
     func redirect(of url: String) async throws -> String {
         let answer = try await consent(url, follow: false)
         guard let location = answer.firstMatch(of: /location: (\S+)/)?.1 else { throw Failure(answer) }

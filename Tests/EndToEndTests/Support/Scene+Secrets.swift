@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 extension Scene {
-    /// At the end of every scene: all that its agents logged, at every level, and told the service manager.
+    /// At the end of every scene: everything that its agents logged at any level, and sent to the service manager.
     func expectNoSecretInLogs() async {
         let search = SecretSearch(backends.secrets)
         var texts: [String: String] = [:]

@@ -18,7 +18,7 @@ extension Scene {
         return code
     }
 
-    /// A person registers at C by the code that they got, at a terminal.
+    /// Registers at C on a terminal, with the code that the user received.
     func registerAtWall(_ email: String) async throws {
         let terminal = try await terminal("authc register \(Self.wall) --environment local")
         await terminal.waits(for: "E-mail: ")

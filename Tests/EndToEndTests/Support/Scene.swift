@@ -87,7 +87,7 @@ final class Scene: Sendable {
         _ = try desktop.folder.write(lines + before, to: "config/authd/authd.toml")
     }
 
-    /// As a person in a script would: the password comes by standard input.
+    /// As in a script: the password is read from standard input.
     func login(_ backend: Backend, password: String = "Correct-horse1") async throws -> Child.Output {
         try await agent.authc(
             "login", backend.rawValue, "--environment", "local", "--field", "email=ada@example.org",
