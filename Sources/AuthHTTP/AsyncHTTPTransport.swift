@@ -8,9 +8,7 @@ import NIOHTTPCompression
 ///
 /// ``shutdown()`` must be called once before the last reference is released.
 package final class AsyncHTTPTransport: HTTPTransport {
-    /// The HTTP settings and the environment.
     package struct Configuration: Sendable {
-        /// For `User-Agent`.
         package var version: String
         package var limits: TransportLimits
         /// The proxy for all requests; `nil` uses the environment, empty or `none` means no proxy.
@@ -19,7 +17,6 @@ package final class AsyncHTTPTransport: HTTPTransport {
         package var noProxy: [String]
         /// Trusted certificates (PEM), in addition to the system's and those of `SSL_CERT_FILE`.
         package var extraCAFile: String?
-        /// The variables of the process.
         package var environment: [String: String]
 
         package init(

@@ -126,7 +126,6 @@ struct Attempt {
 
     // MARK: - Errors
 
-    /// The proxy, or the origin itself.
     private var peer: String {
         switch route {
         case .direct: origin.host

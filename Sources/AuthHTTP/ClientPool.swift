@@ -8,7 +8,6 @@ import Synchronization
 /// Invariant: a request gets the current pool of its key. A former pool lives as long as requests use it; the last one to
 /// release it closes it, unless all pools are abandoned first. So every pool is closed once.
 final class ClientPool: Sendable {
-    /// A pool that one request uses.
     struct Lease: Sendable {
         let client: HTTPClient
         fileprivate let number: Int
@@ -29,9 +28,7 @@ final class ClientPool: Sendable {
         var lastNumber = 0
         /// Pools with lower numbers were closed while requests used them.
         var firstValid = 0
-        /// Every open pool by its number.
         var entries: [Int: Entry] = [:]
-        /// The pools for new requests.
         var current: [PoolKey: Int] = [:]
         var closed = false
 

@@ -11,7 +11,6 @@ struct Exchange: Sendable {
     let url: URL
     let userAgent: String
     let attempt: Attempt
-    /// For a streamed request.
     private let stallDetector = StallDetector()
 
     /// The response, or the first limit that it exceeds. Returns at once if the calling task is cancelled.

@@ -42,6 +42,5 @@ struct ProxyServer: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// Host and port only.
     var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }

@@ -42,13 +42,11 @@ struct Call: Sendable {
         return try Fields(members, required: required, optional: optional)
     }
 
-    /// Refuses all query parameters but the known ones.
     func refuseQuery(but known: Set<String> = []) throws(Refusal) {
         guard let unknown = Set(query.keys).subtracting(known).min() else { return }
         throw .badRequest("\(unknown) is not known")
     }
 
-    /// Refuses a body.
     func refuseBody() throws(Refusal) {
         guard body.isEmpty else { throw .badRequest("\(method) \(path) takes no body") }
     }
@@ -85,7 +83,6 @@ struct Fields: Sendable {
     }
 }
 
-/// A handler's response.
 struct Answer: Sendable {
     var status: Int
     var headers: [(name: String, value: String)]

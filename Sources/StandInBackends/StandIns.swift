@@ -6,7 +6,6 @@ package final class StandIns: Sendable {
         /// A numeric address. The control endpoint is always on 127.0.0.1.
         package var host = "127.0.0.1"
         package var seed = SeedUser()
-        /// The lifetime of new tokens.
         package var tokenLifetime = Duration.seconds(3600)
         /// How long a refreshed token is still accepted, because the response may be lost.
         package var grace = Duration.seconds(5)
@@ -112,7 +111,6 @@ extension StandIns {
         servers[backend]?.orders.clear()
     }
 
-    /// Sets the lifetime of new tokens.
     package func setTokenLifetime(_ length: Duration, at backend: Backend) async {
         await servers[backend]?.accounts.setLifetime(seconds: length.inSeconds)
     }

@@ -4,7 +4,6 @@ import Glibc
 /// Runs the program `age` (age-encryption.org), which encrypts to recipients and decrypts with identities. The data only goes
 /// through pipes.
 enum AgeProgram {
-    /// The limit for standard error.
     private static let maxMessageBytes = 4096
 
     enum Operation {
@@ -107,7 +106,6 @@ enum AgeProgram {
     private final class Pipe {
         var ends: (reading: Descriptor?, writing: Descriptor?)
         private(set) var bytes: [UInt8] = []
-        /// Nothing was dropped.
         private(set) var isWhole = true
         private let limit: Int
 

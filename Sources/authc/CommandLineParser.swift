@@ -80,7 +80,6 @@ protocol CommandOptions: ParsableArguments {
     var options: Options { get }
 }
 
-/// Options of every command.
 struct GeneralOptions: CommandOptions {
     @Flag(help: "Print JSON, errors too.")
     var json = false

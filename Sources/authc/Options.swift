@@ -2,7 +2,6 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Options of every command.
 struct Options {
     /// `-s`. Commands use `chosenSession`.
     var session: String?

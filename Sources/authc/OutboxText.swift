@@ -1,6 +1,5 @@
 import AuthWire
 
-/// Prints entries of the outbox.
 enum OutboxText {
     static func show(
         _ list: OutboxList, _ json: JSON, _ options: Options, none: String

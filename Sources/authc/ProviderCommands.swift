@@ -2,7 +2,6 @@ import AuthClient
 import AuthWire
 import Glibc
 
-/// Prints providers.
 enum ProviderCommands {
     static func show(_ name: String, _ options: Options) throws(Failure) -> ExitStatus {
         let (detail, json) = try options.connect().call(

@@ -40,7 +40,6 @@ struct QRCode {
         if let best { dark = best.code.dark }
     }
 
-    /// Light outside of the code.
     func isDark(_ column: Int, _ row: Int) -> Bool {
         guard (0..<size).contains(column), (0..<size).contains(row) else { return false }
         return dark[row * size + column]

@@ -137,7 +137,6 @@ struct Watch {
     }
 }
 
-/// Shows events.
 protocol WatchView {
     /// - Parameter event: `nil` after a second or a change of the screen.
     mutating func show(_ event: AgentEvent?) throws(Failure)

@@ -2,7 +2,6 @@
 enum PasswordRules {
     static let length = 8
 
-    /// Eight characters or more.
     static func checkLength(_ password: String) throws(Refusal) {
         guard password.count >= length else {
             throw .badRequest("Validation failed", details: ["Password must be at least \(length) characters"])

@@ -1,4 +1,3 @@
-/// One token that replaced another.
 package struct TokenRenewal: Sendable, Equatable {
     package let former: String
     package let token: String

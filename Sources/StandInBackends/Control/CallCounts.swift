@@ -17,7 +17,6 @@ package struct CallCounts: Sendable, Equatable {
         counts[backend]?[call] ?? 0
     }
 
-    /// All calls of a backend.
     package subscript(_ backend: Backend) -> Int {
         counts[backend]?.values.reduce(0, +) ?? 0
     }

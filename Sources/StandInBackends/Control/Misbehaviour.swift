@@ -37,7 +37,6 @@ package struct Behaviour: Sendable {
     package var slowBody: Duration?
     /// Added to the `Date` field.
     package var dateOffset: Duration?
-    /// Revokes all tokens at once.
     package var revokeTokens = false
     /// The call is performed, and its response is not sent.
     package var lostAnswer = false

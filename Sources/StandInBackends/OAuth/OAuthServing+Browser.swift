@@ -1,4 +1,3 @@
-/// The pages of an authorization server.
 extension OAuthServing {
     /// The page on which the user signs in. Its form contains the whole request.
     func authorize(_ call: Call) throws(Refusal) -> Answer {

@@ -4,7 +4,6 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// The calls of an authorization server.
 struct OAuthServing: Shape {
     let state: OAuthState
     let signer: IDTokenSigner
@@ -191,7 +190,6 @@ struct OAuthServing: Shape {
         return .json(["request_uri": .string(state.push(fields)), "expires_in": 60], status: 201)
     }
 
-    /// A protected resource.
     private func hello(_ call: Call) throws(Refusal) -> Answer {
         .json(["hello": .string(try state.user(of: try accessToken(call)).name)])
     }

@@ -29,12 +29,10 @@ package final class OAuthStandIn: Sendable {
         package init() {}
     }
 
-    /// The audience of a client assertion.
     package enum AssertionAudience: Sendable {
         case issuer, tokenEndpoint
     }
 
-    /// The user who signs in.
     package struct User: Sendable {
         package var subject: String
         package var name: String
@@ -47,7 +45,6 @@ package final class OAuthStandIn: Sendable {
         }
     }
 
-    /// Counts of requests.
     package struct Counts: Sendable, Equatable {
         package var discoveries = 0
         package var devicePolls = 0
@@ -62,7 +59,6 @@ package final class OAuthStandIn: Sendable {
         package var registrationRequests = 0
         package var pushes = 0
         package var proofs = 0
-        /// Why proofs were refused.
         package var proofRefusals: [String] = []
         /// Proofs without the server's nonce.
         package var nonceChallenges = 0
@@ -104,13 +100,10 @@ package final class OAuthStandIn: Sendable {
 
     package var issuer: String { state.issuer }
     package var counts: Counts { state.counts.value }
-    /// Every token and code that was issued.
     package var secrets: [String] { state.secrets.all(.token) + state.secrets.all(.code) }
 
-    /// The tokens that are still valid.
     package var goodTokens: [String] { state.secrets.all(.token).filter(state.isGood) }
 
-    /// Waits for counts.
     package func waitForCounts(_ matches: @escaping @Sendable (Counts) -> Bool) async throws {
         try await state.counts.wait(until: matches)
     }
@@ -126,16 +119,15 @@ package final class OAuthStandIn: Sendable {
     /// Signs with a new key from now on, and publishes only that one.
     package func rollKeys() async { await signer.roll() }
 
-    /// One that another program might have.
+    /// A refresh token that another program might have.
     package func giveRefreshToken() -> String { state.giveRefreshToken() }
 
     /// Wants another word in proofs from now on.
     package func changeNonces() { state.changeNonces() }
 
-    /// Takes every order back.
     package func clear() { state.clearFaults() }
 
-    /// Who signs in from now on.
+    /// The user who signs in from now on.
     package func use(_ user: User) { state.use(user) }
 
     /// The client proves from now on by this key who it is: its public half, in PEM.
@@ -155,11 +147,8 @@ package final class OAuthStandIn: Sendable {
 }
 
 extension OAuthStandIn {
-    /// A fault of the server.
     package enum Fault: Sendable, Hashable {
-        /// Metadata names another issuer.
         case wrongIssuer
-        /// There is no metadata.
         case noMetadata
         /// The token endpoint returns an HTML page, as a captive portal does, and does nothing.
         case page
@@ -169,7 +158,6 @@ extension OAuthStandIn {
         case formAnswers
         /// Errors have status 200.
         case errorsAsSuccess
-        /// Errors have no body.
         case emptyErrors
         /// The lifetime is a string, the token type is in lower case, and a refresh returns no new refresh token.
         case wrongTypes
@@ -183,25 +171,19 @@ extension OAuthStandIn {
         case wrongAudience
         /// The ID token belongs to another access token.
         case wrongTokenHash
-        /// The ID token has no signature.
         case unsigned
         /// The ID token is signed with the client id, which is not secret (RFC 8725 §2.1).
         case signedWithName
         /// The published keys are not those that sign.
         case staleKeys
-        /// There is no ID token.
         case noIDToken
-        /// Tokens are not revoked.
         case revokesNothing
-        /// UserInfo is about another user.
         case otherUserInfo
         /// The requested audience is refused (RFC 8707 §2).
         case unknownTarget
         /// Fewer scopes are granted than requested.
         case grantsLess
-        /// The user denies.
         case denies
-        /// The token type is unknown.
         case unknownTokenType
         /// Metadata names another algorithm for proofs than ES256.
         case otherProofAlgorithms

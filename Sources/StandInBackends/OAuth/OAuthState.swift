@@ -50,7 +50,6 @@ final class OAuthState: Sendable {
         /// The ids of proofs and assertions, which may be used once.
         var used: Set<String> = []
         var clientKey: String?
-        /// The registered client.
         var client: Client?
         var nonces = ["of-the-server-1", "of-the-api-1"]
     }
@@ -78,11 +77,9 @@ final class OAuthState: Sendable {
     struct Client: Sendable {
         let id: String
         let secret: String?
-        /// The registration access token.
         let token: String
     }
 
-    /// The expected client.
     var client: Client? {
         guard configuration.registersClients else {
             return Client(id: configuration.clientID, secret: configuration.clientSecret, token: "")
@@ -291,7 +288,6 @@ final class OAuthState: Sendable {
         return issue(family, withRefreshToken: true).refresh ?? ""
     }
 
-    /// The family of a valid access token.
     func family(of accessToken: String) throws(Refusal) -> Int {
         let access = state.withLock { $0.accessTokens[accessToken] }
         guard let access, isGood(accessToken) else { throw .oauth("invalid_request") }
@@ -307,7 +303,6 @@ final class OAuthState: Sendable {
         }
     }
 
-    /// Whether a token is still valid.
     func isGood(_ token: String) -> Bool {
         state.withLock { state in
             if let access = state.accessTokens[token] {

@@ -37,7 +37,6 @@ extension Answer {
         long = pieces
     }
 
-    /// Sends the response.
     @concurrent func send(_ writer: consuming ResponseWriter) async throws {
         var body = try await writer.writeHead(head)
         if !self.body.isEmpty { try await body.write(ByteBuffer(bytes: self.body)) }

@@ -65,7 +65,6 @@ final class Listener: Sendable {
         try await server.value
     }
 
-    /// Returns after the gate is closed.
     private func serve(through gate: ConnectionGate) async throws {
         let server = try HTTPServerBuilder.http1().buildServer(
             configuration: ServerConfiguration(address: .hostname(host, port: port)),

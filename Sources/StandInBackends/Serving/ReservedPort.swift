@@ -50,7 +50,6 @@ struct ReservedPort: ~Copyable {
         close(descriptor)
     }
 
-    /// Binds, and reads the port.
     @unsafe private static func bind<Address>(
         _ descriptor: Int32, _ address: UnsafeMutablePointer<Address>, _ size: inout socklen_t
     ) -> Int32 {

@@ -2,7 +2,6 @@ import Foundation
 import NIOCore
 import Synchronization
 
-/// E's users and profiles.
 struct AppTemplateUsers: Sendable {
     let accounts: Accounts
     private let pictures = Pictures()

@@ -2,7 +2,6 @@ import ArgumentParser
 import AuthClient
 import AuthWire
 
-/// Options of `request` and `call`.
 struct CallFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp("How to use the cache: default, reload or only.", valueName: "mode"),

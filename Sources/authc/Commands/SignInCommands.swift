@@ -21,7 +21,6 @@ struct FieldOptions: ParsableArguments {
     }
 }
 
-/// Options of `login` and `register`.
 struct SignInOptions: ParsableArguments {
     @Argument(
         help: "The provider; `authc provider list` shows all.",

@@ -129,7 +129,6 @@ struct EndpointDraft {
     /// For a form: name, argument, and whether it is a file.
     var parts: [(name: String, argument: String, isFile: Bool)] = []
     var arguments: [Argument] = []
-    /// What the user must add.
     var note: String?
 
     var text: String {

@@ -4,7 +4,6 @@ import Glibc
 
 /// A file or stdin that is too long for one line. It is read piece by piece, as the agent requests.
 final class BodyFile {
-    /// The content of a `@FILE`.
     enum Content {
         case bytes([UInt8])
         case stream(BodyFile)
@@ -17,7 +16,6 @@ final class BodyFile {
     private let start: Int
     /// For input that can be read only once: the bytes that were read to find its length.
     private var head: [UInt8]
-    /// The number of bytes read so far.
     private var position: Int
 
     private init(_ file: Descriptor, named name: String, start: Int, size: Int?, head: [UInt8]) {
