@@ -42,6 +42,9 @@ package final class AlarmClock: Sendable {
         waker?.yield()
     }
 
+    /// The next deadline of all owners.
+    package var next: BootInstant? { state.withLock { $0.first } }
+
     /// Rings at each deadline, until it is cancelled.
     package func run() async {
         while !Task.isCancelled {

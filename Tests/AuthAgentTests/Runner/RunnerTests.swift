@@ -148,17 +148,16 @@ struct RunnerTests {
 
     @Test("keeps no deadline when it is closed")
     func alarmAfterEnd() async throws {
-        try await withRunner { runner in
-            let start = clock.now().boot
-            await runner.send(.wakeAt(start + .seconds(10)))
-            await clock.somebodySleeps(until: start + .seconds(10))
-            await runner.close()
-            let other = Runner(
-                Toy(), performer: ToyPerformer(notes: notes, hold: hold), tasks: AgentTasks(clock: clock))
-            await other.send(.note("other"))
-            clock.advance(.seconds(20))
-            for _ in 1...100 { await Task.yield() }
-            #expect(notes.all == ["other"])
+        let tasks = AgentTasks(clock: clock)
+        let deadline = clock.now().boot + .seconds(10)
+        for closing in [Toy.Event.closeAndAnswer, nil] {
+            let runner = Runner(Toy(), performer: ToyPerformer(notes: notes, hold: hold), tasks: tasks)
+            await runner.send(.wakeAt(deadline))
+            #expect(tasks.alarms.next == deadline)
+            if let closing { await runner.send(closing) } else { await runner.close() }
+            #expect(tasks.alarms.next == nil)
+            await runner.send(.wakeAt(deadline + .seconds(10)))
+            #expect(tasks.alarms.next == nil)
         }
     }
 
