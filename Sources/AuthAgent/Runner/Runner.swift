@@ -1,6 +1,7 @@
 import AuthConcurrency
 package import AuthMachines
 package import AuthModel
+package import AuthWire
 
 /// Performs what a machine decides. ``perform(_:on:)`` runs on the runner's actor and does not wait: work that waits is begun
 /// with ``Runner/start(_:)``.
@@ -16,6 +17,17 @@ package enum WaitEnd: Error, Sendable {
     case cancelled
     /// The runner is closed.
     case stopping
+}
+
+extension AgentError {
+    /// For the caller whose wait ended so.
+    package init(_ end: WaitEnd) {
+        self =
+            switch end {
+            case .cancelled: .callerGone
+            case .stopping: .stopping
+            }
+    }
 }
 
 /// Runs one machine: it stamps the time, performs actions, sends replies, keeps the deadline and begins work.
@@ -66,16 +78,35 @@ package actor Runner<M: Machine> {
 
     /// Waits for the machine's reply.
     package func ask(_ event: @Sendable (CallerID) -> M.Event) async throws(WaitEnd) -> M.Reply {
+        let (caller, wait) = try begin(event)
+        if let end = await wait.value() { return try end.get() }
+        callers[caller] = nil
+        send(M.callerGone(caller))
+        throw .cancelled
+    }
+
+    /// The same for a caller that has to know the outcome. If its task is cancelled, the machine gets
+    /// ``Machine/callerGone(_:)`` and decides the reply, which is still waited for.
+    package func askToEnd(_ event: @Sendable (CallerID) -> M.Event) async throws(WaitEnd) -> M.Reply {
+        let (caller, wait) = try begin(event)
+        let end = await withTaskCancellationHandler {
+            await withoutCancellation { await wait.value() }
+        } onCancel: {
+            tasks.pool.order { await self.send(M.callerGone(caller)) }
+        }
+        return try (end ?? .failure(.cancelled)).get()
+    }
+
+    private func begin(
+        _ event: @Sendable (CallerID) -> M.Event
+    ) throws(WaitEnd) -> (CallerID, OneShot<Result<M.Reply, WaitEnd>>) {
         guard !isClosed else { throw .stopping }
         lastCaller += 1
         let caller = CallerID(lastCaller)
         let wait = OneShot<Result<M.Reply, WaitEnd>>()
         callers[caller] = wait
         send(event(caller))
-        if let end = await wait.value() { return try end.get() }
-        callers[caller] = nil
-        send(M.callerGone(caller))
-        throw .cancelled
+        return (caller, wait)
     }
 
     /// What the machine is like between two events.

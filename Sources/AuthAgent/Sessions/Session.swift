@@ -152,10 +152,7 @@ package final class Session: Sendable {
         do throws(WaitEnd) {
             return try await runner.ask(event)
         } catch {
-            switch error {
-            case .cancelled: throw .callerGone
-            case .stopping: throw .stopping
-            }
+            throw AgentError(error)
         }
     }
 }

@@ -81,6 +81,23 @@ struct RunnerTests {
         }
     }
 
+    @Test(
+        "leaves the reply to the machine if a caller that waits to the end is cancelled, and ends that wait when it is closed"
+    )
+    func cancelledToTheEnd() async throws {
+        try await withRunner { runner in
+            let one = Task { await result(of: runner, toEnd: true) }
+            await somebodyAsks(runner)
+            one.cancel()
+            #expect(await one.value == .success("gone 1"))
+            let two = Task { await result(of: runner, toEnd: true) }
+            await somebodyAsks(runner)
+            await runner.close()
+            two.cancel()
+            #expect(await two.value == .failure(.stopping))
+        }
+    }
+
     @Test("ends all waits when it is closed, now and later, and handles nothing any more")
     func closed() async throws {
         try await withRunner { runner in
@@ -213,8 +230,12 @@ struct RunnerTests {
         #expect(notes.all == ["begun", "not cancelled"])
     }
 
-    private func result(of runner: Runner<Toy>) async -> Result<String, WaitEnd> {
-        do throws(WaitEnd) { return .success(try await runner.ask { .asked($0) }) } catch { return .failure(error) }
+    private func result(of runner: Runner<Toy>, toEnd: Bool = false) async -> Result<String, WaitEnd> {
+        do throws(WaitEnd) {
+            return .success(try await toEnd ? runner.askToEnd { .asked($0) } : runner.ask { .asked($0) })
+        } catch {
+            return .failure(error)
+        }
     }
 }
 
@@ -246,6 +267,7 @@ private struct Toy: Machine {
         case .gone(let caller):
             waiting.removeAll { $0 == caller }
             gone.append(caller)
+            turn.reply("gone \(caller.number)", to: caller)
         case .answer(let caller, let text): turn.reply(text, to: caller)
         case .answerAll(let text):
             for caller in waiting { turn.reply("\(text) \(caller.number)", to: caller) }
