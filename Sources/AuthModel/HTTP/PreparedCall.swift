@@ -16,7 +16,7 @@ package struct PreparedCall: Sendable {
     /// Of a multipart body, if there is one.
     let boundary: String
     /// Without its bearer token.
-    package var template: RequestTemplate
+    package var template: RequestTemplate { didSet { prepared = nil } }
     /// Replaces the template's path and query.
     var url: String?
     var content: Content?
@@ -32,17 +32,21 @@ package struct PreparedCall: Sendable {
     package var waits = false
     var timeout: Duration?
 
+    /// What ``prepare(for:)`` has built.
+    var prepared: (values: TemplateValues, request: HTTPRequest, after: [UInt8]?)?
+
+    /// Builds the request before it is sent; it is built again only if the session's values have changed by then.
+    package mutating func prepare(for record: SessionRecord) throws(AgentError) {
+        prepared = nil
+        let (request, after) = try build(record)
+        prepared = (values(of: record), request, after)
+    }
+
     /// - Returns: the request, and the bytes after the streamed part of its body; `nil`: nothing is streamed.
     /// - Throws: ``ErrorKind/validation`` if a value is not allowed at its place.
     package func build(_ record: SessionRecord) throws(AgentError) -> (request: HTTPRequest, after: [UInt8]?) {
-        var values = TemplateValues(record)
-        for argument in endpoint?.arguments ?? [] {
-            if let value = given[argument.name] {
-                values.assign(argument.name, value, isPath: argument.type == .path)
-            } else if let text = argument.fallback?.fill(TemplateValues(record)) {
-                values.assign(argument.name, .string(text), isPath: argument.type == .path)
-            }
-        }
+        let values = values(of: record)
+        if let prepared, prepared.values == values { return (prepared.request, prepared.after) }
         var request = try RequestBuilder(profile: profile, environment: environment, values: values).build(template)
         if let url { request.url = url }
         let body: Content? = if let content { content } else { try parts(values) }
@@ -54,6 +58,18 @@ package struct PreparedCall: Sendable {
         }
         request.largestReply = HTTPRequest.largestAnswer
         return (request, body?.after)
+    }
+
+    private func values(of record: SessionRecord) -> TemplateValues {
+        var values = TemplateValues(record)
+        for argument in endpoint?.arguments ?? [] {
+            if let value = given[argument.name] {
+                values.assign(argument.name, value, isPath: argument.type == .path)
+            } else if let text = argument.fallback?.fill(TemplateValues(record)) {
+                values.assign(argument.name, .string(text), isPath: argument.type == .path)
+            }
+        }
+        return values
     }
 
     /// Whether a token is used anywhere but in the bearer header.

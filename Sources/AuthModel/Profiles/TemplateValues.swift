@@ -1,7 +1,7 @@
 package import AuthWire
 
 /// Values for the placeholders of a template. An empty text counts as no value.
-package struct TemplateValues: Sendable {
+package struct TemplateValues: Sendable, Equatable {
     /// Names whose values come from the session, as far as its provider reports them.
     package enum Name {
         package static let environment = "environment"

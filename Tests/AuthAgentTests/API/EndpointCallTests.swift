@@ -56,6 +56,28 @@ struct EndpointCallTests {
         #expect(!request.headers.contains { $0.name == "Authorization" })
     }
 
+    @Test("a prepared request is sent as it was built, unless the session's values or the call have changed")
+    func prepared() throws {
+        let (profile, votes, other) = (
+            try ExampleProvider.profile(), "http://localhost:1/votes", "http://localhost:1/other"
+        )
+        var call = try PreparedCall(
+            APIRequest(method: "POST", path: "/votes"), profile: profile, environment: profile.environments[0],
+            boundary: "b")
+        var record = try record()
+        try call.prepare(for: record)
+        // No program does this: it shows whether the request is built again.
+        call.url = other
+        #expect(try call.build(record).request.url == votes)
+        record.tokens.accessToken = Secret("renewed")
+        #expect(try call.build(record).request.url == other)
+        try call.prepare(for: record)
+        call.url = votes
+        #expect(try call.build(record).request.url == other)
+        call.template.headers = []
+        #expect(try call.build(record).request.url == votes)
+    }
+
     @Test("an argument that is trimmed is sent without the space around it, and only space is none")
     func trims() throws {
         var endpoint = try endpoint()
