@@ -1,32 +1,44 @@
+import AuthMachines
 import AuthModel
 import AuthWire
 
 /// Writes that wait in the outbox.
 extension APIClient {
-    /// What cannot be sent is told before it is kept.
-    /// - Returns: in whose name it is to be sent.
-    func check(_ request: OutboxRequest) async throws(AgentError) -> SessionRecord {
+    /// The entry of a write, and what is sent for it. What cannot be sent is refused before it is stored.
+    func prepare(_ request: OutboxRequest) async throws(AgentError) -> (OutboxEntry, OutboxWrite) {
         guard !request.streams else {
             throw AgentError(.validation, "A streamed body or answer cannot be kept for later (queue).", cause: "queue")
         }
-        let (order, session) = try await settled(request)
-        guard !["GET", "HEAD", "OPTIONS"].contains(order.template.method) else {
+        let key = request.ownKey ?? OutboxEntry.newKey()
+        let boundary = MultipartBody.newBoundary()
+        var (call, session) = try await outboxCall(request, key: key, boundary: boundary)
+        guard !["GET", "HEAD", "OPTIONS"].contains(call.template.method) else {
             throw AgentError(
                 .validation,
-                "Only what changes something is kept for later (queue), and a \(order.template.method) does not.",
+                "Only what changes something is kept for later (queue), and a \(call.template.method) does not.",
                 cause: "queue")
         }
         let record = await session.record
-        _ = try order.build(record)
-        return record
+        try call.prepare(for: record)
+        var request = request
+        request.session = record.session
+        let entry = OutboxEntry(request, of: record, key: key, boundary: boundary, at: context.clock.now().wall)
+        return (entry, OutboxWrite(request, as: call))
     }
 
     /// Tries it once.
-    /// - Parameter inAnySignIn: the user named it since the account was signed in again.
+    /// - Parameters:
+    ///   - prepared: by ``prepare(_:)``; `nil`: the request was read from the store.
+    ///   - inAnySignIn: the user named it since the account was signed in again.
     func send(
-        _ request: OutboxRequest, _ entry: OutboxEntry, inAnySignIn: Bool = false
+        _ request: OutboxRequest, _ entry: OutboxEntry, as prepared: PreparedCall? = nil, inAnySignIn: Bool = false
     ) async throws(AgentError) -> APIResponse {
-        var (order, session) = try await settled(request, boundary: entry.boundary)
+        var (call, session) =
+            if let prepared {
+                (prepared, try await registry.session(entry.session))
+            } else {
+                try await outboxCall(request, key: entry.idempotencyKey, boundary: entry.boundary)
+            }
         let record = await session.record
         guard entry.owner.isSame(as: OutboxEntry.Owner(record)) else {
             throw AgentError(
@@ -40,27 +52,28 @@ extension APIClient {
             cause: "other_sign_in")
         guard inAnySignIn || entry.signIn == nil || entry.signIn == record.signIn else { throw otherSignIn }
         // The session may be signed in again while its token is waited for.
-        order.signIn = (record.signIn, otherSignIn)
-        (order.retry, order.waits) = (false, false)
-        order.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }
-        order.template.headers.append(
-            TemplateField(name: "Idempotency-Key", value: Template(literal: entry.idempotencyKey)))
-        let received = try await exchange(order, session)
-        written(received, order, try order.build(record).request)
+        call.signIn = (record.signIn, otherSignIn)
+        if prepared == nil { try call.prepare(for: record) }
+        let received = try await exchange(call, session)
+        written(received, call, try call.build(await session.record).request)
         // It is done, whether or not its answer fits into a line.
         return (try? received.response.fitting())
             ?? APIResponse(status: received.response.status, headers: received.response.headers)
     }
 
-    private func settled(
-        _ request: OutboxRequest, boundary: String? = nil
+    private func outboxCall(
+        _ request: OutboxRequest, key: String, boundary: String?
     ) async throws(AgentError) -> (PreparedCall, Session) {
+        var call: PreparedCall
+        let session: Session
         switch request {
-        case .request(let params): return try await settled(params, boundary: boundary)
-        case .call(let params):
-            let (order, session, _) = try await settled(params, boundary: boundary)
-            return (order, session)
+        case .request(let params): (call, session) = try await settled(params, boundary: boundary)
+        case .call(let params): (call, session, _) = try await settled(params, boundary: boundary)
         }
+        (call.retry, call.waits) = (false, false)
+        call.template.headers.removeAll { $0.name.lowercased() == OutboxEntry.keyHeader }
+        call.template.headers.append(TemplateField(name: "Idempotency-Key", value: Template(literal: key)))
+        return (call, session)
     }
 }
 

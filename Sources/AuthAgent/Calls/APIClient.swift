@@ -9,7 +9,7 @@ internal import Synchronization
 /// in there; of one call at most two tokens are tried.
 package final class APIClient: Sendable {
     let context: AgentContext
-    private let registry: SessionRegistry
+    let registry: SessionRegistry
     private let kept: ResponseCache
     private let random: Mutex<SeededRandom>
 

@@ -51,7 +51,7 @@ package struct Agent: Sendable {
             let api = APIClient(
                 context: table.context, registry: table, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = Outbox(
-                table: table, api: api, store: ports.outbox, clock: clock, seed: .random(in: .min ... .max),
+                context: table.context, api: api, store: ports.outbox, seed: .random(in: .min ... .max),
                 publish: publisher.publish)
             let storeDesk = StoreAdmin(
                 context: table.context, registry: table, store: ports.store, surroundings: storeSurroundings)

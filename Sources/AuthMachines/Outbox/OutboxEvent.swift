@@ -1,43 +1,67 @@
 package import AuthModel
 package import AuthWire
 
-/// What the outbox hears of the world.
+/// What happens to the outbox.
 package enum OutboxEvent: Sendable {
-    /// What was there at the start.
-    case loaded([OutboxEntry])
-    /// It is in the store.
-    case added(OutboxEntry, isAwaited: Bool)
-    /// How every session is placed that there is.
-    case looked([SessionName: Deliverability])
+    case requested(CallerID, OutboxCommand)
+    case callerGone(CallerID)
+    /// How each session is now. `mayLoad`: the store of sessions is open, so that what waits can be read without a prompt.
+    case statusChanged([SessionName: Deliverability], mayLoad: Bool)
+    /// The store has carried out its call, or could not. The entries are those that ``OutboxStoreCall/load`` has found.
+    case stored(Result<[OutboxEntry], OutboxError>)
     case answered(String, Result<APIResponse, AgentError>)
-    /// The store has it as the action said, or could not.
-    case settled(String, OutboxError?)
-    case callerGone(String)
     case wake
-    /// A person wants these tried now, whatever is known of the network.
-    case flush([String])
-    /// The store no longer has its verdict.
-    case revived(String)
-    /// They are gone from the store.
-    case dropped([String])
+    /// The agent is stopping: nothing is sent any more, and each caller gets its reply.
+    case stopping
+}
+
+/// What a caller wants of the outbox.
+package enum OutboxCommand: Sendable {
+    case post(OutboxEntry, OutboxWrite)
+    case list(OutboxParams)
+    /// Sends these now, whatever is known of the network; those that were given up only if they are named.
+    case flush(OutboxParams)
+    case drop(OutboxParams)
+}
+
+/// What is sent for an entry.
+package struct OutboxWrite: Sendable {
+    package let request: OutboxRequest
+    /// `nil`: it was read from the store, and is prepared when it is sent.
+    package let call: PreparedCall?
+
+    package init(_ request: OutboxRequest, as call: PreparedCall? = nil) {
+        self.request = request
+        self.call = call
+    }
 }
 
 /// What the outbox does.
-package enum OutboxAction: Sendable, Equatable {
-    case send(OutboxEntry)
-    case remove(String)
-    case note(AgentError, on: String)
-    case answer(String, OutboxReply)
-    case tell(String, OutboxItem)
-    case wakeAt(BootInstant?)
+package enum OutboxAction: Sendable {
+    /// The next one comes only after ``OutboxEvent/stored(_:)``.
+    case store(OutboxStoreCall)
+    /// Sends it once. Without the write, it is read from the store. `inAnySignIn`: the user named the entry.
+    case send(OutboxEntry, OutboxWrite?, inAnySignIn: Bool)
+    case publish(String, OutboxItem)
 }
 
-/// What the caller of a write is told.
+package enum OutboxStoreCall: Sendable, Equatable {
+    case load
+    case add(OutboxEntry, OutboxRequest)
+    /// The provider's final answer; `nil`: the entry waits again.
+    case record(AgentError?, on: String)
+    case remove(String)
+    /// It is empty, and need not be held open.
+    case release
+}
+
+/// What a caller gets.
 package enum OutboxReply: Sendable, Equatable {
     case sent(APIResponse)
-    case refused(AgentError)
-    /// It waits.
+    /// The write waits in the store.
     case queued
+    case list([OutboxItem])
+    case refused(AgentError)
 }
 
 /// Whether a session's writes can be sent, as far as is known without trying.
@@ -77,5 +101,23 @@ extension AgentError {
         case .internal_, .providerError: !retryable
         default: false
         }
+    }
+}
+
+extension AgentError {
+    static let dropped = AgentError(.denied, "It was dropped from the outbox.", cause: "dropped")
+
+    static let full = AgentError(
+        .busy, "\(OutboxMachine.maxEntries) writes wait already: `authc outbox list` shows them.", cause: "outbox_full")
+
+    static func noEntry(_ id: String) -> AgentError {
+        AgentError(
+            .notFound, "There is no entry \(id.prefix(32)) in the outbox: `authc outbox list` shows what waits.")
+    }
+
+    static func notRecorded(_ error: OutboxError) -> AgentError {
+        var failure = AgentError(error)
+        failure.message = "It has been answered, and is not sent again. \(failure.message)"
+        return failure
     }
 }

@@ -1,53 +1,21 @@
 package import AuthModel
 package import AuthWire
 
-/// What becomes of the writes that wait: events in, actions out, without a clock, a store or a wire.
+/// Decides what becomes of the writes that wait, and which call the store carries out next.
 ///
-/// Invariants: of a session one entry is under way, the oldest that was not given up; the next is not sent before the
-/// store has the end of the former; an entry ends by an answer or by a person.
-package struct OutboxMachine: Sendable {
-    private enum End: Sendable {
-        case done(APIResponse)
-        /// The caller is there to be told.
-        case toldNo(AgentError)
-        case givenUp(AgentError)
-    }
+/// Invariants:
+/// 1. The store carries out one call at a time.
+/// 2. A session has one entry in progress, the oldest that is not given up. The next one is sent after the store has the end
+///    of it.
+/// 3. An entry ends with a final answer, or because the user drops it.
+/// 4. Each caller gets one reply, also if it no longer waits.
+package struct OutboxMachine: Machine {
+    /// More is no longer a queue, but a program that does not check.
+    package static let maxEntries = 1000
+    package static let wake = OutboxEvent.wake
+    package static func callerGone(_ caller: CallerID) -> OutboxEvent { .callerGone(caller) }
 
-    private enum Work {
-        case none
-        case sending(String)
-        /// The store is to have it; what it had to say, until it does.
-        case settling(String, End)
-
-        /// Then it is the disk that is waited for, and no network helps.
-        var isSettling: Bool { if case .settling = self { true } else { false } }
-
-        var id: String? {
-            switch self {
-            case .none: nil
-            case .sending(let id), .settling(let id, _): id
-            }
-        }
-    }
-
-    /// The writes of one session, one after the other.
-    private struct SessionQueue {
-        var work = Work.none
-        var backoff = Backoff()
-        var notBefore: BootInstant?
-        /// The provider asked for it: nothing but a person, or its end, breaks it.
-        var isHeld = false
-        var deliverability: Deliverability?
-
-        /// Nothing is under way: there is no work, or its end waits for a store that did not take it.
-        var isIdle: Bool {
-            switch work {
-            case .none: true
-            case .sending: false
-            case .settling: notBefore != nil
-            }
-        }
-    }
+    package typealias OutboxTurn = Turn<OutboxAction, OutboxReply>
 
     private struct Failures {
         var tries = 0
@@ -55,9 +23,23 @@ package struct OutboxMachine: Sendable {
     }
 
     package private(set) var entries: [OutboxEntry] = []
-    private var lanes: [SessionName: SessionQueue] = [:]
-    private var troubles: [String: Failures] = [:]
-    private var awaited: Set<String> = []
+    package private(set) var isLoaded = false
+    private var queues: [SessionName: WriteQueue] = [:]
+    private var failures: [String: Failures] = [:]
+    /// Who waits for the outcome of which entry.
+    private var callers: [String: CallerID] = [:]
+    /// Entries that the user named to be sent after a new sign-in.
+    private var named: Set<String> = []
+    /// The first one is in progress.
+    private var jobs: [OutboxStoreJob] = []
+    /// What was asked before the store was read.
+    private var pending: [(caller: CallerID, command: OutboxCommand)] = []
+    private var mayLoad = false
+    private var loadAt: BootInstant?
+    private var flushes: [(caller: CallerID, params: OutboxParams)] = []
+    /// What was added just now: it need not be read from the store.
+    private var added: (id: String, write: OutboxWrite)?
+    private var isStopping = false
     private var random: SeededRandom
 
     /// - Parameter seed: of jitter.
@@ -65,50 +47,200 @@ package struct OutboxMachine: Sendable {
         random = SeededRandom(seed: seed)
     }
 
-    /// Whether nothing is under way, so that what was asked for has been tried.
-    package var isIdle: Bool { lanes.values.allSatisfy(\.isIdle) }
+    /// Whether nothing is in progress, so that what was requested has been tried.
+    private var isIdle: Bool { queues.values.allSatisfy(\.isIdle) }
 
     package func item(_ entry: OutboxEntry, at now: Moment) -> OutboxItem {
-        let lane = lanes[entry.session]
+        let queue = queues[entry.session]
         let isNext = next(of: entry.session)?.id == entry.id
-        let state: OutboxItem.State =
-            entry.finalRefusal != nil
-            ? .givenUp : lane?.work.id == entry.id && lane?.isIdle == false ? .sending : .waiting
+        let isInProgress = queue?.work.id == entry.id && queue?.isIdle == false
+        let state: OutboxItem.State = entry.finalRefusal != nil ? .givenUp : isInProgress ? .sending : .waiting
         return OutboxItem(
             id: entry.id, session: entry.session, state: state, request: entry.title,
             idempotencyKey: entry.idempotencyKey, queuedAt: entry.queuedAt.unixSeconds,
-            tries: troubles[entry.id]?.tries ?? 0,
-            retryAt: isNext && state == .waiting ? lane?.notBefore.map { now.date(of: $0).unixSeconds } : nil,
-            error: entry.finalRefusal ?? troubles[entry.id]?.error)
+            tries: failures[entry.id]?.tries ?? 0,
+            retryAt: isNext && state == .waiting ? queue?.notBefore.map { now.date(of: $0).unixSeconds } : nil,
+            error: entry.finalRefusal ?? failures[entry.id]?.error)
     }
 
-    package mutating func handle(_ event: OutboxEvent, at now: Moment) -> [OutboxAction] {
-        var actions: [OutboxAction] = []
+    package mutating func handle(_ event: OutboxEvent, in turn: inout OutboxTurn) {
         switch event {
-        case .loaded(let found):
-            entries = found + entries
-            actions = advanceAll(at: now)
-        case .added(let entry, let isAwaited):
-            entries.append(entry)
-            if isAwaited { awaited.insert(entry.id) }
-            actions = advance(entry.session, at: now)
-            if lanes[entry.session]?.work.id != entry.id { actions += waits(entry, at: now) }
-        case .looked(let sights): actions = looked(sights, at: now)
-        case .answered(let id, let result): actions = answered(id, result, at: now)
-        case .settled(let id, let error): actions = settled(id, error, at: now)
-        case .callerGone(let id): awaited.remove(id)
-        case .wake: actions = advanceAll(at: now)
-        case .flush(let ids):
-            for session in Set(entries.filter { ids.contains($0.id) }.map(\.session)) {
-                actions += advance(session, at: now, asAPersonWants: true)
+        case .requested(let caller, let command): carryOut(command, for: caller, &turn)
+        case .callerGone(let caller): callerGone(caller, &turn)
+        case .statusChanged(let sessions, let mayLoad):
+            self.mayLoad = mayLoad
+            if mayLoad { load(&turn) }
+            statusChanged(sessions, &turn)
+        case .stored(let result): stored(result, &turn)
+        case .answered(let id, let result): answered(id, result, &turn)
+        case .wake:
+            if let loadAt, loadAt <= turn.now.boot {
+                self.loadAt = nil
+                if mayLoad { load(&turn) }
             }
-        case .revived(let id):
-            guard let index = entries.firstIndex(where: { $0.id == id }) else { break }
-            entries[index].finalRefusal = nil
-            troubles[id] = nil
-        case .dropped(let ids): actions = dropped(ids, at: now)
+            advanceAll(&turn)
+        case .stopping: stop(&turn)
         }
-        return actions + [.wakeAt(lanes.values.compactMap(\.notBefore).min())]
+        if isIdle {
+            for (caller, params) in flushes { turn.reply(.list(items(params, at: turn.now)), to: caller) }
+            flushes = []
+        }
+        turn.wakeUp = isStopping ? nil : (queues.values.map(\.notBefore) + [loadAt]).compactMap(\.self).min()
+    }
+
+    // MARK: Commands
+
+    private mutating func carryOut(_ command: OutboxCommand, for caller: CallerID, _ turn: inout OutboxTurn) {
+        guard !isStopping else { return turn.reply(.refused(.stopping), to: caller) }
+        guard isLoaded else {
+            pending.append((caller, command))
+            return load(&turn)
+        }
+        switch command {
+        case .post(let entry, let write):
+            let additions = jobs.count { if case .add = $0 { true } else { false } }
+            guard entries.count + additions < Self.maxEntries else { return turn.reply(.refused(.full), to: caller) }
+            submit(.add(entry, write, caller, isCallerGone: false), &turn)
+        case .list(let params), .flush(let params), .drop(let params):
+            let chosen = entries.filter(params.matches)
+            if let id = params.id, chosen.isEmpty { return turn.reply(.refused(.noEntry(id)), to: caller) }
+            if case .flush = command {
+                flush(chosen, params, caller, &turn)
+            } else {
+                let items = items(params, at: turn.now)
+                guard case .drop = command, !items.isEmpty else { return turn.reply(.list(items), to: caller) }
+                submit(.drop(items.map(\.id), caller, items), &turn)
+            }
+        }
+    }
+
+    private func items(_ params: OutboxParams, at now: Moment) -> [OutboxItem] {
+        entries.filter(params.matches).map { item($0, at: now) }
+    }
+
+    private mutating func flush(
+        _ chosen: [OutboxEntry], _ params: OutboxParams, _ caller: CallerID, _ turn: inout OutboxTurn
+    ) {
+        if params.id != nil, let entry = chosen.first {
+            named.insert(entry.id)
+            if entry.finalRefusal != nil { return submit(.revive(entry.id, caller, params), &turn) }
+        }
+        for session in Set(chosen.map(\.session)).sorted() { advance(session, isUserWaiting: true, &turn) }
+        flushes.append((caller, params))
+    }
+
+    private mutating func callerGone(_ caller: CallerID, _ turn: inout OutboxTurn) {
+        flushes.removeAll { $0.caller == caller }
+        if let id = callers.first(where: { $0.value == caller })?.key {
+            leaveWaiting(id, &turn)
+        } else if case .add(let entry, let write, caller, _) = jobs.first {
+            jobs[0] = .add(entry, write, caller, isCallerGone: true)
+        } else {
+            pending.removeAll { $0.caller == caller }
+            jobs.removeAll { if case .add(_, _, caller, _) = $0 { true } else { false } }
+            turn.reply(.refused(.callerGone), to: caller)
+        }
+    }
+
+    /// Ends the wait for an entry that is in the store, unless its end is known as soon as the store has recorded it.
+    private mutating func leaveWaiting(_ id: String, _ turn: inout OutboxTurn) {
+        guard !queues.values.contains(where: { $0.work.isSettling && $0.work.id == id }) else { return }
+        if let caller = callers.removeValue(forKey: id) { turn.reply(.queued, to: caller) }
+    }
+
+    private mutating func stop(_ turn: inout OutboxTurn) {
+        isStopping = true
+        for id in callers.keys.sorted() { leaveWaiting(id, &turn) }
+        for (caller, _) in pending { turn.reply(.refused(.stopping), to: caller) }
+        for (caller, _) in flushes { turn.reply(.refused(.stopping), to: caller) }
+        // What the provider has answered is recorded; else the next run would send it again.
+        var kept = Array(jobs.prefix(1))
+        for job in jobs.dropFirst() {
+            switch job {
+            case .load, .release: break
+            case .end: kept.append(job)
+            case .add(_, _, let caller, _), .revive(_, let caller, _), .drop(_, let caller, _):
+                turn.reply(.refused(.stopping), to: caller)
+            }
+        }
+        (jobs, pending, flushes) = (kept, [], [])
+    }
+
+    // MARK: The store
+
+    private mutating func submit(_ job: OutboxStoreJob, _ turn: inout OutboxTurn) {
+        jobs.append(job)
+        if jobs.count == 1 { turn.act(.store(job.call)) }
+    }
+
+    private mutating func load(_ turn: inout OutboxTurn) {
+        let isLoading = jobs.contains { if case .load = $0 { true } else { false } }
+        if !isLoaded, !isLoading, !isStopping { submit(.load, &turn) }
+    }
+
+    private mutating func stored(_ result: Result<[OutboxEntry], OutboxError>, _ turn: inout OutboxTurn) {
+        guard let job = jobs.first else { return }
+        let error: OutboxError? = if case .failure(let error) = result { error } else { nil }
+        switch job {
+        case .load: loaded(result, &turn)
+        case .release: break
+        case .add(let entry, let write, let caller, let isCallerGone):
+            if let error {
+                turn.reply(.refused(AgentError(error)), to: caller)
+            } else {
+                added(entry, write, caller, isCallerGone: isCallerGone, &turn)
+            }
+        case .end(let id, _): settled(id, error, &turn)
+        case .revive(let id, let caller, let params):
+            if let error {
+                turn.reply(.refused(AgentError(error)), to: caller)
+            } else {
+                if let index = entries.firstIndex(where: { $0.id == id }) { entries[index].finalRefusal = nil }
+                failures[id] = nil
+                carryOut(.flush(params), for: caller, &turn)
+            }
+        case .drop(let ids, let caller, let items):
+            if let error {
+                turn.reply(.refused(AgentError(error)), to: caller)
+            } else {
+                dropped(ids[0], &turn)
+                let rest = Array(ids.dropFirst())
+                if rest.isEmpty {
+                    turn.reply(.list(items), to: caller)
+                } else {
+                    submit(.drop(rest, caller, items), &turn)
+                }
+            }
+        }
+        jobs.removeFirst()
+        if case .release = job {} else if jobs.isEmpty, isLoaded, entries.isEmpty { jobs = [.release] }
+        if let next = jobs.first { turn.act(.store(next.call)) }
+    }
+
+    private mutating func loaded(_ result: Result<[OutboxEntry], OutboxError>, _ turn: inout OutboxTurn) {
+        let waiting = pending
+        pending = []
+        switch result {
+        case .success(let found):
+            (entries, isLoaded, loadAt) = (found, true, nil)
+            advanceAll(&turn)
+            for (caller, command) in waiting { carryOut(command, for: caller, &turn) }
+        case .failure(let error):
+            // A disk that failed does not notify us when it works again.
+            loadAt = turn.now.boot + Backoff.longest
+            for (caller, _) in waiting { turn.reply(.refused(AgentError(error)), to: caller) }
+        }
+    }
+
+    private mutating func added(
+        _ entry: OutboxEntry, _ write: OutboxWrite, _ caller: CallerID, isCallerGone: Bool, _ turn: inout OutboxTurn
+    ) {
+        entries.append(entry)
+        if isStopping || isCallerGone { turn.reply(.queued, to: caller) } else { callers[entry.id] = caller }
+        added = (entry.id, write)
+        advance(entry.session, &turn)
+        added = nil
+        if queues[entry.session]?.work.id != entry.id { waits(entry, &turn) }
     }
 
     // MARK: Sending
@@ -117,151 +249,138 @@ package struct OutboxMachine: Sendable {
         entries.first { $0.session == session && $0.finalRefusal == nil }
     }
 
-    private mutating func advanceAll(at now: Moment) -> [OutboxAction] {
-        Set(entries.map(\.session)).union(lanes.keys).sorted().flatMap { advance($0, at: now) }
+    private mutating func advanceAll(_ turn: inout OutboxTurn) {
+        for session in Set(entries.map(\.session)).union(queues.keys).sorted() { advance(session, &turn) }
     }
 
-    private mutating func advance(
-        _ session: SessionName, at now: Moment, asAPersonWants: Bool = false
-    ) -> [OutboxAction] {
-        var lane = lanes[session] ?? SessionQueue()
-        defer { lanes[session] = lane }
-        let isDue = asAPersonWants || lane.notBefore.map { $0 <= now.boot } ?? true
-        if case .settling(let id, let end) = lane.work {
-            guard lane.notBefore != nil, isDue else { return [] }
-            lane.notBefore = nil
-            return [Self.settling(id, end)]
+    private mutating func advance(_ session: SessionName, isUserWaiting: Bool = false, _ turn: inout OutboxTurn) {
+        var queue = queues[session] ?? WriteQueue()
+        defer { queues[session] = queue }
+        let isDue = isUserWaiting || queue.notBefore.map { $0 <= turn.now.boot } ?? true
+        if case .settling(let id, let end) = queue.work {
+            guard queue.notBefore != nil, isDue else { return }
+            queue.notBefore = nil
+            return submit(.end(id, end), &turn)
         }
-        guard case .none = lane.work, isDue, let entry = next(of: session),
-            asAPersonWants || lane.deliverability?.maySend == true
+        guard case .none = queue.work, isDue, !isStopping, let entry = next(of: session),
+            isUserWaiting || queue.deliverability?.maySend == true
         else {
-            if isDue { (lane.notBefore, lane.isHeld) = (nil, false) }
-            return []
+            if isDue { (queue.notBefore, queue.isHeld) = (nil, false) }
+            return
         }
-        (lane.notBefore, lane.isHeld) = (nil, false)
-        lane.work = .sending(entry.id)
-        return [.send(entry)]
+        (queue.notBefore, queue.isHeld) = (nil, false)
+        queue.work = .sending(entry.id)
+        let write = added?.id == entry.id ? added?.write : nil
+        turn.act(.send(entry, write, inAnySignIn: named.contains(entry.id)))
     }
 
-    private mutating func looked(_ sights: [SessionName: Deliverability], at now: Moment) -> [OutboxAction] {
-        var actions: [OutboxAction] = []
-        for session in Set(entries.map(\.session)).union(lanes.keys).union(sights.keys).sorted() {
-            let former = lanes[session]?.deliverability
-            let deliverability = sights[session]
+    private mutating func statusChanged(_ sessions: [SessionName: Deliverability], _ turn: inout OutboxTurn) {
+        for session in Set(entries.map(\.session)).union(queues.keys).union(sessions.keys).sorted() {
+            let former = queues[session]?.deliverability
+            let deliverability = sessions[session]
             guard deliverability != former else { continue }
-            lanes[session, default: SessionQueue()].deliverability = deliverability
-            guard let deliverability, deliverability.improves(than: former), let lane = lanes[session], !lane.isHeld,
-                !lane.work.isSettling
+            queues[session, default: WriteQueue()].deliverability = deliverability
+            guard let deliverability, deliverability.improves(than: former), let queue = queues[session], !queue.isHeld,
+                !queue.work.isSettling
             else { continue }
-            lanes[session]?.notBefore = nil
-            lanes[session]?.backoff.reset()
-            actions += advance(session, at: now)
+            queues[session]?.notBefore = nil
+            queues[session]?.backoff.reset()
+            advance(session, &turn)
         }
-        return actions
     }
 
     // MARK: Answers
 
     private mutating func answered(
-        _ id: String, _ result: Result<APIResponse, AgentError>, at now: Moment
-    ) -> [OutboxAction] {
-        guard let entry = entries.first(where: { $0.id == id }), case .sending(id)? = lanes[entry.session]?.work else {
-            return []
+        _ id: String, _ result: Result<APIResponse, AgentError>, _ turn: inout OutboxTurn
+    ) {
+        guard let entry = entries.first(where: { $0.id == id }), case .sending(id)? = queues[entry.session]?.work else {
+            return
         }
         switch result {
         case .success(let response):
             // An answer came: whatever was known of the way there, it is open.
-            lanes[entry.session]?.deliverability?.maySend = true
-            return settle(entry, .done(response))
+            queues[entry.session]?.deliverability?.maySend = true
+            settle(entry, .done(response), &turn)
         case .failure(let error) where error.isFinalForWrite:
-            return settle(entry, awaited.contains(id) ? .toldNo(error) : .givenUp(error))
+            settle(entry, callers[id] != nil ? .refused(error) : .givenUp(error), &turn)
         case .failure(let error):
-            troubles[id, default: Failures()].tries += 1
-            troubles[id]?.error = error
-            let wait = lanes[entry.session]?.backoff.next(retryAfter: error.retryAfter, using: &random) ?? .zero
-            lanes[entry.session]?.work = .none
-            lanes[entry.session]?.notBefore = now.boot + wait
-            lanes[entry.session]?.isHeld = error.retryAfter != nil
-            return waits(entry, at: now)
+            failures[id, default: Failures()].tries += 1
+            failures[id]?.error = error
+            let wait = queues[entry.session]?.backoff.next(retryAfter: error.retryAfter, using: &random) ?? .zero
+            queues[entry.session]?.work = .none
+            queues[entry.session]?.notBefore = turn.now.boot + wait
+            queues[entry.session]?.isHeld = error.retryAfter != nil
+            waits(entry, &turn)
         }
     }
 
-    private mutating func settle(_ entry: OutboxEntry, _ end: End) -> [OutboxAction] {
-        lanes[entry.session]?.work = .settling(entry.id, end)
-        return [Self.settling(entry.id, end)]
+    private mutating func settle(_ entry: OutboxEntry, _ end: WriteQueue.End, _ turn: inout OutboxTurn) {
+        queues[entry.session]?.work = .settling(entry.id, end)
+        submit(.end(entry.id, end), &turn)
     }
 
-    private static func settling(_ id: String, _ end: End) -> OutboxAction {
-        switch end {
-        case .done, .toldNo: .remove(id)
-        case .givenUp(let error): .note(error, on: id)
-        }
-    }
-
-    private mutating func settled(_ id: String, _ error: OutboxError?, at now: Moment) -> [OutboxAction] {
-        guard let index = entries.firstIndex(where: { $0.id == id }) else { return [] }
+    private mutating func settled(_ id: String, _ error: OutboxError?, _ turn: inout OutboxTurn) {
+        guard let index = entries.firstIndex(where: { $0.id == id }) else { return }
         var entry = entries[index]
-        guard case .settling(id, let end)? = lanes[entry.session]?.work else { return [] }
+        guard case .settling(id, let end)? = queues[entry.session]?.work else { return }
         if let error {
-            // Sent again it must not be, and the next one only when this is on disk.
-            let wait = lanes[entry.session]?.backoff.next(retryAfter: nil, using: &random) ?? .zero
-            lanes[entry.session]?.notBefore = now.boot + wait
-            troubles[id, default: Failures()].error = .notStruckOut(error)
-            // Its caller goes, and is not there to be told a no.
-            if case .toldNo(let no) = end { lanes[entry.session]?.work = .settling(id, .givenUp(no)) }
-            return waits(entry, at: now)
+            // It must not be sent again, and the next one only when this is on disk.
+            let wait = queues[entry.session]?.backoff.next(retryAfter: nil, using: &random) ?? .zero
+            queues[entry.session]?.notBefore = turn.now.boot + wait
+            failures[id, default: Failures()].error = .notRecorded(error)
+            // Its caller gets a reply now, and cannot get the refusal later.
+            if case .refused(let refusal) = end { queues[entry.session]?.work = .settling(id, .givenUp(refusal)) }
+            return waits(entry, &turn)
         }
-        lanes[entry.session]?.work = .none
-        lanes[entry.session]?.backoff.reset()
-        let isAwaited = awaited.remove(id) != nil
-        var actions: [OutboxAction] = []
+        queues[entry.session]?.work = .none
+        queues[entry.session]?.backoff.reset()
+        let caller = callers.removeValue(forKey: id)
         switch end {
         case .done(let response):
-            actions.append(.tell("sent", item(entry, at: now)))
-            if isAwaited { actions.append(.answer(id, .sent(response))) }
-        case .toldNo(let error):
+            turn.act(.publish("sent", item(entry, at: turn.now)))
+            if let caller { turn.reply(.sent(response), to: caller) }
+            forget(id)
+        case .refused(let error), .givenUp(let error):
             entry.finalRefusal = error
-            actions.append(.tell("given_up", item(entry, at: now)))
-            if isAwaited { actions.append(.answer(id, .refused(error))) }
-        case .givenUp(let error):
-            entry.finalRefusal = error
-            actions.append(.tell("given_up", item(entry, at: now)))
+            turn.act(.publish("given_up", item(entry, at: turn.now)))
+            if case .givenUp = end {
+                entries[index] = entry
+            } else {
+                if let caller { turn.reply(.refused(error), to: caller) }
+                forget(id)
+            }
         }
-        if case .givenUp = end { entries[index] = entry } else { forget(id) }
-        return actions + advance(entry.session, at: now)
+        advance(entry.session, &turn)
     }
 
-    /// Its caller is told once that it waits.
-    private mutating func waits(_ entry: OutboxEntry, at now: Moment) -> [OutboxAction] {
-        guard awaited.remove(entry.id) != nil else { return [] }
-        return [.tell("queued", item(entry, at: now)), .answer(entry.id, .queued)]
+    /// Its caller gets the reply that it waits.
+    private mutating func waits(_ entry: OutboxEntry, _ turn: inout OutboxTurn) {
+        guard let caller = callers.removeValue(forKey: entry.id) else { return }
+        turn.act(.publish("queued", item(entry, at: turn.now)))
+        turn.reply(.queued, to: caller)
     }
 
     // MARK: Ends
 
-    private mutating func dropped(_ ids: [String], at now: Moment) -> [OutboxAction] {
-        var actions: [OutboxAction] = []
-        for entry in entries where ids.contains(entry.id) {
-            actions.append(.tell("dropped", item(entry, at: now)))
-            if awaited.remove(entry.id) != nil { actions.append(.answer(entry.id, .refused(.dropped))) }
-            if lanes[entry.session]?.work.id == entry.id { lanes[entry.session]?.work = .none }
-            forget(entry.id)
-        }
-        return actions + advanceAll(at: now)
+    private mutating func dropped(_ id: String, _ turn: inout OutboxTurn) {
+        guard let entry = entries.first(where: { $0.id == id }) else { return }
+        turn.act(.publish("dropped", item(entry, at: turn.now)))
+        if let caller = callers.removeValue(forKey: id) { turn.reply(.refused(.dropped), to: caller) }
+        if queues[entry.session]?.work.id == id { queues[entry.session]?.work = .none }
+        forget(id)
+        advance(entry.session, &turn)
     }
 
     private mutating func forget(_ id: String) {
         entries.removeAll { $0.id == id }
-        troubles[id] = nil
+        failures[id] = nil
+        named.remove(id)
     }
 }
 
-extension AgentError {
-    fileprivate static let dropped = AgentError(.denied, "It was dropped from the outbox.", cause: "dropped")
-
-    fileprivate static func notStruckOut(_ error: OutboxError) -> AgentError {
-        var told = AgentError(error)
-        told.message = "It has been answered, and is not sent again. \(told.message)"
-        return told
+extension OutboxParams {
+    fileprivate func matches(_ entry: OutboxEntry) -> Bool {
+        (id == nil || id == entry.id) && (session == nil || session == entry.session)
     }
 }

@@ -50,6 +50,36 @@ package struct OutboxEntry: Sendable, Equatable {
     }
 }
 
+extension OutboxEntry {
+    package init(_ request: OutboxRequest, of record: SessionRecord, key: String, boundary: String, at now: WallTime) {
+        self.init(
+            id: Self.newID(), session: record.session, owner: Owner(record), signIn: record.signIn,
+            title: request.title, idempotencyKey: key, boundary: boundary, queuedAt: now)
+    }
+
+    /// Short enough to be typed.
+    private static func newID() -> String {
+        var source = SystemRandomNumberGenerator()
+        let number: UInt64 = source.next()
+        return String(number >> 32 | 1 << 32, radix: 36)
+    }
+
+    /// A version 4 UUID (RFC 9562 §5.4), of the system's random bytes: a provider treats a key that it knows as the same write,
+    /// so a key must not be guessed.
+    package static func newKey() -> String {
+        var source = SystemRandomNumberGenerator()
+        let (first, second): (UInt64, UInt64) = (source.next(), source.next())
+        let high = (first & ~0xF000) | 0x4000
+        let low = (second & (.max >> 2)) | 1 << 63
+        let hex = [high, low].map { number in
+            let digits = String(number, radix: 16)
+            return String(repeating: "0", count: 16 - digits.count) + digits
+        }.joined()
+        let cuts = [0, 8, 12, 16, 20, 32].map { hex.index(hex.startIndex, offsetBy: $0) }
+        return zip(cuts, cuts.dropFirst()).map { String(hex[$0..<$1]) }.joined(separator: "-")
+    }
+}
+
 /// The request, as the caller made it.
 package enum OutboxRequest: Sendable, Equatable {
     case request(APIRequest)

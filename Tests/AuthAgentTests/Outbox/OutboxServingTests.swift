@@ -6,7 +6,7 @@ import Testing
 
 @testable import AuthAgent
 
-@Suite("The outbox's desk", .timeLimit(.minutes(1)))
+@Suite("The outbox", .timeLimit(.minutes(1)))
 struct OutboxServingTests {
     /// One write, on a disk that fails at first.
     private actor FailingOutbox: OutboxStore {
@@ -52,10 +52,10 @@ struct OutboxServingTests {
                 title: "vote", idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
             let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             let store = FailingOutbox(entry, .request(params), failures: 2)
-            let desk = Outbox(
-                table: table, api: api, store: store, clock: example.clock, seed: 1, publish: { _ in })
+            let outbox = Outbox(
+                context: table.context, api: api, store: store, seed: 1, publish: { _ in })
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await desk.run() }
+                group.addTask { await outbox.run() }
                 var reads = store.reads.makeAsyncIterator()
                 for _ in 1...2 {
                     await reads.next()

@@ -3,13 +3,15 @@ import AuthModel
 import AuthWire
 import Testing
 
-@Suite("The outbox's desk when its callers, or the agent, go", .timeLimit(.minutes(1)))
+@Suite("The outbox when its callers, or the agent, go", .timeLimit(.minutes(1)))
 struct OutboxStopTests {
     /// Entries in memory, and calls that a test can hold.
     private actor HeldOutbox: OutboxStore {
         private(set) var entries: [OutboxEntry]
         private let request: OutboxRequest
         nonisolated let holds: [String: Hold]
+        /// How often what is sent was read.
+        private(set) var reads = 0
 
         init(_ entries: [OutboxEntry] = [], _ request: OutboxRequest, held: [String: Hold] = [:]) {
             (self.entries, self.request, holds) = (entries, request, held)
@@ -25,7 +27,10 @@ struct OutboxStopTests {
             try await pass("all")
             return entries
         }
-        func request(of id: String) -> OutboxRequest? { request }
+        func request(of id: String) -> OutboxRequest? {
+            reads += 1
+            return request
+        }
         func add(_ entry: OutboxEntry, _ request: OutboxRequest) async throws(OutboxError) {
             try await pass("add")
             entries.append(entry)
@@ -48,17 +53,20 @@ struct OutboxStopTests {
             idempotencyKey: "key-a", queuedAt: WallTime(unixSeconds: 1))
     }
 
-    /// A desk over that store, at a provider that answers when `provider` is released.
+    /// An outbox with that store, at a provider that answers when `provider` is released.
     private func play(
         _ store: HeldOutbox, provider: Hold, _ test: @escaping @Sendable (Outbox) async throws -> Void
     ) async throws {
-        let example = try APIClientTests.provider { _, _ throws(TransportError) in
+        try await APIClientTests.play(try Self.example(provider)) { table, api in
+            try await test(
+                Outbox(context: table.context, api: api, store: store, seed: 1, publish: { _ in }))
+        }
+    }
+
+    private static func example(_ provider: Hold) throws -> ExampleProvider {
+        try APIClientTests.provider { _, _ throws(TransportError) in
             guard await provider.pass() else { throw .cancelled }
             return ExampleProvider.json(200, "{}")
-        }
-        try await APIClientTests.play(example) { table, api in
-            try await test(
-                Outbox(table: table, api: api, store: store, clock: example.clock, seed: 1, publish: { _ in }))
         }
     }
 
@@ -74,10 +82,10 @@ struct OutboxStopTests {
     @Test("a flush that is cancelled ends, although the provider never answers")
     func cancelledFlush() async throws {
         let provider = Hold()
-        try await play(HeldOutbox([Self.entry()], Self.request), provider: provider) { desk in
-            let run = Task { await desk.run() }
+        try await play(HeldOutbox([Self.entry()], Self.request), provider: provider) { outbox in
+            let run = Task { await outbox.run() }
             await provider.isReached()
-            let flush = Task { try await desk.flush(OutboxParams()) }
+            let flush = Task { try await outbox.flush(OutboxParams()) }
             flush.cancel()
             #expect(await Self.error(flush) == .callerGone)
             run.cancel()
@@ -89,15 +97,15 @@ struct OutboxStopTests {
     func end() async throws {
         let provider = Hold()
         let store = HeldOutbox([try Self.entry()], Self.request)
-        try await play(store, provider: provider) { desk in
-            let run = Task { await desk.run() }
+        try await play(store, provider: provider) { outbox in
+            let run = Task { await outbox.run() }
             await provider.isReached()
-            let flushes = (1...3).map { _ in Task { try await desk.flush(OutboxParams()) } }
+            let flushes = (1...3).map { _ in Task { try await outbox.flush(OutboxParams()) } }
             run.cancel()
             await run.value
             for flush in flushes { #expect(await Self.error(flush) == .stopping) }
-            await #expect(throws: AgentError.stopping) { try await desk.flush(OutboxParams()) }
-            await #expect(throws: AgentError.stopping) { try await desk.post(Self.request) }
+            await #expect(throws: AgentError.stopping) { try await outbox.flush(OutboxParams()) }
+            await #expect(throws: AgentError.stopping) { try await outbox.post(Self.request) }
             // What was not answered is there for the next run; nothing was added.
             #expect(await store.entries.map(\.id) == ["a"])
         }
@@ -107,9 +115,9 @@ struct OutboxStopTests {
     func writtenAtTheEnd() async throws {
         let add = Hold()
         let store = HeldOutbox([], Self.request, held: ["add": add])
-        try await play(store, provider: Hold()) { desk in
-            let run = Task { await desk.run() }
-            let post = Task { try await desk.post(Self.request) }
+        try await play(store, provider: Hold()) { outbox in
+            let run = Task { await outbox.run() }
+            let post = Task { try await outbox.post(Self.request) }
             await add.isReached()
             run.cancel()
             await run.value
@@ -124,9 +132,9 @@ struct OutboxStopTests {
     func waitingAtTheEnd() async throws {
         let provider = Hold()
         let store = HeldOutbox([], Self.request)
-        try await play(store, provider: provider) { desk in
-            let run = Task { await desk.run() }
-            let post = Task { try await desk.post(Self.request) }
+        try await play(store, provider: provider) { outbox in
+            let run = Task { await outbox.run() }
+            let post = Task { try await outbox.post(Self.request) }
             await provider.isReached()
             run.cancel()
             await run.value
@@ -140,9 +148,9 @@ struct OutboxStopTests {
     func cancelledPost() async throws {
         let provider = Hold()
         let store = HeldOutbox([], Self.request)
-        try await play(store, provider: provider) { desk in
-            let run = Task { await desk.run() }
-            let post = Task { try await desk.post(Self.request) }
+        try await play(store, provider: provider) { outbox in
+            let run = Task { await outbox.run() }
+            let post = Task { try await outbox.post(Self.request) }
             await provider.isReached()
             post.cancel()
             let answer = try await post.value
@@ -156,11 +164,11 @@ struct OutboxStopTests {
     @Test("who waits for the disk behind others can be cancelled, and the next one has the turn")
     func turns() async throws {
         let all = Hold()
-        try await play(HeldOutbox([], Self.request, held: ["all": all]), provider: Hold()) { desk in
-            let first = Task { try await desk.list(OutboxParams()) }
+        try await play(HeldOutbox([], Self.request, held: ["all": all]), provider: Hold()) { outbox in
+            let first = Task { try await outbox.list(OutboxParams()) }
             await all.isReached()
-            let second = Task { try await desk.list(OutboxParams()) }
-            let third = Task { try await desk.list(OutboxParams()) }
+            let second = Task { try await outbox.list(OutboxParams()) }
+            let third = Task { try await outbox.list(OutboxParams()) }
             second.cancel()
             #expect(await Self.error(second) == .callerGone)
             all.release()
@@ -175,14 +183,71 @@ struct OutboxStopTests {
     func struckOut() async throws {
         let (provider, remove) = (Hold(), Hold())
         let store = HeldOutbox([try Self.entry()], Self.request, held: ["remove": remove])
-        try await play(store, provider: provider) { desk in
-            let run = Task { await desk.run() }
+        let example = try Self.example(provider)
+        let agent = Task { await example.table.run() }
+        await example.table.ready()
+        _ = try await SignInService(context: example.table.context, registry: example.table).start(
+            SessionRegistryTests.start)
+        let outbox = Outbox(
+            context: example.table.context, api: example.apiClient, store: store, seed: 1, publish: { _ in })
+        let run = Task { await outbox.run() }
+        provider.release()
+        await remove.isReached()
+        run.cancel()
+        await run.value
+        // A call that can be cut off is cut off here.
+        agent.cancel()
+        remove.release()
+        await agent.value
+        #expect(await store.entries.isEmpty)
+    }
+
+    @Test("an answer that comes after the outbox has ended, and before the agent has, is recorded")
+    func answeredAtTheEnd() async throws {
+        let (provider, remove) = (Hold(), Hold())
+        let store = HeldOutbox([try Self.entry()], Self.request, held: ["remove": remove])
+        try await play(store, provider: provider) { outbox in
+            let run = Task { await outbox.run() }
+            await provider.isReached()
+            run.cancel()
+            await run.value
             provider.release()
             await remove.isReached()
-            run.cancel()
             remove.release()
+        }
+        #expect(await store.entries.isEmpty)
+    }
+
+    @Test("a write that was just stored is sent without reading it back")
+    func notReadBack() async throws {
+        let provider = Hold()
+        let store = HeldOutbox([], Self.request)
+        try await play(store, provider: provider) { outbox in
+            let run = Task { await outbox.run() }
+            provider.release()
+            let answer = try await outbox.post(Self.request)
+            #expect(answer.status == 200)
+            #expect(await store.reads == 0)
+            run.cancel()
             await run.value
-            #expect(await store.entries.isEmpty)
+        }
+    }
+
+    @Test("a caller that is cancelled while its write is on its way to the disk learns that it waits")
+    func cancelledWhileWriting() async throws {
+        let add = Hold()
+        let store = HeldOutbox([], Self.request, held: ["add": add])
+        try await play(store, provider: Hold()) { outbox in
+            let run = Task { await outbox.run() }
+            let post = Task { try await outbox.post(Self.request) }
+            await add.isReached()
+            post.cancel()
+            add.release()
+            let answer = try await post.value
+            #expect(answer.status == 202)
+            #expect(await store.entries.map(\.id) == [answer.queued])
+            run.cancel()
+            await run.value
         }
     }
 }

@@ -71,7 +71,7 @@ struct TestServer: Sendable {
             dispatcher: Dispatcher(
                 table: table, signIns: SignInService(context: table.context, registry: table), api: api,
                 outbox: Outbox(
-                    table: table, api: api, store: SQLiteOutbox(path: nil, keys: store), clock: clock, seed: 1,
+                    context: table.context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
                     publish: publisher.publish),
                 store: StoreAdmin(
                     context: table.context, registry: table, store: store,

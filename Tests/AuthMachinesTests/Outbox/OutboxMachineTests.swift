@@ -1,4 +1,3 @@
-import AgentTestSupport
 import AuthMachines
 import AuthModel
 import AuthWire
@@ -6,172 +5,142 @@ import Testing
 
 @Suite("Writes that wait")
 struct OutboxMachineTests {
-    static let shop = try? SessionName("shop")
-    static let open = Deliverability(maySend: true, isReached: true, since: 1)
-    static let away = AgentError(.providerUnreachable, "No connection.")
-    static let no = AgentError(.notFound, "No such thing.", httpStatus: 404, providerMessage: "No such decision")
-
-    static func entry(_ id: String, in session: String = "shop") throws -> OutboxEntry {
-        OutboxEntry(
-            id: id, session: try SessionName(session), owner: .init(provider: "p", environment: "e", userID: "7"),
-            title: "vote", idempotencyKey: "key-\(id)", queuedAt: WallTime(unixSeconds: 1))
-    }
-
-    /// A machine that sees its sessions, and a clock.
-    struct ScriptedRun {
-        var machine = OutboxMachine(seed: 7)
-        var elapsed = Duration.zero
-        var wake: BootInstant?
-        var sent: [String] = []
-        var answers: [String: OutboxReply] = [:]
-        var told: [String] = []
-
-        var now: Moment { ManualClock.moment(elapsed) }
-
-        init(sights: [String: Deliverability] = ["shop": OutboxMachineTests.open]) throws {
-            see(try sights.reduce(into: [:]) { $0[try SessionName($1.key)] = $1.value })
-        }
-
-        mutating func see(_ sights: [SessionName: Deliverability]) { handle(.looked(sights)) }
-
-        @discardableResult
-        mutating func handle(_ event: OutboxEvent) -> [OutboxAction] {
-            let actions = machine.handle(event, at: now)
-            for action in actions {
-                switch action {
-                case .send(let entry): sent.append(entry.id)
-                case .answer(let id, let answer): answers[id] = answer
-                case .tell(let name, let item): told.append("\(name) \(item.id)")
-                case .wakeAt(let deadline): wake = deadline
-                case .remove, .note: break
-                }
-            }
-            return actions
-        }
-
-        mutating func add(_ ids: String..., awaited: Bool = true) throws {
-            for id in ids { handle(.added(try OutboxMachineTests.entry(id), isAwaited: awaited)) }
-        }
-
-        mutating func answer(_ id: String, _ result: Result<APIResponse, AgentError>) {
-            handle(.answered(id, result))
-        }
-
-        mutating func done(_ id: String) {
-            answer(id, .success(APIResponse(status: 200)))
-            handle(.settled(id, nil))
-        }
-
-        mutating func waitForWake() {
-            guard let wake else { return }
-            elapsed += max(.zero, wake - now.boot)
-            handle(.wake)
-        }
-    }
-
     @Test("one at a time, in order; the next only when the store has the end of the former")
     func order() throws {
-        var play = try ScriptedRun()
+        var play = try OutboxScript()
         try play.add("a", "b")
         #expect(play.sent == ["a"])
         #expect(play.answers == ["b": .queued])
-        let actions = play.handle(.answered("a", .success(APIResponse(status: 201))))
-        #expect(actions.contains(.remove("a")))
+        play.answer("a", .success(APIResponse(status: 201)))
+        #expect(play.calls == [.remove("a")])
         #expect(play.sent == ["a"] && play.answers["a"] == nil)
-        play.handle(.settled("a", nil))
+        play.store()
         #expect(play.sent == ["a", "b"])
         #expect(play.answers["a"] == .sent(APIResponse(status: 201)))
         play.done("b")
         #expect(play.machine.entries.isEmpty)
-        #expect(play.told == ["queued b", "sent a", "sent b"])
+        #expect(play.published == ["queued b", "sent a", "sent b"])
+    }
+
+    @Test("what was just added is sent without reading it back; what waited is read")
+    func sentAtOnce() throws {
+        var play = try OutboxScript()
+        try play.add("a", "b")
+        play.answer("a", .failure(OutboxScript.away))
+        play.waitForWake()
+        play.done("a")
+        #expect(play.sent == ["a", "a", "b"])
+        #expect(play.sentAtOnce == ["a"])
+    }
+
+    @Test("the store gets one call at a time, in the order of the requests")
+    func oneCall() throws {
+        var play = try OutboxScript()
+        for id in ["a", "b", "c"] { try play.post(id) }
+        for id in ["a", "b", "c"] {
+            #expect(play.calls == [.add(try OutboxScript.entry(id), OutboxScript.request)])
+            play.store()
+        }
+        #expect(play.machine.entries.map(\.id) == ["a", "b", "c"])
     }
 
     @Test("an end that the store does not take is offered again, and nothing is sent before it has it")
     func storeFails() throws {
-        var play = try ScriptedRun()
+        var play = try OutboxScript()
         try play.add("a", "b")
         play.answer("a", .success(APIResponse(status: 200)))
-        play.handle(.settled("a", .disk(reason: "full")))
+        play.store(.disk(reason: "full"))
         // Neither that the session goes nor that it is back has to do with the disk.
-        play.handle(.looked([:]))
-        play.see([try SessionName("shop"): Self.open])
-        // Its caller does not wait for the disk, and whoever looks is told what is in the way.
+        play.see([:])
+        play.see([try SessionName("shop"): OutboxScript.open])
+        // Its caller does not wait for the disk, and the list says what is in the way.
         #expect(play.answers["a"] == .queued)
         let item = try #require(play.machine.entries.first.map { play.machine.item($0, at: play.now) })
         #expect(item.state == .waiting && item.error?.message.contains("is not sent again") == true)
-        #expect(play.machine.isIdle)
-        play.handle(.looked([:]))
+        #expect(play.isIdle())
+        play.see([:])
         #expect(play.sent == ["a"])
         // By itself, whatever else happens.
-        play.elapsed += try #require(play.wake) - play.now.boot
-        #expect(play.handle(.wake).contains(.remove("a")))
-        #expect(!play.machine.isIdle)
+        play.waitForWake()
+        #expect(play.calls == [.remove("a")])
+        #expect(!play.isIdle())
         #expect(play.sent == ["a"])
-        play.handle(.settled("a", nil))
-        // Nobody sees the session any more; the answer says that the way is open, and one is in sight again.
-        play.see([try SessionName("shop"): Self.open])
+        play.store()
+        // The session is not there; the answer says that the way is open, and one is in sight again.
+        play.see([try SessionName("shop"): OutboxScript.open])
         #expect(play.sent == ["a", "b"])
     }
 
-    @Test("a no that the store does not take is kept until dropped, as its caller has gone by then")
-    func storeFailsAtNo() throws {
-        var play = try ScriptedRun()
+    @Test("a refusal that the store does not take is kept until dropped, as its caller has gone by then")
+    func storeFailsAtRefusal() throws {
+        var play = try OutboxScript()
         try play.add("a")
-        play.answer("a", .failure(Self.no))
-        play.handle(.settled("a", .disk(reason: "full")))
+        play.answer("a", .failure(OutboxScript.no))
+        play.store(.disk(reason: "full"))
         #expect(play.answers["a"] == .queued)
-        play.elapsed += try #require(play.wake) - play.now.boot
-        #expect(play.handle(.wake).contains(.note(Self.no, on: "a")))
-        play.handle(.settled("a", nil))
-        #expect(play.machine.entries.map(\.finalRefusal) == [Self.no])
+        play.waitForWake()
+        #expect(play.calls == [.record(OutboxScript.no, on: "a")])
+        play.store()
+        #expect(play.machine.entries.map(\.finalRefusal) == [OutboxScript.no])
         #expect(play.sent == ["a"])
     }
 
-    @Test("what may pass is tried again, later each time, and the caller is told once that it waits")
+    @Test("what may pass is tried again, later each time, and its caller is notified once that it waits")
     func waits() throws {
-        var play = try ScriptedRun()
+        var play = try OutboxScript()
         try play.add("a")
         var pauses: [Duration] = []
         for _ in 1...12 {
-            play.answer("a", .failure(Self.away))
+            play.answer("a", .failure(OutboxScript.away))
             pauses.append(try #require(play.wake) - play.now.boot)
             play.waitForWake()
         }
         #expect(play.sent.count == 13)
-        #expect(play.answers["a"] == .queued && play.told == ["queued a"])
+        #expect(play.answers["a"] == .queued && play.published == ["queued a"])
         #expect(pauses.allSatisfy { $0 >= .seconds(1) && $0 <= .seconds(300) })
         #expect(pauses.max() ?? .zero > .seconds(30))
-        #expect(play.machine.item(try Self.entry("a"), at: play.now).tries == 12)
+        #expect(play.machine.item(try OutboxScript.entry("a"), at: play.now).tries == 12)
     }
 
-    @Test("a final no is told to the caller who waits; else it stays, with the provider's words, and the next goes")
+    @Test(
+        "a final refusal is reported to a caller that waits; else it stays, with the provider's words, and the next goes"
+    )
     func final() throws {
-        var play = try ScriptedRun()
+        var play = try OutboxScript()
         try play.add("a")
-        play.answer("a", .failure(Self.no))
-        play.handle(.settled("a", nil))
-        #expect(play.answers["a"] == .refused(Self.no) && play.machine.entries.isEmpty)
+        play.answer("a", .failure(OutboxScript.no))
+        play.store()
+        #expect(play.answers["a"] == .refused(OutboxScript.no) && play.machine.entries.isEmpty)
 
-        try play.add("b", "c", awaited: false)
-        let actions = play.handle(.answered("b", .failure(Self.no)))
-        #expect(actions.contains(.note(Self.no, on: "b")))
-        play.handle(.settled("b", nil))
+        try play.add("b", "c")
+        play.leave("b")
+        play.answer("b", .failure(OutboxScript.no))
+        #expect(play.calls == [.record(OutboxScript.no, on: "b")])
+        play.store()
         #expect(play.sent == ["a", "b", "c"])
         let kept = try #require(play.machine.entries.first)
         #expect(kept.id == "b" && play.machine.item(kept, at: play.now).state == .givenUp)
         #expect(play.machine.item(kept, at: play.now).error?.providerMessage == "No such decision")
         play.done("c")
-        play.handle(.flush(["b"]))
+        play.ask(.flush(OutboxParams()), by: "all")
         #expect(play.sent == ["a", "b", "c"])
-        play.handle(.revived("b"))
-        play.handle(.flush(["b"]))
-        #expect(play.sent == ["a", "b", "c", "b"])
+        guard case .list(let items)? = play.answers["all"] else {
+            Issue.record("nothing was in progress, and the flush does not end")
+            return
+        }
+        #expect(items.map(\.id) == ["b"])
+        play.ask(.flush(OutboxParams(id: "b")), by: "one")
+        #expect(play.calls == [.record(nil, on: "b")])
+        play.store()
+        #expect(play.sent == ["a", "b", "c", "b"] && play.answers["one"] == nil)
+        play.done("b")
+        #expect(play.answers["one"] == .list([]))
     }
 
-    @Test("statuses and causes: which are a no for good, and which are not")
+    @Test("statuses and causes: which are a final refusal, and which are not")
     func finality() throws {
         func isStored(_ error: AgentError) throws -> Bool {
-            var play = try ScriptedRun()
+            var play = try OutboxScript()
             try play.add("a")
             play.answer("a", .failure(error))
             return play.answers["a"] == .queued
@@ -193,18 +162,18 @@ struct OutboxMachineTests {
 
     @Test("nothing is tried while nothing can come of it, and at once when that is over")
     func sights() throws {
-        var play = try ScriptedRun(sights: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
+        var play = try OutboxScript(sessions: ["shop": Deliverability(maySend: false, isReached: true, since: 1)])
         try play.add("a")
         #expect(play.sent.isEmpty && play.answers["a"] == .queued && play.wake == nil)
         let shop = try SessionName("shop")
-        play.see([shop: Self.open])
+        play.see([shop: OutboxScript.open])
         #expect(play.sent == ["a"])
-        play.answer("a", .failure(Self.away))
+        play.answer("a", .failure(OutboxScript.away))
         play.see([shop: Deliverability(maySend: true, isReached: false, since: 1)])
         #expect(play.sent == ["a"])
-        play.see([shop: Self.open])
+        play.see([shop: OutboxScript.open])
         #expect(play.sent == ["a", "a"])
-        play.answer("a", .failure(Self.away))
+        play.answer("a", .failure(OutboxScript.away))
         play.see([shop: Deliverability(maySend: true, isReached: true, since: 2)])
         #expect(play.sent == ["a", "a", "a"])
         // Signed out meanwhile: it waits for the same account.
@@ -214,49 +183,42 @@ struct OutboxMachineTests {
         #expect(play.sent.count == 3 && play.machine.entries.count == 1)
     }
 
-    @Test("Retry-After holds against a better network, and not against a person")
+    @Test("Retry-After holds against a better network, and not against the user")
     func held() throws {
-        var play = try ScriptedRun()
+        var play = try OutboxScript()
         try play.add("a")
         play.answer("a", .failure(AgentError(.rateLimited, "", retryAfter: .seconds(90))))
         #expect(try #require(play.wake) - play.now.boot >= .seconds(90))
         play.see([try SessionName("shop"): Deliverability(maySend: true, isReached: true, since: 9)])
         #expect(play.sent == ["a"])
-        play.handle(.flush(["a"]))
+        play.ask(.flush(OutboxParams(id: "a")), by: "flush")
         #expect(play.sent == ["a", "a"])
+        #expect(play.answers["flush"] == nil)
+        play.answer("a", .failure(OutboxScript.away))
+        #expect(play.answers["flush"] != nil)
     }
 
     @Test("sessions do not wait for each other, and what was there at the start goes first")
     func lanes() throws {
-        var play = try ScriptedRun(sights: ["shop": Self.open, "wiki": Self.open])
-        play.handle(.loaded([try Self.entry("a"), try Self.entry("b", in: "wiki"), try Self.entry("c")]))
+        var play = try OutboxScript(
+            sessions: ["shop": OutboxScript.open, "wiki": OutboxScript.open],
+            found: [try OutboxScript.entry("a"), try OutboxScript.entry("b", in: "wiki"), try OutboxScript.entry("c")])
         #expect(Set(play.sent) == ["a", "b"])
-        play.answer("a", .failure(Self.away))
+        play.answer("a", .failure(OutboxScript.away))
         play.done("b")
         #expect(play.machine.entries.map(\.id) == ["a", "c"])
     }
 
-    @Test("what a person drops is gone, also while it is under way")
-    func dropping() throws {
-        var play = try ScriptedRun()
-        try play.add("a", "b")
-        play.handle(.dropped(["a"]))
-        #expect(play.sent == ["a", "b"])
-        play.answer("a", .success(APIResponse(status: 200)))
-        #expect(play.machine.entries.map(\.id) == ["b"])
-        #expect(play.told.contains("dropped a"))
-    }
-
     @Test("an entry and what it sends are read back as written; a verdict that cannot be read is a no all the same")
     func coding() throws {
-        var entry = try Self.entry("a")
+        var entry = try OutboxScript.entry("a")
         #expect(OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: nil) == entry)
         let kept = OutboxEntry(
             id: "a", session: entry.session, owner: entry.owner, signIn: .random(), title: "t", idempotencyKey: "k",
             boundary: "b", queuedAt: entry.queuedAt)
         #expect(OutboxEntry(id: "a", session: entry.session, encoded: kept.encoded(), finalRefusal: nil) == kept)
-        entry.finalRefusal = Self.no
-        let finalRefusal = Self.no.json.serialized()
+        entry.finalRefusal = OutboxScript.no
+        let finalRefusal = OutboxScript.no.json.serialized()
         #expect(
             OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: finalRefusal) == entry)
         let odd = OutboxEntry(id: "a", session: entry.session, encoded: entry.encoded(), finalRefusal: [0])

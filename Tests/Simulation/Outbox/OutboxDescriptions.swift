@@ -7,20 +7,41 @@ import AuthWire
 extension OutboxEvent {
     var words: String {
         switch self {
-        case .loaded(let entries): "read from the disk: \(entries.map(\.id).joined(separator: ", "))"
-        case .added(let entry, _): "\(entry.id) of \(entry.session) is written down"
-        case .looked(let sights):
+        case .requested(let caller, let command): "caller \(caller.number) requests: \(command.words)"
+        case .callerGone(let caller): "caller \(caller.number) has gone"
+        case .statusChanged(let sessions, _):
             "sees "
-                + sights.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.maySend ? "open" : "shut")" }
+                + sessions.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.maySend ? "open" : "shut")" }
                 .joined(separator: ", ")
+        case .stored(.success(let entries)):
+            "the disk is ready" + (entries.isEmpty ? "" : ": it holds \(entries.map(\.id).joined(separator: ", "))")
+        case .stored(.failure(let error)): "the disk failed: \(error)"
         case .answered(let id, .success): "\(id) is done"
         case .answered(let id, .failure(let error)): "\(id) failed: \(error)"
-        case .settled(let id, let error): "the end of \(id) is \(error == nil ? "" : "not ")on the disk"
-        case .callerGone(let id): "who handed in \(id) has gone"
         case .wake: "wakes"
-        case .flush(let ids): "a person wants \(ids.joined(separator: ", ")) tried"
-        case .revived(let id): "\(id) waits again"
-        case .dropped(let ids): "a person dropped \(ids.joined(separator: ", "))"
+        case .stopping: "the agent stops"
+        }
+    }
+}
+
+extension OutboxCommand {
+    fileprivate var words: String {
+        switch self {
+        case .post(let entry, _): "post \(entry.id) of \(entry.session)"
+        case .list: "list"
+        case .flush(let params): "try \(params.id ?? "all") now"
+        case .drop(let params): "drop \(params.id ?? "all")"
+        }
+    }
+}
+
+extension OutboxReply {
+    var words: String {
+        switch self {
+        case .sent: "sent"
+        case .queued: "it waits"
+        case .list(let items): "a list of \(items.count)"
+        case .refused(let error): "refused: \(error.message)"
         }
     }
 }
@@ -28,14 +49,13 @@ extension OutboxEvent {
 extension OutboxAction {
     var words: String {
         switch self {
-        case .send(let entry): "send \(entry.id)"
-        case .remove(let id): "strike out \(id)"
-        case .note(_, let id): "give up \(id)"
-        case .answer(let id, .sent): "tell who handed in \(id): done"
-        case .answer(let id, .refused): "tell who handed in \(id): refused"
-        case .answer(let id, .queued): "tell who handed in \(id): it waits"
-        case .tell(let name, let item): "event: \(item.id) \(name)"
-        case .wakeAt(let deadline): deadline.map { "wake at \($0.sinceBoot)" } ?? "no deadline"
+        case .send(let entry, let write, _): "send \(entry.id)\(write == nil ? ", which is read first" : "")"
+        case .store(.load): "read what waits"
+        case .store(.add(let entry, _)): "store \(entry.id)"
+        case .store(.record(let verdict, let id)): verdict == nil ? "have \(id) wait again" : "give up \(id)"
+        case .store(.remove(let id)): "remove \(id)"
+        case .store(.release): "close the disk"
+        case .publish(let name, let item): "event: \(item.id) \(name)"
         }
     }
 }

@@ -24,17 +24,19 @@ package enum OutboxInjectedFault: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the machine hears.
+    /// What reaches the machine.
     func changed(_ event: OutboxEvent) -> OutboxEvent {
         switch (self, event) {
-        case (.forgetsAtTheStart, .loaded): .loaded([])
-        case (.readsBackwards, .loaded(let entries)): .loaded(entries.reversed())
+        case (.forgetsAtTheStart, .stored(.success)): .stored(.success([]))
+        case (.readsBackwards, .stored(.success(let entries))): .stored(.success(entries.reversed()))
         case (.takesAnyNoForTheLast, .answered(let id, .failure)):
             .answered(id, .failure(AgentError(.refused, "no")))
         case (.overlooksHolds, .answered(let id, .failure(let error))):
             .answered(id, .failure(AgentError(error.kind ?? .providerError, error.message)))
-        case (.sendsWhileOffline, .looked(let sights)):
-            .looked(sights.mapValues { Deliverability(maySend: true, isReached: true, since: $0.since) })
+        case (.sendsWhileOffline, .statusChanged(let sessions, let mayLoad)):
+            .statusChanged(
+                sessions.mapValues { Deliverability(maySend: true, isReached: true, since: $0.since) }, mayLoad: mayLoad
+            )
         default: event
         }
     }
@@ -42,9 +44,8 @@ package enum OutboxInjectedFault: String, Sendable, CaseIterable {
     /// What the world gets to see of the machine's actions.
     func changed(_ action: OutboxAction) -> [OutboxAction] {
         switch (self, action) {
-        case (.sendsTwice, .send), (.answersTwice, .answer): [action, action]
-        case (.strikesOutUnanswered, .send(let entry)): [action, .remove(entry.id)]
-        case (.sleepsThroughAlarms, .wakeAt): [.wakeAt(nil)]
+        case (.sendsTwice, .send): [action, action]
+        case (.strikesOutUnanswered, .send(let entry, _, _)): [action, .store(.remove(entry.id))]
         default: [action]
         }
     }

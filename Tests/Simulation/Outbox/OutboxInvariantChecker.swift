@@ -13,9 +13,15 @@ struct WatchedWrite {
     let order: Int
     /// What the provider said of it, in this process.
     var said: Word?
+    var wasStored = false
     /// The disk no longer has it.
     var isStruckOut = false
-    var isDropped = false
+    /// Its caller was refused before the disk had it.
+    var isRefusedUnstored = false
+    /// The user's requests to drop it that have no reply yet.
+    var drops = 0
+    /// It was removed while one of them was open.
+    var wasDropped = false
     var isBeingRevived = false
     /// The provider's no, in whatever process.
     var wasRefused = false
@@ -23,10 +29,11 @@ struct WatchedWrite {
     /// When it was sent, within the last hour.
     var sent: [Duration] = []
 
+    var isDropped: Bool { drops > 0 || wasDropped }
+
     /// What a new process no longer knows.
     mutating func forget() {
-        (said, isBeingRevived) = (nil, false)
-        if !isStruckOut { isDropped = false }
+        (said, drops, isBeingRevived) = (nil, 0, false)
     }
 }
 
@@ -130,8 +137,12 @@ extension OutboxSimulationRun {
         case .sent:
             if write.said != .yes { report(.writeAnswers, "\(id) is told as sent, and has no answer") }
             if !write.isStruckOut { report(.repeatedWrite, "\(id) is told before its end is on the disk") }
+        case .refused where !write.wasStored: writes[id]?.isRefusedUnstored = true
         case .refused:
-            if write.said != .no, !write.isDropped { report(.writeAnswers, "\(id) is told as refused, and was not") }
+            if write.said != .no, !write.isDropped {
+                report(.writeAnswers, "\(id) is reported as refused, and was not")
+            }
+        case .list: report(.writeAnswers, "a list for the caller of \(id)")
         case .queued:
             // A person may have dropped it this moment.
             if !disk.holds(id), !write.isDropped {
@@ -152,7 +163,7 @@ extension OutboxSimulationRun {
 
     func checkRecovered() {
         guard violation == nil else { return }
-        guard isRunning, isLoaded else { return report(.writeLiveness, "the outbox is not open") }
+        guard isRunning, machine.isLoaded else { return report(.writeLiveness, "the outbox is not open") }
         if let caller = callers.first { report(.writeAnswers, "who handed in \(caller.id) waits for ever") }
         if let entry = machine.entries.first(where: { $0.finalRefusal == nil }) {
             report(.writeLiveness, "\(entry.id) still waits")

@@ -7,54 +7,80 @@ extension OutboxSimulationRun {
     func tell(_ event: OutboxEvent) {
         guard isRunning, violation == nil else { return }
         note("  \(event.words)")
-        var actions = machine.handle(tampering?.changed(event) ?? event, at: moment)
-        if tampering == .hastens, case .answered(let id, _) = event {
-            actions += machine.handle(.settled(id, nil), at: moment)
+        var turn = machine.handle(tampering?.changed(event) ?? event, at: moment)
+        if tampering == .hastens, case .answered = event {
+            let next = machine.handle(.stored(.success([])), at: moment)
+            turn.actions += next.actions
+            turn.replies += next.replies
+            turn.wakeUp = next.wakeUp
         }
-        for action in tampering.map({ actions.flatMap($0.changed) }) ?? actions {
-            if let fuse {
-                guard fuse.actions > 0 else { return die() }
-                self.fuse?.actions -= 1
-            }
-            guard violation == nil else { return }
+        for action in tampering.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
+            guard survives() else { return }
             carryOut(action)
         }
+        for (caller, reply) in turn.replies {
+            guard survives() else { return }
+            deliver(reply, to: caller)
+            if tampering == .answersTwice { deliver(reply, to: caller) }
+        }
+        if turn.wakeUp != wakeUp, tampering != .sleepsThroughAlarms {
+            wakeUp = turn.wakeUp
+            alarm = wakeUp.map { max($0.sinceBoot, now) }
+        }
         if let fuse, fuse.actions <= 0 { die() }
+    }
+
+    /// Whether the process goes on after this action or reply.
+    private func survives() -> Bool {
+        if let fuse {
+            guard fuse.actions > 0 else {
+                die()
+                return false
+            }
+            self.fuse?.actions -= 1
+        }
+        return violation == nil
     }
 
     private func carryOut(_ action: OutboxAction) {
         note("    → \(action.words)")
         switch action {
-        case .send(let entry):
+        case .send(let entry, let write, _):
             checkSend(entry)
-            callDisk(.read(entry), for: .sending)
-        case .remove(let id):
-            checkStrike(id)
-            callDisk(.remove(id), for: .settling)
-        case .note(let error, let id):
-            checkGivenUp(id)
-            callDisk(.note(error, on: id), for: .settling)
-        case .answer(let id, let answer): deliver(answer, to: id)
-        case .tell(let name, _): coverage.count(name)
-        case .wakeAt(let deadline): alarm = deadline.map { max($0.sinceBoot, now) }
+            if write == nil { callDisk(.read(entry)) } else { queue.add(.launches(entry, process: process), at: now) }
+        case .store(let call):
+            switch call {
+            case .remove(let id): checkStrike(id)
+            case .record(_?, let id): checkGivenUp(id)
+            case .load, .add, .record, .release: break
+            }
+            checkOneCall()
+            callDisk(.store(call))
+        case .publish(let name, _): coverage.count(name)
         }
     }
 
-    private func deliver(_ answer: OutboxReply, to id: String) {
-        guard let index = callers.firstIndex(where: { $0.id == id }) else {
-            return report(.writeAnswers, "an answer for somebody who does not wait for \(id)")
+    private func checkOneCall() {
+        let isBusy = diskCalls.values.contains { call in
+            if case .store = call.call { call.process == process } else { false }
         }
-        callers.remove(at: index)
-        checkAnswer(answer, id)
+        if isBusy { report(.writeOrder, "the disk is called while it is busy") }
     }
 
-    /// As ``Outbox`` does it: what was written before is read first, and after that how each session is placed.
+    private func deliver(_ reply: OutboxReply, to caller: CallerID) {
+        note("    → to caller \(caller.number): \(reply.words)")
+        if let index = callers.firstIndex(where: { $0.caller == caller }) {
+            checkAnswer(reply, callers.remove(at: index).id)
+        } else if let dropped = userRequests.removeValue(forKey: caller) {
+            if let dropped { writes[dropped]?.drops -= 1 }
+        } else {
+            report(.writeAnswers, "a reply for caller \(caller.number), who does not wait")
+        }
+    }
+
+    /// As ``Outbox`` does it.
     func look() {
         guard isRunning else { return }
-        guard isLoaded else {
-            if !diskCalls.values.contains(where: { $0.purpose == .start }) { callDisk(.all, for: .start) }
-            return
-        }
         var sights: [SessionName: Deliverability] = [:]
         for session in accounts.indices where accounts[session] != .nobody {
             sights[SimulationRun.names[session]] = Deliverability(
@@ -62,17 +88,17 @@ extension OutboxSimulationRun {
                 since: networkSince.seconds)
         }
         for session in lanes.indices { lanes[session].see(sights[SimulationRun.names[session]]) }
-        tell(.looked(sights))
+        tell(.statusChanged(sights, mayLoad: true))
     }
 
     // MARK: The disk
 
-    func callDisk(_ call: SimulatedDisk.Call, for purpose: SimulatedDisk.Purpose) {
+    func callDisk(_ call: SimulatedDisk.Call) {
         var time = random.duration(in: .milliseconds(1)...Duration.milliseconds(10))
         if case .slow(let more) = disk.mood { time = more }
         let number = nextNumber()
         let start = max(now, diskIsFreeAt)
-        diskCalls[number] = DiskCall(call: call, purpose: purpose, process: process, fails: disk.mood == .failing)
+        diskCalls[number] = DiskCall(call: call, process: process, fails: disk.mood == .failing)
         diskIsFreeAt = start + time
         queue.add(.diskCarriesOut(number), at: start + time / 2)
         queue.add(.diskAnswers(number), at: start + time)
@@ -81,55 +107,34 @@ extension OutboxSimulationRun {
     func carryOut(_ number: Int) {
         guard let call = diskCalls[number], !call.fails else { return }
         diskCalls[number]?.isCarriedOut = true
-        disk.carryOut(call.call)
-        switch call.call {
+        guard case .store(let call) = call.call else { return }
+        disk.carryOut(call)
+        switch call {
+        case .add(let entry, _):
+            writes[entry.id]?.wasStored = true
+            if writes[entry.id]?.isRefusedUnstored == true {
+                report(.writeAnswers, "\(entry.id) was refused, and is stored all the same")
+            }
         case .remove(let id):
             writes[id]?.isStruckOut = true
-            // Of two wishes to drop it the one that failed says nothing any more.
-            if call.purpose == .dropping { writes[id]?.isDropped = true }
-        case .note(nil, let id): writes[id]?.said = nil
-        case .all, .read, .add, .note: break
+            if writes[id]?.drops ?? 0 > 0 { writes[id]?.wasDropped = true }
+        case .record(nil, let id): writes[id]?.said = nil
+        case .load, .record, .release: break
         }
     }
 
     func takeDiskAnswer(_ number: Int) {
         guard let call = diskCalls.removeValue(forKey: number), call.process == process, isRunning else { return }
         let error: OutboxError? = call.fails ? .disk(reason: "disk full") : nil
-        switch (call.call, call.purpose) {
-        case (.all, _): taken(error)
-        case (.read(let entry), _): launch(entry, error)
-        case (.add(let entry), _):
-            guard error == nil else { return }
-            callers.append((entry.id, now))
-            tell(.added(entry, isAwaited: true))
-        case (.remove(let id), .dropping):
-            guard error != nil else { return tell(.dropped([id])) }
-            // Unless it went by an earlier wish.
-            if writes[id]?.isStruckOut == false { writes[id]?.isDropped = false }
-        case (.note(_, let id), .reviving):
+        switch call.call {
+        case .read(let entry): launch(entry, error)
+        case .store(.load): tell(.stored(error.map { .failure($0) } ?? .success(disk.entries)))
+        case .store(.record(nil, let id)):
             writes[id]?.isBeingRevived = false
-            guard error == nil else { return }
-            tell(.revived(id))
-            flush([id])
-        case (.remove(let id), _), (.note(_, let id), _): tell(.settled(id, error))
+            if let error { return tell(.stored(.failure(error))) }
+            flushing { tell(.stored(.success([]))) }
+        case .store: tell(.stored(error.map { .failure($0) } ?? .success([])))
         }
-    }
-
-    /// What was written before this process is read; where that fails, it is tried again.
-    private func taken(_ error: OutboxError?) {
-        guard error == nil else {
-            alarm = now + Backoff.longest
-            return
-        }
-        isLoaded = true
-        tell(.loaded(disk.entries))
-        look()
-    }
-
-    func flush(_ ids: [String]) {
-        for session in lanes.indices { lanes[session].flushed() }
-        tell(.flush(ids))
-        for session in lanes.indices { lanes[session].isFlushing = false }
     }
 
     // MARK: Death and return
@@ -142,8 +147,8 @@ extension OutboxSimulationRun {
         coverage.deaths += 1
         isRunning = false
         process += 1
-        callers = []
-        alarm = nil
+        (callers, userRequests) = ([], [:])
+        (alarm, wakeUp) = (nil, nil)
         // Calls before it are carried out where a later one is: one connection, one after the other.
         for (number, call) in diskCalls.sorted(by: { $0.key < $1.key }) where !call.isCarriedOut && !call.fails {
             guard random.next() & 1 == 0 else { break }
@@ -161,7 +166,6 @@ extension OutboxSimulationRun {
         guard !isRunning else { return }
         note("† it starts again")
         isRunning = true
-        isLoaded = false
         machine = OutboxMachine(seed: random.next())
         look()
     }

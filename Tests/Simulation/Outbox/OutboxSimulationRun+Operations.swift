@@ -11,9 +11,8 @@ extension OutboxSimulationRun {
         switch deed {
         case .post(let session): post(session)
         case .leave:
-            guard isRunning, let caller = callers.first else { return }
-            callers.removeFirst()
-            tell(.callerGone(caller.id))
+            guard let caller = callers.first else { return }
+            tell(.callerGone(caller.caller))
         case .network(let state):
             guard state != network else { return }
             (network, networkSince) = (state, now)
@@ -25,8 +24,8 @@ extension OutboxSimulationRun {
         case .signOut(let session): become(.nobody, session)
         case .signIn(let session, let other): become(other ? .other : .owner, session)
         case .flush:
-            guard isRunning, isLoaded else { return }
-            flush(machine.entries.map(\.id))
+            guard isRunning, machine.isLoaded else { return }
+            flushing { request(.flush(OutboxParams())) }
         case .drop(let session): drop(session)
         case .revive(let session): revive(session)
         case .setClock(let jump): clockError += jump
@@ -59,8 +58,8 @@ extension OutboxSimulationRun {
     }
 
     private func post(_ session: Int) {
-        // Nothing is taken in nobody's name, nor before it is known what waits already.
-        guard isRunning, isLoaded, accounts[session] != .nobody else { return }
+        // Nothing is accepted in nobody's name.
+        guard isRunning, accounts[session] != .nobody else { return }
         look()
         // It may have died of what it saw.
         guard isRunning else { return }
@@ -71,7 +70,9 @@ extension OutboxSimulationRun {
             title: "POST /votes", idempotencyKey: "key-\(number)", queuedAt: moment.wall)
         writes[entry.id] = WatchedWrite(session: session, order: number)
         coverage.writes += 1
-        callDisk(.add(entry), for: .posting)
+        let caller = CallerID(UInt64(number))
+        callers.append((caller, entry.id, now))
+        tell(.requested(caller, .post(entry, OutboxWrite(.request(APIRequest(method: "POST", path: "/votes"))))))
     }
 
     func userID(_ session: Int) -> String? {
@@ -83,20 +84,33 @@ extension OutboxSimulationRun {
     }
 
     private func drop(_ session: Int) {
-        guard isRunning, isLoaded,
+        guard isRunning, machine.isLoaded,
             let entry = machine.entries.first(where: { $0.session == SimulationRun.names[session] })
         else { return }
-        writes[entry.id]?.isDropped = true
-        callDisk(.remove(entry.id), for: .dropping)
+        writes[entry.id]?.drops += 1
+        request(.drop(OutboxParams(id: entry.id)), dropping: entry.id)
     }
 
     private func revive(_ session: Int) {
         let name = SimulationRun.names[session]
-        guard isRunning, isLoaded,
+        guard isRunning, machine.isLoaded,
             let entry = machine.entries.first(where: { $0.session == name && $0.finalRefusal != nil })
         else { return }
         writes[entry.id]?.isBeingRevived = true
-        callDisk(.note(nil, on: entry.id), for: .reviving)
+        request(.flush(OutboxParams(id: entry.id)))
+    }
+
+    private func request(_ command: OutboxCommand, dropping id: String? = nil) {
+        let caller = CallerID(UInt64(nextNumber()))
+        userRequests[caller] = id
+        tell(.requested(caller, command))
+    }
+
+    /// Everything may be sent meanwhile: the user wants it.
+    func flushing(_ work: () -> Void) {
+        for session in lanes.indices { lanes[session].flushed() }
+        work()
+        for session in lanes.indices { lanes[session].isFlushing = false }
     }
 }
 

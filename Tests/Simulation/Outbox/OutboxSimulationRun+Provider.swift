@@ -4,7 +4,7 @@ import AuthWire
 
 /// The way to the provider and back.
 extension OutboxSimulationRun {
-    /// What is to be sent was read from the disk, or could not be.
+    /// What is to be sent is there, or could not be read from the disk.
     func launch(_ entry: OutboxEntry, _ error: OutboxError?) {
         let number = nextNumber()
         sendings[number] = Sending(entry: entry, process: process)

@@ -15,6 +15,8 @@ final class OutboxSimulationRun: SimulationBase {
         case diskAnswers(Int)
         /// The agent sees how its sessions are placed.
         case looks
+        /// A write that was not read from the disk is sent.
+        case launches(OutboxEntry, process: Int)
         case restart
     }
 
@@ -27,7 +29,6 @@ final class OutboxSimulationRun: SimulationBase {
 
     struct DiskCall {
         let call: SimulatedDisk.Call
-        let purpose: SimulatedDisk.Purpose
         let process: Int
         let fails: Bool
         var isCarriedOut = false
@@ -56,15 +57,17 @@ final class OutboxSimulationRun: SimulationBase {
     var machine: OutboxMachine
     var process = 0
     var isRunning = true
-    var isLoaded = true
     var alarm: Duration?
+    var wakeUp: BootInstant?
     var fuse: (actions: Int, down: Duration)?
     var sendings: [Int: Sending] = [:]
     var diskCalls: [Int: DiskCall] = [:]
     /// The disk carries out one call after the other.
     var diskIsFreeAt = Duration.zero
     /// Who waits for what becomes of a write, since when, in the order they came.
-    var callers: [(id: String, since: Duration)] = []
+    var callers: [(caller: CallerID, id: String, since: Duration)] = []
+    /// The user's requests that have no reply yet, and which write they drop, if any.
+    var userRequests: [CallerID: String?] = [:]
 
     // What is watched
     var writes: [String: WatchedWrite] = [:]
@@ -107,7 +110,7 @@ final class OutboxSimulationRun: SimulationBase {
         guard comes(next, before: end) else { return false }
         if alarm == next {
             alarm = nil
-            if isLoaded { tell(.wake) } else { look() }
+            tell(.wake)
         } else if let happening = queue.pop() {
             take(happening)
         }
@@ -123,6 +126,7 @@ final class OutboxSimulationRun: SimulationBase {
         case .diskCarriesOut(let number): carryOut(number)
         case .diskAnswers(let number): takeDiskAnswer(number)
         case .looks: look()
+        case .launches(let entry, let process): if process == self.process { launch(entry, nil) }
         case .restart: restart()
         }
     }
