@@ -28,12 +28,10 @@ package final class NetworkMonitor: Sendable {
     private let performer: NetworkPerformer
     private let runner: Runner<NetworkMachine>
 
-    package init(
-        watch: any NetworkWatch, sleep: any SleepWatch, transport: any HTTPTransport, clock: any SystemClock
-    ) {
+    package init(watch: any NetworkWatch, sleep: any SleepWatch, transport: any HTTPTransport, tasks: AgentTasks) {
         self.watch = watch
         self.sleep = sleep
-        tasks = AgentTasks(clock: clock)
+        self.tasks = tasks
         performer = NetworkPerformer(transport: transport)
         runner = Runner(NetworkMachine(), performer: performer, tasks: tasks)
     }
@@ -45,7 +43,6 @@ package final class NetworkMonitor: Sendable {
         performer.reactions.withLock { $0 = reactions }
         await runner.send(.began)
         await withDiscardingTaskGroup { group in
-            group.addTask { await self.tasks.run() }
             group.addTask {
                 for await reading in self.watch.readings() { await self.runner.send(.reading(reading)) }
             }

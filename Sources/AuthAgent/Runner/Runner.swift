@@ -164,9 +164,9 @@ package struct AgentTasks: Sendable {
     package let pool: TaskPool
     package let alarms: AlarmClock
 
-    package init(clock: any SystemClock, pool: TaskPool = TaskPool()) {
+    package init(clock: any SystemClock) {
         self.clock = clock
-        self.pool = pool
+        pool = TaskPool()
         alarms = AlarmClock(clock: clock)
     }
 

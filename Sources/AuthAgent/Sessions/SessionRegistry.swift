@@ -57,7 +57,8 @@ package final class SessionRegistry: Sendable {
     ) {
         self.store = store
         self.clock = clock
-        self.network = NetworkMonitor(watch: network, sleep: sleep, transport: transport, clock: clock)
+        tasks = AgentTasks(clock: clock)
+        self.network = NetworkMonitor(watch: network, sleep: sleep, transport: transport, tasks: tasks)
         self.transport = GuardedTransport(transport, network: self.network)
         self.catalog = CurrentCatalog(catalog)
         provider = ProviderClient(
@@ -67,7 +68,6 @@ package final class SessionRegistry: Sendable {
                 skew: { [network = self.network] in await network.skew(of: $0) }
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
-        tasks = AgentTasks(clock: clock)
         gate = RenewalTurns(clock: clock, workshop: tasks.pool)
         self.pauses = RenewalPauses(keeper: pauses)
         self.signOuts = PendingSignOuts(keeper: signOuts)

@@ -12,7 +12,6 @@ package struct NoticeService: Service {
     private let table: SessionRegistry
     private let desktop: any Notifier
     private let isOn: StateBroadcast<Bool>
-    private let tasks: AgentTasks
     private let runner: Runner<NoticeMachine>
 
     /// - Parameters:
@@ -25,15 +24,13 @@ package struct NoticeService: Service {
         self.table = table
         self.desktop = desktop
         self.isOn = isOn
-        tasks = AgentTasks(clock: clock)
         let performer = NoticePerformer(
             table: table, desktop: desktop, clock: clock, publish: publish, logger: logger)
-        runner = Runner(NoticeMachine(), performer: performer, tasks: tasks)
+        runner = Runner(NoticeMachine(), performer: performer, tasks: table.context.tasks)
     }
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await tasks.run() }
             group.addTask { for await _ in table.board.changes() { await runner.send(.changed(view)) } }
             group.addTask { for await on in isOn.states() { await runner.send(.turned(on: on)) } }
             group.addTask {

@@ -147,7 +147,8 @@ struct SessionChangeTests {
     @Test("news of the network have a higher version after each event")
     func versions() async throws {
         let monitor = NetworkMonitor(
-            watch: StillNetwork(), sleep: NeverSleeps(), transport: ExampleProvider.numbering(), clock: ManualClock())
+            watch: StillNetwork(), sleep: NeverSleeps(), transport: ExampleProvider.numbering(),
+            tasks: AgentTasks(clock: ManualClock()))
         let origin = try #require(Origin(of: "https://provider.example"))
         let first = await monitor.news(of: origin)
         await monitor.use(["example": [Probe(origin)]])
@@ -209,14 +210,17 @@ struct ClearanceTests {
             guard await hold.pass() else { throw .cancelled }
             return ExampleProvider.json(200, "{}")
         }
+        let tasks = AgentTasks(clock: ManualClock())
         let monitor = NetworkMonitor(
-            watch: StillNetwork(), sleep: NeverSleeps(), transport: transport, clock: ManualClock())
+            watch: StillNetwork(), sleep: NeverSleeps(), transport: transport, tasks: tasks)
         let origin = try #require(Origin(of: "https://provider.example"))
         let run = Task {
+            async let work: Void = tasks.run()
             await monitor.run(
                 NetworkMonitor.Reactions(
                     publish: { _, _ in }, publishSkews: { _ in }, notifySessions: {}, prepareForSleep: {}, clockSet: {})
             )
+            await work
         }
         // A call waits for the probe.
         let probed = Task { try await monitor.clearance(for: origin) }

@@ -1,36 +1,31 @@
 import AgentTestSupport
 import AuthAgent
 import AuthModel
-import AuthWire
 import Synchronization
 import Testing
 
-@Suite("The alarms of all sessions", .timeLimit(.minutes(1)))
-struct AlarmsTests {
+@Suite("The alarm clock", .timeLimit(.minutes(1)))
+struct AlarmClockTests {
+    private final class Owner: Sendable {}
+
     private let clock = CountingClock()
-    private let one: SessionName
-    private let two: SessionName
+    private let one = Owner()
+    private let two = Owner()
 
-    init() throws {
-        one = try SessionName("one")
-        two = try SessionName("two")
-    }
-
-    @Test("ring one after the other, and sleep in between")
+    @Test("rings one deadline after the other, and sleeps in between")
     func inTurn() async {
-        let alarms = Alarms<SessionName>(clock: clock)
+        let alarms = AlarmClock(clock: clock)
         let start = clock.now().boot
-        let (rung, ring) = AsyncStream.makeStream(of: [SessionName].self)
+        let (rung, ring) = AsyncStream.makeStream(of: Int.self)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await alarms.run { ring.yield($0) } }
+            group.addTask { await alarms.run() }
             var rings = rung.makeAsyncIterator()
             for round in 1...20 {
                 let deadline = start + .seconds(round)
-                alarms.set(deadline, for: round.isMultiple(of: 2) ? one : two)
+                alarms.set(deadline, for: round.isMultiple(of: 2) ? one : two) { ring.yield(round) }
                 await clock.manual.somebodySleeps(until: deadline)
                 clock.manual.advance(.seconds(1))
-                let due = await rings.next()
-                #expect(due == [round.isMultiple(of: 2) ? one : two])
+                #expect(await rings.next() == round)
             }
             // Two looks a deadline: one that sets it earlier, one when it has come.
             #expect(clock.looks <= 2 * 20 + 2)
@@ -38,23 +33,24 @@ struct AlarmsTests {
         }
     }
 
-    @Test("an earlier deadline is taken over, a later one and one taken away wake nobody")
+    @Test("wakes for an earlier deadline, and not for a later one or one that is removed")
     func sooner() async {
-        let alarms = Alarms<SessionName>(clock: clock)
+        let alarms = AlarmClock(clock: clock)
         let start = clock.now().boot
-        let (rung, ring) = AsyncStream.makeStream(of: [SessionName].self)
+        let (rung, ring) = AsyncStream.makeStream(of: Int.self)
         await withTaskGroup(of: Void.self) { group in
-            alarms.set(start + .seconds(100), for: one)
-            group.addTask { await alarms.run { ring.yield($0) } }
+            alarms.set(start + .seconds(100), for: one) { ring.yield(1) }
+            group.addTask { await alarms.run() }
             await clock.manual.somebodySleeps(until: start + .seconds(100))
-            alarms.set(start + .seconds(200), for: two)
+            alarms.set(start + .seconds(200), for: two) { ring.yield(2) }
             alarms.set(nil, for: two)
             #expect(clock.looks == 1)
-            alarms.set(start + .seconds(5), for: two)
+            alarms.set(start + .seconds(5), for: two) { ring.yield(3) }
             await clock.manual.somebodySleeps(until: start + .seconds(5))
             clock.manual.advance(.seconds(5))
             var rings = rung.makeAsyncIterator()
-            #expect(await rings.next() == [two])
+            #expect(await rings.next() == 3)
+            #expect(alarms.next == start + .seconds(100))
             group.cancelAll()
         }
     }
