@@ -210,8 +210,7 @@ extension SimulationRun {
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         }
         if !running.contains(true) {
-            line = RenewalQueue()
-            tickets = [:]
+            (line, lineWakesAt) = (RenewalQueue(), nil)
             heldUntil = .zero
             lately = []
         }

@@ -14,23 +14,33 @@ extension SimulationRun {
             account: provider.account(of: record.tokens),
             seat: seats[session], sentAt: moment, sent: now)
         let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
-        switch line.enter(urgency: urgency, at: moment.boot) {
-        case .held(let wait):
-            requests[number]?.fail(.askedToWait(for: wait))
-            queue.add(.answered(number), at: now)
-        case .waiting(let ticket, let turn):
-            tickets[ticket] = number
-            queue.add(.turn, at: max(now, time(of: turn)))
+        renewalQueue(.entered(CallerID(UInt64(number)), Self.queueProvider, urgency: urgency))
+    }
+
+    private static let queueProvider = RenewalQueue.Provider(name: "example", environment: "local")
+
+    private func renewalQueue(_ event: RenewalQueue.Event) {
+        let turn = line.handle(event, at: moment)
+        for (caller, reply) in turn.replies {
+            let number = Int(caller.number)
+            switch reply {
+            case .begin: launch(number)
+            case .held(let wait):
+                requests[number]?.fail(.askedToWait(for: wait))
+                queue.add(.answered(number), at: now)
+            }
         }
+        guard turn.wakeUp != lineWakesAt else { return }
+        lineWakesAt = turn.wakeUp
+        if let wakeUp = turn.wakeUp { queue.add(.turn, at: max(now, time(of: wakeUp))) }
     }
 
-    /// Whose turn it is asks now, if nothing stands in the way by now.
+    /// The next renewal may begin.
     func takeTurn() {
-        guard running.contains(true) else { return }
-        if let ticket = line.next(at: moment.boot), let number = tickets.removeValue(forKey: ticket) { launch(number) }
-        if let turn = line.turn(at: moment.boot) { queue.add(.turn, at: max(now, time(of: turn))) }
+        if running.contains(true) { renewalQueue(.wake) }
     }
 
+    /// Asks now, if nothing stands in the way by now.
     private func launch(_ number: Int) {
         guard let request = requests[number], let seat = request.seat, seat === seats[request.session] else {
             requests[number] = nil
@@ -110,11 +120,7 @@ extension SimulationRun {
     /// Who waits for a turn need not wait for a provider that wants to be left alone.
     private func sendAway(for wait: Duration) {
         heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
-        for ticket in line.hold(for: wait, at: moment.boot) {
-            guard let number = tickets.removeValue(forKey: ticket) else { continue }
-            requests[number]?.fail(.askedToWait(for: wait))
-            queue.add(.answered(number), at: now)
-        }
+        renewalQueue(.held(Self.queueProvider, for: wait))
     }
 
     func timeOut(_ number: Int) {

@@ -40,7 +40,7 @@ final class SimulationRun: SimulationBase {
     var requests: [Int: Request] = [:]
     /// Whose turn it is at the provider, of all sessions.
     var line = RenewalQueue()
-    var tickets: [RenewalQueue.Ticket: Int] = [:]
+    var lineWakesAt: BootInstant?
     /// What the provider has told this process of when it wants to be asked again.
     var heldUntil = Duration.zero
     /// What outlives the process beside the store.

@@ -11,6 +11,12 @@ package protocol ActionPerformer<M>: Sendable {
     func perform(_ action: M.Action, on runner: isolated Runner<M>)
 }
 
+/// For a machine that only replies.
+package struct NoActions<M: Machine>: ActionPerformer where M.Action == Never {
+    package init() {}
+    package func perform(_ action: Never, on runner: isolated Runner<M>) {}
+}
+
 /// Why a wait ended without a reply.
 package enum WaitEnd: Error, Sendable {
     /// The caller's task was cancelled. What it asked for goes on for others.

@@ -36,9 +36,8 @@ final class SessionPerformer: ActionPerformer {
     ) {
         let urgency = runner.read { $0.end } ?? world.tasks.clock.now().boot
         runner.start { [self, world, runner] in
-            let turn = await world.gate.turn(at: record.asked, urgency: urgency)
+            var obstacle = await world.turnFailure(for: record, urgency: urgency)
             let sentAt = world.tasks.clock.now()
-            var obstacle = turn.failure
             if obstacle == nil { obstacle = await runner.read { $0.obstacle(to: flight) } }
             if let obstacle { return .flightEnded(flight, .failure(obstacle), sentAt: sentAt) }
             var result =
@@ -49,7 +48,9 @@ final class SessionPerformer: ActionPerformer {
                 }
             // Cut off by the agent's end, and not by anything of the provider's.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
-            if case .failure(.temporary(_, let wait?)) = result { world.gate.hold(record.asked, for: wait) }
+            if case .failure(.temporary(_, let wait?)) = result {
+                await world.renewals.send(.held(RenewalQueue.Provider(record), for: wait))
+            }
             await runner.send(.flightEnded(flight, result, sentAt: sentAt))
             // The first server that has answered for the issuer is trusted from now on.
             if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
@@ -188,25 +189,32 @@ final class SessionPerformer: ActionPerformer {
     }
 }
 
-extension RenewalTurns.Admission {
-    /// Why the request is not sent; `nil`: it is.
-    fileprivate var failure: ProviderFailure? {
-        switch self {
-        case .begin: nil
-        case .held(let wait): .askedToWait(for: wait)
-        case .stopping: .temporary(.stopping, retryAfter: nil)
-        }
-    }
-}
-
 /// What a session needs of the agent.
 package struct SessionDependencies: Sendable {
     package let store: any SessionStore
     package let provider: ProviderClient
     package let tasks: AgentTasks
-    package let gate: RenewalTurns
+    package let renewals: Runner<RenewalQueue>
     package let handovers: PendingHandover
     package let publish: @Sendable (SessionSnapshot) -> Void
     /// Nothing is left of the session of that name, if this runner still runs it.
     package let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
+
+    /// Waits until a renewal of this record may begin.
+    /// - Returns: why it may not; `nil`: it may.
+    fileprivate func turnFailure(for record: SessionRecord, urgency: BootInstant) async -> ProviderFailure? {
+        do throws(WaitEnd) {
+            let provider = RenewalQueue.Provider(record)
+            let reply = try await renewals.ask { .entered($0, provider, urgency: urgency) }
+            return if case .held(let wait) = reply { .askedToWait(for: wait) } else { nil }
+        } catch {
+            return .temporary(.stopping, retryAfter: nil)
+        }
+    }
+}
+
+extension RenewalQueue.Provider {
+    fileprivate init(_ record: SessionRecord) {
+        self.init(name: record.provider, environment: record.environment)
+    }
 }

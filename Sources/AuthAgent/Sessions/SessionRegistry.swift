@@ -36,7 +36,7 @@ package final class SessionRegistry: Sendable {
     let entries: Mutex<Entries>
     let serving = Latch()
     let firstLoad = Latch()
-    private let gate: RenewalTurns
+    private let renewals: Runner<RenewalQueue>
     let handovers: PendingHandover
     let pauses: RenewalPauses
     let signOuts: PendingSignOuts
@@ -68,7 +68,7 @@ package final class SessionRegistry: Sendable {
                 skew: { [network = self.network] in await network.skew(of: $0) }
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
-        gate = RenewalTurns(clock: clock, workshop: tasks.pool)
+        renewals = Runner(RenewalQueue(), performer: NoActions(), tasks: tasks)
         self.pauses = RenewalPauses(keeper: pauses)
         self.signOuts = PendingSignOuts(keeper: signOuts)
         handovers = PendingHandover(keeper: handover)
@@ -99,7 +99,7 @@ package final class SessionRegistry: Sendable {
     /// Before the end: no renewal begins any more, those whose requests are in flight are waited for until the deadline, and
     /// what they bring is written with the rest. A rotated refresh token that is not waited for is lost.
     package func finish(until deadline: BootInstant) async {
-        gate.close()
+        await renewals.close()
         await withTaskGroup(of: Void.self) { [clock] group in
             group.addTask { for session in self.sessions { await session.requestsEnded() } }
             group.addTask { try? await clock.sleep(until: deadline) }
@@ -261,7 +261,7 @@ package final class SessionRegistry: Sendable {
 
     func add(_ machine: SessionMachine, named name: SessionName) -> Session {
         let world = SessionDependencies(
-            store: store, provider: provider, tasks: tasks, gate: gate, handovers: handovers,
+            store: store, provider: provider, tasks: tasks, renewals: renewals, handovers: handovers,
             publish: { [weak self, board, pauses] snapshot in
                 let name = snapshot.status.session
                 pauses.set(snapshot.pause, for: name)
