@@ -24,11 +24,28 @@ package final class StateBroadcast<State: Sendable & Equatable>: Sendable {
 
     /// Does nothing if the state has not changed.
     package func set(_ state: State) {
+        update { $0 = state }
+    }
+
+    /// Changes the state with no other change in between. Listeners receive it if it is another one then.
+    @discardableResult
+    package func update<Result: Sendable>(_ change: (inout State?) -> Result) -> Result {
         inside.withLock { inside in
-            guard state != inside.state else { return }
-            inside.state = state
-            for listener in inside.listeners.values { listener.yield(state) }
+            let former = inside.state
+            defer {
+                if let state = inside.state, state != former {
+                    for listener in inside.listeners.values { listener.yield(state) }
+                }
+            }
+            return change(&inside.state)
         }
+    }
+
+    /// Returns when the state meets the condition.
+    /// - Returns: `false`: the task was cancelled first.
+    package func wait(until condition: (State) -> Bool) async -> Bool {
+        for await state in states() where condition(state) { return true }
+        return false
     }
 
     package func states() -> AsyncStream<State> {

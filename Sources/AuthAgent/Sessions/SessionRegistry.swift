@@ -86,6 +86,7 @@ package final class SessionRegistry: Sendable {
             group.addTask { await self.followNetwork() }
         }
         for session in sessions { await session.close() }
+        await renewals.close()
         serving.stop()
         firstLoad.stop()
     }

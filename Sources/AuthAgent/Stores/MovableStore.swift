@@ -9,16 +9,23 @@ import Synchronization
 package final class MovableStore: SessionStore, KeyStore {
     package typealias Store = any SessionStore & KeyStore
 
-    private struct State {
-        var store: Store
-        var busy = 0
+    private struct Use: Equatable {
+        var calls = 0
         var isMoving = false
-        var waiting: [OneShot<Void>] = []
-        /// Waits for the last call to end.
-        var mover: OneShot<Void>?
+
+        mutating func beginCall() -> Bool {
+            if !isMoving { calls += 1 }
+            return !isMoving
+        }
+
+        mutating func beginMove() -> Bool {
+            defer { isMoving = true }
+            return !isMoving
+        }
     }
 
-    private let inside: Mutex<State>
+    private let store: Mutex<Store>
+    private let use = StateBroadcast(Use())
     private let broadcast = StateBroadcast<StoreState>(nil)
     private let moves: AsyncStream<Void>
     private let bell: AsyncStream<Void>.Continuation
@@ -26,7 +33,7 @@ package final class MovableStore: SessionStore, KeyStore {
     private let tellChange: AsyncStream<SessionName>.Continuation
 
     package init(_ store: Store) {
-        inside = Mutex(State(store: store))
+        self.store = Mutex(store)
         (moves, bell) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
         (changed, tellChange) = AsyncStream.makeStream()
     }
@@ -34,7 +41,7 @@ package final class MovableStore: SessionStore, KeyStore {
     package var kind: StoreKind { present.kind }
 
     /// The one that sessions are in now.
-    package var present: Store { inside.withLock { $0.store } }
+    package var present: Store { store.withLock { $0 } }
 
     package func states() -> AsyncStream<StoreState> { broadcast.states() }
 
@@ -57,10 +64,13 @@ package final class MovableStore: SessionStore, KeyStore {
 
     /// Puts another store in its place, when `work` gives one; after an error all is as it was.
     package func move(_ work: (Store) async throws(AgentError) -> Store) async throws(AgentError) {
-        let store = try await begin()
-        defer { end() }
-        let new = try await work(store)
-        inside.withLock { $0.store = new }
+        guard use.update({ $0?.beginMove() ?? false }) else {
+            throw AgentError(.busy, "Sessions are being moved already.", cause: "moving")
+        }
+        defer { use.update { $0?.isMoving = false } }
+        guard await use.wait(until: { $0.calls == 0 }) else { throw .callerGone }
+        let new = try await work(present)
+        store.withLock { $0 = new }
         bell.yield()
     }
 
@@ -113,64 +123,10 @@ package final class MovableStore: SessionStore, KeyStore {
     private func pass<Value: Sendable>(
         _ work: (Store) async throws(StoreError) -> Value
     ) async throws(StoreError) -> Value {
-        let store = try await enter()
-        defer { leave() }
-        return try await work(store)
-    }
-
-    private func enter() async throws(StoreError) -> Store {
-        while true {
-            let wait = OneShot<Void>()
-            let store = inside.withLock { inside -> Store? in
-                guard !inside.isMoving else {
-                    inside.waiting.append(wait)
-                    return nil
-                }
-                inside.busy += 1
-                return inside.store
-            }
-            if let store { return store }
-            guard await wait.value() != nil else {
-                inside.withLock { $0.waiting.removeAll { $0 === wait } }
-                throw .failed(reason: "the call was cancelled")
-            }
+        while !use.update({ $0?.beginCall() ?? false }) {
+            guard await use.wait(until: { !$0.isMoving }) else { throw .failed(reason: "the call was cancelled") }
         }
-    }
-
-    private func leave() {
-        let mover = inside.withLock { inside in
-            inside.busy -= 1
-            guard inside.busy == 0 else { return OneShot<Void>?.none }
-            defer { inside.mover = nil }
-            return inside.mover
-        }
-        mover?.send(())
-    }
-
-    private func begin() async throws(AgentError) -> Store {
-        let isFree = inside.withLock { inside in
-            defer { inside.isMoving = true }
-            return !inside.isMoving
-        }
-        guard isFree else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
-        let wait = OneShot<Void>()
-        inside.withLock { inside in
-            if inside.busy > 0 { inside.mover = wait } else { wait.send(()) }
-        }
-        guard await wait.value() != nil else {
-            inside.withLock { $0.mover = nil }
-            end()
-            throw .callerGone
-        }
-        return present
-    }
-
-    private func end() {
-        let waiting = inside.withLock { inside in
-            inside.isMoving = false
-            defer { inside.waiting = [] }
-            return inside.waiting
-        }
-        for wait in waiting { wait.send(()) }
+        defer { use.update { $0?.calls -= 1 } }
+        return try await work(present)
     }
 }

@@ -1,3 +1,4 @@
+import AuthConcurrency
 import AuthFiles
 import AuthModel
 package import AuthWire
@@ -18,8 +19,9 @@ package actor ProfileCheckProcess {
     private let program: String
     private let arguments: [String]
     private let timeout: Duration
-    private var isBusy = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
+    private let lock = AsyncLock()
+    /// Of those that wait, and the one that has its turn.
+    private var callers = 0
 
     /// Runs the program of this process, even if its file was replaced.
     package init() {
@@ -35,16 +37,15 @@ package actor ProfileCheckProcess {
 
     /// - Throws: `busy` if too many callers wait, `internal` if the child could not be started or failed.
     package func check(_ params: ProviderCheckRun) async throws(AgentError) -> ProviderCheck {
-        guard waiting.count < Self.maxWaiting else {
+        guard callers <= Self.maxWaiting else {
             throw AgentError(
                 .busy, "\(Self.maxWaiting) profile checks are already waiting; try again later.",
                 cause: "provider_check")
         }
-        if isBusy { await withCheckedContinuation { waiting.append($0) } }
-        isBusy = true
-        defer { if waiting.isEmpty { isBusy = false } else { waiting.removeFirst().resume() } }
-        let answer = await answer(to: params.json.serialized())
-        guard !Task.isCancelled else { throw .stopping }
+        callers += 1
+        defer { callers -= 1 }
+        let answer = await lock.withLock { await self.answer(to: params.json.serialized()) }
+        guard !Task.isCancelled, let answer else { throw .stopping }
         switch answer {
         case .success(let bytes):
             guard let json = try? JSON(parsing: bytes), let check = try? ProviderCheck(json) else {
