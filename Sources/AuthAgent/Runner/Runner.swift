@@ -176,12 +176,23 @@ package struct AgentTasks: Sendable {
         alarms = AlarmClock(clock: clock)
     }
 
-    /// Runs the work and the deadlines until it is cancelled.
-    package func run() async {
-        await withDiscardingTaskGroup { [pool, alarms] group in
-            group.addTask { await alarms.run() }
-            await pool.run()
-            group.cancelAll()
+    /// Does the work of the runners, keeps their deadlines and runs `services`, until it is cancelled. All of that goes on
+    /// while `last` is done then, outside of cancellation; it is cancelled afterwards.
+    package func run(
+        services: [@Sendable () async -> Void] = [], last: (@Sendable () async -> Void)? = nil
+    ) async {
+        let all = services + [alarms.run, pool.run]
+        @Sendable func serve() async {
+            await withDiscardingTaskGroup { group in
+                for service in all { group.addTask { await service() } }
+            }
         }
+        guard let last else { return await serve() }
+        // Not a child: it goes on when this task is cancelled.
+        let work = Task { await serve() }
+        _ = await OneShot<Void>().value()
+        await withoutCancellation(last)
+        work.cancel()
+        await work.value
     }
 }

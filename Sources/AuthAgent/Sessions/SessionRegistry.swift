@@ -78,13 +78,9 @@ package final class SessionRegistry: Sendable {
     // MARK: The background
 
     /// Keeps the sessions until it is cancelled; whoever still waits then is told that the agent stops.
-    package func run() async {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await self.tasks.run() }
-            group.addTask { await self.watchStore() }
-            group.addTask { await self.watchOthers() }
-            group.addTask { await self.followNetwork() }
-        }
+    /// - Parameter last: done when it is cancelled, before the sessions end.
+    package func run(last: (@Sendable () async -> Void)? = nil) async {
+        await tasks.run(services: [watchStore, watchOthers, followNetwork], last: last)
         for session in sessions { await session.close() }
         await renewals.close()
         serving.stop()

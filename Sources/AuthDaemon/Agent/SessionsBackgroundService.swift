@@ -1,5 +1,4 @@
 package import AuthAgent
-import AuthConcurrency
 package import AuthModel
 package import Logging
 import ServiceLifecycle
@@ -23,13 +22,12 @@ package struct SessionsBackgroundService: Service {
     }
 
     package func run() async throws {
-        // Not a child: when this task is cancelled, the sessions' own work goes on until they are written.
-        let sessions = Task { await table.run() }
-        // Thrown when this task is cancelled: then too, what is unwritten is written first.
-        try? await gracefulShutdown()
-        await withoutCancellation { await finish() }
-        sessions.cancel()
-        await sessions.value
+        await withDiscardingTaskGroup { group in
+            group.addTask { await table.run(last: finish) }
+            // Thrown when the group is cancelled, which ends it too.
+            try? await gracefulShutdown()
+            group.cancelAll()
+        }
     }
 
     private func finish() async {

@@ -230,6 +230,26 @@ struct RunnerTests {
         #expect(notes.all == ["begun", "not cancelled"])
     }
 
+    @Test("goes on with work and deadlines while the agent does its last work, uncancelled, and ends them afterwards")
+    func lastWork() async throws {
+        let tasks = AgentTasks(clock: clock)
+        let runner = Runner(Toy(), performer: ToyPerformer(notes: notes, hold: hold), tasks: tasks)
+        let run = Task {
+            await tasks.run(
+                services: [{ await Hold().pass() }],
+                last: {
+                    await runner.send(.work)
+                    await hold.isReached()
+                    hold.release()
+                    while notes.all.count < 2 { await Task.yield() }
+                    notes.add(Task.isCancelled ? "cancelled" : "not cancelled")
+                })
+        }
+        run.cancel()
+        await run.value
+        #expect(notes.all == ["begun", "ended", "not cancelled"])
+    }
+
     private func result(of runner: Runner<Toy>, toEnd: Bool = false) async -> Result<String, WaitEnd> {
         do throws(WaitEnd) {
             return .success(try await toEnd ? runner.askToEnd { .asked($0) } : runner.ask { .asked($0) })
