@@ -83,13 +83,13 @@ struct AgentEventsTests {
                 for try await _ in events { count += 1 }
                 return count
             }
-            for await happening in agent.happenings {
+            for await happening in agent.events {
                 if case .request = happening { break }
             }
             group.cancelAll()
             for try await count in group { #expect(count <= 1) }
         }
-        for await happening in agent.happenings {
+        for await happening in agent.events {
             if case .ended = happening { break }
         }
     }
@@ -102,7 +102,7 @@ struct AgentEventsTests {
             var events = try AuthClient(socket: agent.path).events().makeAsyncIterator()
             #expect(try await events.next()?.name == "snapshot")
         }
-        for await happening in agent.happenings {
+        for await happening in agent.events {
             if case .ended = happening { break }
         }
     }

@@ -86,7 +86,7 @@ struct AuthClientTests {
             group.addTask {
                 await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
-            for await happening in agent.happenings {
+            for await happening in agent.events {
                 if case .request = happening { break }
             }
             group.cancelAll()
@@ -130,7 +130,7 @@ struct AuthClientTests {
             group.addTask {
                 await #expect(throws: ClientError.cancelled) { try await client.result(of: AgentPing()) }
             }
-            for await happening in agent.happenings {
+            for await happening in agent.events {
                 if case .request = happening { break }
             }
             client.close()
@@ -146,7 +146,7 @@ struct AuthClientTests {
             _ = try await AuthClient(socket: agent.path).result(of: AgentPing())
         }
         var ended = 0
-        for await happening in agent.happenings {
+        for await happening in agent.events {
             if case .ended = happening { ended += 1 }
             if ended == 50 { break }
         }
@@ -161,7 +161,7 @@ struct AuthClientTests {
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<64 { group.addTask { _ = try? await client.result(of: AgentPing()) } }
             var seen = 0
-            for await happening in agent.happenings {
+            for await happening in agent.events {
                 if case .request = happening { seen += 1 }
                 if seen == 64 { break }
             }

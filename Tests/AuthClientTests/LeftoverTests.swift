@@ -33,7 +33,7 @@ struct LeftoverTests {
             _ = try await events.next()
         }
         var ended = 0
-        for await happening in agent.happenings {
+        for await happening in agent.events {
             if case .ended = happening { ended += 1 }
             if ended == 2 * times { return }
         }
