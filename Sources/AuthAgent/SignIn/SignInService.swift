@@ -1,242 +1,159 @@
 import AuthMachines
 package import AuthModel
 package import AuthWire
+import Synchronization
 
-/// The sign-ins under way, and what is done about passwords in the same way. The agent never prompts: it says what it
+/// The sign-ins in progress, and what is done about passwords in the same way. The agent never prompts: it says what it
 /// needs, and the client that asked does the asking.
 ///
-/// Invariant: one of a session at a time; a result that comes after its end is dropped.
-package actor SignInService {
-    /// Sign-ins that wait for a person; more than a desktop ever has, few enough to cost nothing.
+/// Invariant: one of a session at a time, and ``most`` in all.
+package final class SignInService: Sendable {
+    private typealias SignIn = (session: SessionName, runner: Runner<SignInMachine>)
+
+    /// Sign-ins that wait for their users; more than a desktop ever has, few enough to cost nothing.
     package static let most = 64
-    /// One that nobody has touched for so long is over: longer than an e-mailed code is usually good for.
-    package static let patience = Duration.seconds(900)
+    /// An address is not longer than this if a provider has made it: a code, a state and a few words more.
+    private static let longestAddress = 16 << 10
 
-    let context: AgentContext
-    let registry: SessionRegistry
-    let tools: SignInDependencies?
-    private var logins: [String: SignInProgress] = [:]
-    private var joined: [String: [AsyncStream<Step>.Continuation]] = [:]
-    /// Ends the watch over each.
-    private var watches: [String: AsyncStream<Never>.Continuation] = [:]
-    /// Ends what is done for each while its person is away.
-    private var awayTasks: [String: AsyncStream<Never>.Continuation] = [:]
-    /// Those that wait for another one to have us registered, by the provider.
-    var registering: [String: [AsyncStream<Never>.Continuation]] = [:]
-    /// Where a browser is to come back to, bound before the provider registered that address. By sign-in.
-    var bound: [String: ListeningRedirect] = [:]
-    /// Of those whose person comes back by a scheme of ours.
-    var schemeListeners: [String: (attempt: AuthorizationAttempt, mailbox: SchemeRedirectListener)] = [:]
+    /// What providers have registered authd as.
+    package let clients: ClientRegistry
+    private let context: AgentContext
+    private let registry: SessionRegistry
+    private let dependencies: SignInDependencies?
+    private let signIns = Mutex<[String: SignIn]>([:])
 
-    /// - Parameter tools: what signing in by a browser needs; without them it is unsupported.
+    /// - Parameter tools: what signing in with a browser needs; without them it is unsupported.
     package init(context: AgentContext, registry: SessionRegistry, tools: SignInDependencies? = nil) {
         self.context = context
         self.registry = registry
-        self.tools = tools
+        dependencies = tools
+        clients = ClientRegistry(context: context, registry: registry, keys: tools?.keys)
     }
 
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
         guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
-        let login = try SignInProgress(
+        let machine = try SignInMachine(
             id: Self.newID(), params: params, profile: profile, catalog: context.catalog.profiles,
             now: context.clock.now())
-        return try await begin(login, replacesOther: params.replacesSignIn)
+        return try await begin(machine, replacesOther: params.replacesSignIn)
     }
 
     /// `password.set`, `password.change`, `password.request_reset` and `password.reset`.
     package func start(_ action: PasswordAction, _ params: PasswordParams) async throws(AgentError) -> Step {
         if action == .reset { try await refuseWithoutStore() }
-        return try await begin(passwordLogin(action, params), replacesOther: params.replacesSignIn)
+        return try await begin(machine(for: action, params), replacesOther: params.replacesSignIn)
     }
 
     package func answer(_ params: LoginAnswer) async throws(AgentError) -> Step {
-        guard var login = logins[params.login] else { throw .unknownLogin }
-        guard case .asking = login.stage else { throw .asksForNothing }
-        try login.take(params.fields, at: context.clock.now())
-        logins[params.login] = login
-        return await advance(params.login)
+        let signIn = try signIn(params.login)
+        let former = context.board.status(signIn.session)
+        return try await ask(signIn.runner) { .answered($0, params.fields, former: former) }
     }
 
-    /// The step this sign-in is at; one that works on is waited for.
+    /// The step this sign-in is at. If it is worked on, the next one is waited for.
     package func wait(_ params: LoginParams) async throws(AgentError) -> Step {
-        guard let login = logins[params.login] else { throw .unknownLogin }
-        if case .asking = login.stage, let step = login.step(at: context.clock.now()) { return step }
-        let (steps, continuation) = AsyncStream<Step>.makeStream()
-        joined[params.login, default: []].append(continuation)
-        for await step in steps { return step }
-        throw .callerGone
+        try await ask(signIn(params.login).runner) { .stepRequested($0) }
     }
 
     package func cancel(_ params: LoginParams) async throws(AgentError) -> Step {
-        guard let login = logins[params.login] else { throw .unknownLogin }
-        let step = end(params.login, .failed(params.login, .cancelledLogin))
-        // A provider that does not accept what it registered shows the browser an error, and the user gives up.
-        if login.isInBrowser { await dropRegistration(of: login) }
-        return step
+        try await ask(signIn(params.login).runner) { .cancelRequested($0) }
     }
 
     package func resend(_ params: LoginParams) async throws(AgentError) -> Step {
-        guard var login = logins[params.login] else { throw .unknownLogin }
-        guard case .asking = login.stage else { throw .asksForNothing }
-        try login.resend(at: context.clock.now())
-        logins[params.login] = login
-        return await advance(params.login)
+        try await ask(signIn(params.login).runner) { .resendRequested($0) }
+    }
+
+    /// Passes an address to the sign-in that it ends. It is accepted once.
+    ///
+    /// Any page in any browser can have the desktop call authd with an address that the page has made: without the state of a
+    /// sign-in that waits, nothing comes of it.
+    package func redirect(_ params: LoginRedirect) async throws(AgentError) {
+        guard params.address.utf8.count <= Self.longestAddress else {
+            throw AgentError(
+                .tooLarge, "No address that ends a sign-in is longer than \(Self.longestAddress >> 10) KiB.")
+        }
+        let parts = params.address.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+        let query = parts.count == 2 ? String(parts[1].prefix { $0 != "#" }) : ""
+        for signIn in signIns.withLock({ Array($0.values) }) {
+            let reply = try? await signIn.runner.ask { .cameBack($0, uri: String(parts[0]), query: query) }
+            if case .success = reply { return }
+        }
+        throw .unknownAddress
     }
 
     // MARK: One sign-in
 
-    /// - Parameter replacesOther: ends another sign-in to the session. Its id is not disclosed: whoever has the id can
+    /// - Parameter replacesOther: ends another sign-in to the session. Its ID is not disclosed: a client that has the ID can
     ///   answer in its place.
-    private func begin(_ login: SignInProgress, replacesOther: Bool) async throws(AgentError) -> Step {
-        guard logins.count < Self.most else {
-            throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
-        }
-        let other = logins.values.first { $0.session == login.session }
-        if other != nil, !replacesOther {
-            throw AgentError(
-                .busy, "A sign-in to session \(login.session) is in progress: wait for it, or cancel it.",
-                cause: "sign_in_in_progress")
-        }
-        if let known = context.board.status(login.session), known.provider != login.profile.name {
-            throw AgentError(
-                .conflict,
-                "Session \(login.session) is at provider \(known.provider): sign out of it first, "
-                    + "or choose another name.")
-        }
-        if let other { _ = end(other.id, .failed(other.id, .cancelledLogin)) }
-        logins[login.id] = login
-        if login.purpose.signsIn { context.board.put(herald: .signingIn(login)) }
-        watch(login.id)
-        return await advance(login.id)
-    }
-
-    /// Goes on until a person is needed, or to the end.
-    private func advance(_ id: String) async -> Step {
-        while var login = logins[id] {
-            if let change = givenAccountChange(login) {
-                login.ask(about: change, at: context.clock.now())
-                logins[id] = login
-            }
-            switch login.stage {
-            case .refused(let error): return end(id, .failed(id, error))
-            case .asking:
-                guard let step = login.step(at: context.clock.now()) else { break }
-                tell(id, step)
-                return step
-            case .challenging(let challenge):
-                let sentAt = context.clock.now()
-                let result = await context.providers.send(
-                    challenge, of: login.method, at: login.profile, environment: login.environment,
-                    fields: login.fields, sentAt: sentAt)
-                // Cancelled meanwhile: what came is dropped.
-                guard var login = logins[id] else { break }
-                switch result {
-                case .success(let message):
-                    login.challengeSent(challenge, message: message, at: context.clock.now())
-                    logins[id] = login
-                case .failure(let failure): return end(id, .failed(id, failure.error))
-                }
-            case .authorizing(let flow):
-                let result = await authorize(login, flow)
-                guard logins[id] != nil else { break }
-                switch result {
-                case .success(let login): logins[id] = login
-                case .failure(let error): return end(id, .failed(id, error))
-                }
-            case .away:
-                guard let step = login.step(at: context.clock.now()) else { break }
-                return step
-            case .finishing:
-                let result = await finish(login)
-                guard var login = logins[id] else { break }
-                switch result {
-                // The user is asked something yet.
-                case .success(nil): break
-                case .success(let step?): return end(id, step)
-                case .failure(let error):
-                    guard login.mayAnswerAgain(after: error, at: context.clock.now()) else {
-                        return end(id, .failed(id, error))
-                    }
-                    logins[id] = login
-                }
+    private func begin(_ machine: SignInMachine, replacesOther: Bool) async throws(AgentError) -> Step {
+        let (id, name) = (machine.id, machine.session)
+        let performer = SignInPerformer(
+            context: context, registry: registry, clients: clients, dependencies: dependencies,
+            ended: { [weak self] in self?.signIns.withLock { $0[id] = nil } })
+        let runner = Runner(machine, performer: performer, tasks: context.tasks)
+        while let other = try add(runner, machine, replacesOther) {
+            do throws(AgentError) {
+                // It is not in progress when this returns.
+                _ = try await ask(other) { .abandoned($0) }
+            } catch {
+                guard error == .unknownLogin else { throw error }
             }
         }
-        return .failed(id, .cancelledLogin)
-    }
-
-    /// Whether what was given shows that the session would get another account, which the user has not agreed to: then
-    /// nothing is sent before that.
-    private func givenAccountChange(_ login: SignInProgress) -> AccountChange? {
-        switch login.stage {
-        case .asking where login.accountChange == nil: break
-        case .challenging, .finishing, .authorizing: break
-        case .asking, .away, .refused: return nil
-        }
-        guard login.purpose.signsIn, !login.mayReplaceAccount, login.grant == nil else { return nil }
-        return AccountChange(from: context.board.status(login.session), given: login)
-    }
-
-    /// Keeps what the provider gave until the user has agreed to the change of account.
-    func hold(_ grant: Grant, sentAt: Moment, for id: String, until change: AccountChange) {
-        logins[id]?.ask(about: change, holding: (grant, sentAt), at: context.clock.now())
-    }
-
-    /// What was held for a sign-in becomes its session's.
-    func useHeld(by id: String) { logins[id]?.useHeld() }
-
-    /// Goes on with what an authorization server gave while a person was away.
-    /// - Returns: how it ended.
-    @discardableResult
-    func came(_ id: String, _ result: Result<Grant, AgentError>) async -> Step {
-        guard var login = logins[id], case .away = login.stage else { return .failed(id, .cancelledLogin) }
-        switch result {
-        case .success(let grant):
-            login.authorized(grant, at: context.clock.now())
-            logins[id] = login
-            return await advance(id)
-        case .failure(let error):
-            await forgetRegistration(login, after: error)
-            return end(id, .failed(id, error))
-        }
-    }
-
-    /// Works on for a sign-in until that ends; then the work is cancelled.
-    func work(for id: String, _ work: @escaping @Sendable () async -> Void) {
-        let (over, continuation) = AsyncStream<Never>.makeStream()
-        awayTasks.removeValue(forKey: id)?.finish()
-        awayTasks[id] = continuation
-        let isAccepted = context.tasks.pool.order {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in over {} }
-                group.addTask { await work() }
-                await group.next()
-                group.cancelAll()
-            }
-        }
-        if !isAccepted { _ = end(id, .failed(id, .stopping)) }
-    }
-
-    /// Whether it was not cancelled.
-    func isInProgress(_ id: String) -> Bool { logins[id] != nil }
-
-    private func end(_ id: String, _ step: Step) -> Step {
-        if let login = logins.removeValue(forKey: id) {
-            context.board.removePlaceholder(of: login.session, in: .signingIn)
-            if step.kind != .done, let held = login.held { discard(held.grant, of: login) }
-        }
-        watches.removeValue(forKey: id)?.finish()
-        awayTasks.removeValue(forKey: id)?.finish()
-        schemeListeners[id] = nil
-        tell(id, step)
+        let former = context.board.status(name)
+        let step = try await ask(runner) { .begun($0, former: former) }
+        // The reply came together with the end of the caller, which does not learn of it.
+        if Task.isCancelled { _ = try? await ask(runner) { .abandoned($0) } }
         return step
     }
 
-    private func tell(_ id: String, _ step: Step) {
-        for continuation in joined.removeValue(forKey: id) ?? [] { continuation.yield(step) }
+    /// - Returns: another sign-in to the session, which has to end first; `nil`: this one is in progress.
+    private func add(
+        _ runner: Runner<SignInMachine>, _ machine: SignInMachine, _ replacesOther: Bool
+    ) throws(AgentError) -> Runner<SignInMachine>? {
+        let (name, provider) = (machine.session, machine.form.profile.name)
+        let known = context.board.status(name)
+        return try signIns.withLock { signIns throws(AgentError) -> Runner<SignInMachine>? in
+            guard signIns.count < Self.most else {
+                throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
+            }
+            let other = signIns.values.first { $0.session == name }
+            guard other == nil || replacesOther else {
+                throw AgentError(
+                    .busy, "A sign-in to session \(name) is in progress: wait for it, or cancel it.",
+                    cause: "sign_in_in_progress")
+            }
+            if let known, known.provider != provider {
+                throw AgentError(
+                    .conflict,
+                    "Session \(name) is at provider \(known.provider): sign out of it first, or choose another name.")
+            }
+            if other == nil { signIns[machine.id] = (name, runner) }
+            return other?.runner
+        }
     }
 
-    /// Nothing is sent to a provider for a session that could not be kept.
+    private func signIn(_ id: String) throws(AgentError) -> SignIn {
+        guard let signIn = signIns.withLock({ $0[id] }) else { throw .unknownLogin }
+        return signIn
+    }
+
+    private func ask(
+        _ runner: Runner<SignInMachine>, _ event: @Sendable (CallerID) -> SignInEvent
+    ) async throws(AgentError) -> Step {
+        let reply: SignInReply
+        do throws(WaitEnd) {
+            reply = try await runner.ask(event)
+        } catch {
+            switch error {
+            case .cancelled: throw .callerGone
+            case .stopping: throw .stopping
+            }
+        }
+        return try reply.get()
+    }
+
+    /// Nothing is sent to a provider for a session that could not be stored.
     private func refuseWithoutStore() async throws(AgentError) {
         await registry.retryPrompts()
         let store = context.board.store
@@ -244,59 +161,45 @@ package actor SignInService {
         throw .storeNotRead(store)
     }
 
-    /// Ends it when it was left alone; until then it keeps others out of its session.
-    private func watch(_ id: String) {
-        let (over, continuation) = AsyncStream<Never>.makeStream()
-        watches[id] = continuation
-        let isAccepted = context.tasks.pool.order {
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { for await _ in over {} }
-                group.addTask { await self.endWhenIdle(id) }
-                await group.next()
-                group.cancelAll()
-            }
+    /// What `password.*` is about: a session, if it needs one; else a provider, and the session named after it.
+    private func machine(
+        for action: PasswordAction, _ params: PasswordParams
+    ) throws(AgentError) -> SignInMachine {
+        let known: SessionStatus?
+        if action.needsSession {
+            known = try registry.status(params.session)
+        } else if params.provider == nil || params.session != nil {
+            known = context.board.status(params.session)
+        } else {
+            known = nil
         }
-        if !isAccepted { _ = end(id, .failed(id, .stopping)) }
+        guard let provider = params.provider ?? known?.provider else {
+            throw .invalidParams("params.provider: expected a provider, as there is no such session; found nothing.")
+        }
+        guard let profile = context.catalog.profiles[provider] else { throw .unknownProvider(provider) }
+        guard let method = profile.password[action] else {
+            throw AgentError(.unsupported, "\(profile.title) has no way to do that: \(action.words).")
+        }
+        let name = if let name = params.session ?? known?.session { name } else { try SessionName(provider) }
+        let form = try SignInForm(
+            profile: profile, environment: params.environment ?? known?.environment, method: method,
+            answers: params.fields)
+        return SignInMachine(
+            id: Self.newID(), session: name, purpose: .password(action), form: form,
+            mayReplaceAccount: params.replaceAccount, now: context.clock.now())
     }
 
-    private func endWhenIdle(_ id: String) async {
-        while let login = logins[id] {
-            let now = context.clock.now().boot
-            let deadline = login.lastTouched + Self.patience
-            if now >= deadline, case .asking = login.stage {
-                _ = end(id, .failed(id, AgentError(.timeout, "The sign-in was left alone for too long.")))
-                return
-            }
-            do {
-                // One that waits for its provider is looked at again.
-                try await context.clock.sleep(until: now < deadline ? deadline : now + Self.patience)
-            } catch {
-                return
-            }
+    /// Not to be guessed by another program that would answer in the client's place.
+    private static func newID() -> String { "l" + String(UInt64.random(in: .min ... .max), radix: 36) }
+}
+
+extension PasswordAction {
+    fileprivate var words: String {
+        switch self {
+        case .set: "set a first password"
+        case .change: "change the password"
+        case .requestReset: "ask for a reset of the password"
+        case .reset: "reset the password"
         }
     }
-
-    /// Not to be guessed by another program that would answer in this one's stead.
-    static func newID() -> String {
-        let number = UInt64.random(in: .min ... .max)
-        let digits = String(number, radix: 36)
-        return "l" + digits
-    }
-}
-
-extension Step {
-    static func failed(_ login: String, _ error: AgentError) -> Step {
-        Step(login: login, kind: .failed, error: error)
-    }
-}
-
-extension SessionStatus {
-    fileprivate static func signingIn(_ login: SignInProgress) -> SessionStatus {
-        SessionStatus(
-            session: login.session, provider: login.profile.name, environment: login.environment, state: .signingIn)
-    }
-}
-
-extension AgentError {
-    fileprivate static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
 }

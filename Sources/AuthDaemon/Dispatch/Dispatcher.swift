@@ -49,7 +49,7 @@ package struct Dispatcher: Sendable {
         }
         methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
         methods.later(ProviderForget.self) { call async throws(AgentError) in
-            try await signIns.forgetProvider(call.params)
+            try await signIns.clients.forget(call.params)
         }
     }
 

@@ -5,7 +5,7 @@ extension AgentError {
     package static let cancelledLogin = AgentError(.denied, "The sign-in was cancelled.")
     static let asksForNothing = AgentError(.busy, "This sign-in asks for nothing now: wait for it.")
     package static let unknownAddress = AgentError(
-        .notFound, "This address belongs to no sign-in that is under way here.")
+        .notFound, "This address does not belong to a sign-in in progress.")
 
     static func noProof(_ authority: ProviderProfile, for profile: ProviderProfile) -> AgentError {
         AgentError(

@@ -17,10 +17,10 @@ package enum SignInEvent: Sendable {
     case cancelRequested(CallerID)
     /// Another sign-in to the session takes its place, or no client knows it.
     case abandoned(CallerID)
-    /// A browser has come to the address that the sign-in listens at. A failure: it was not sent by this sign-in.
-    case visited(CallerID, query: String)
-    /// The desktop has passed an address of a private scheme on. Replied to at once; a failure: as for ``visited``.
-    case redirected(CallerID, uri: String, query: String)
+    /// The user is back from the browser.
+    /// - Parameter uri: an address of a private scheme, which the desktop has passed on: it gets its reply at once; `nil`: a
+    ///   browser has come to the address that the sign-in listens at, and waits. A failure: this sign-in did not send it.
+    case cameBack(CallerID, uri: String?, query: String)
 
     // What came of the machine's own actions.
     case challengeSent(Result<String?, AgentError>)
@@ -36,7 +36,7 @@ package enum SignInEvent: Sendable {
     ///   - origins: where the tokens may be sent; `nil`: that could not be found out.
     case examined(user: SignedInUser?, origins: TokenOrigins?, former: SessionStatus?)
     case installed(Result<SessionStatus, AgentError>)
-    case passwordDone(Result<PasswordOutcome, AgentError>)
+    case passwordDone(Result<(message: String?, status: SessionStatus?), AgentError>)
 }
 
 /// What a sign-in wants done. Results come back as events.
@@ -85,37 +85,19 @@ package enum SignInTokenRequest: Sendable {
 /// What the browser is sent to.
 package struct BrowserAuthorization: Sendable {
     package let attempt: AuthorizationAttempt
+    /// Whether the browser comes back by itself.
+    package let listens: Bool
     /// Of a certificate that was made for this sign-in, so that the browser does not know it.
     package let fingerprint: String?
 
-    package init(attempt: AuthorizationAttempt, fingerprint: String? = nil) {
+    package init(attempt: AuthorizationAttempt, listens: Bool, fingerprint: String? = nil) {
         self.attempt = attempt
+        self.listens = listens
         self.fingerprint = fingerprint
     }
 }
 
-/// The user of a grant, as the provider describes them.
-package struct SignedInUser: Sendable {
-    package let raw: JSON
-    package let summary: UserSummary
-
-    package init(raw: JSON, summary: UserSummary) {
-        self.raw = raw
-        self.summary = summary
-    }
-}
-
-/// What was done about a password.
-package struct PasswordOutcome: Sendable {
-    /// The provider's.
-    package let message: String?
-    package let status: SessionStatus?
-
-    package init(message: String?, status: SessionStatus? = nil) {
-        self.message = message
-        self.status = status
-    }
-}
-
+/// As the provider describes them.
+package typealias SignedInUser = (raw: JSON, summary: UserSummary)
 package typealias SignInReply = Result<Step, AgentError>
 package typealias SignInTurn = Turn<SignInAction, SignInReply>

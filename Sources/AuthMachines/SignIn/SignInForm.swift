@@ -42,11 +42,11 @@ package struct SignInForm: Sendable {
     private var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }
 
     package init(
-        profile: ProviderProfile, environment: String, method: SignInMethod, proof: IdentityProof?,
+        profile: ProviderProfile, environment: String?, method: SignInMethod, proof: IdentityProof? = nil,
         answers: [String: String]
     ) throws(AgentError) {
         self.profile = profile
-        self.environment = environment
+        self.environment = try ProviderExchange(profile: profile).environment(named: environment).name
         self.method = method
         self.proof = proof
         try accept(answers)
@@ -115,7 +115,8 @@ package struct SignInForm: Sendable {
         return (isToProve ? .browser : method.flow).map(Next.authorize) ?? .finish
     }
 
-    mutating func challengeSent(_ challenge: Challenge, at now: Moment) {
+    mutating func challengeSent(at now: Moment) {
+        guard let challenge = method.challenge else { return }
         fields[challenge.field] = nil
         sent = SentChallenge(
             place: place(of: challenge), endsAt: challenge.lifetime.map { now.boot + $0 },

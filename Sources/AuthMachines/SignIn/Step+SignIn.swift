@@ -2,6 +2,8 @@ import AuthModel
 import AuthWire
 
 extension Step {
+    static func failed(_ login: String, _ error: AgentError) -> Step { Step(login: login, kind: .failed, error: error) }
+
     /// The user is asked something.
     /// - Parameter sent: the challenge that the answers depend on.
     init(login: String, _ question: SignInQuestion, about sent: SignInForm.SentChallenge?, at now: Moment) {

@@ -1,5 +1,6 @@
 import AgentTestSupport
 import AuthAgent
+import AuthMachines
 import AuthModel
 import AuthWire
 import Testing
@@ -90,12 +91,62 @@ struct SignInServiceTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(LoginStart(provider: "example"))
-            let end = example.clock.now().boot + SignInService.patience
+            let end = example.clock.now().boot + SignInMachine.abandonedAfter
             await example.clock.somebodySleeps(until: end)
-            example.clock.advance(SignInService.patience)
+            example.clock.advance(SignInMachine.abandonedAfter)
             for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
             #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
         }
+    }
+
+    @Test("a caller that is gone before it knows the sign-in ends it", .timeLimit(.minutes(1)))
+    func callerGone() async throws {
+        let hold = Hold()
+        let example = try ExampleProvider(
+            transport: ScriptedTransport { request throws(TransportError) in
+                guard request.url.hasSuffix("/send") else {
+                    return ExampleProvider.json(200, #"{"token":"token-1","user":{"id":"7"}}"#)
+                }
+                // The provider answers, even if nobody waits for it any more.
+                await hold.pass()
+                return ExampleProvider.json(200, "{}")
+            }
+        ) { $0.signIn = [try CodeProvider.method()] }
+        try await example.running { table, desk in
+            let start = LoginStart(provider: "example", fields: ["email": "a@b.example"])
+            let leaving = Task { try await desk.start(start) }
+            await hold.isReached()
+            leaving.cancel()
+            _ = await leaving.result
+            for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
+            hold.release()
+            let next = try await desk.start(start)
+            #expect(next.fields?.map(\.name) == ["code"])
+        }
+    }
+
+    @Test(
+        "a sign-in goes on if a caller leaves that knows it, and another caller gets the step", .timeLimit(.minutes(1)))
+    func otherCaller() async throws {
+        let hold = Hold()
+        let example = try ExampleProvider(
+            transport: ScriptedTransport { _ throws(TransportError) in
+                guard await hold.pass() else { throw .cancelled }
+                return ExampleProvider.json(200, #"{"token":"token-1","user":{"id":"7"}}"#)
+            })
+        try await example.running { _, desk in
+            let first = try await desk.start(LoginStart(provider: "example"))
+            let leaving = Task {
+                try await desk.answer(LoginAnswer(login: first.login, fields: SessionRegistryTests.fields))
+            }
+            await hold.isReached()
+            leaving.cancel()
+            await #expect(throws: AgentError.callerGone) { try await leaving.value }
+            hold.release()
+            let last = try? await desk.wait(LoginParams(login: first.login))
+            #expect(last == nil || last?.kind == .done)
+        }
+        #expect(try await example.store.loadAll().count == 1)
     }
 
     @Test(

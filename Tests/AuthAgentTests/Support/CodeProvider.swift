@@ -30,7 +30,7 @@ struct CodeProvider {
         }
     }
 
-    private static func method() throws -> SignInMethod {
+    static func method() throws -> SignInMethod {
         var method = SignInMethod(
             name: "code", label: "Code",
             fields: [

@@ -15,16 +15,16 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["listen"])
         let step = try bench.step(for: starter)
         #expect(step.kind == .browser && step.url == attempt.url)
-        let stranger = bench.ask { .visited($0, query: "code=c&state=other") }
+        let stranger = bench.ask { .cameBack($0, uri: nil, query: "code=c&state=other") }
         #expect(try bench.failure(for: stranger) == .unknownAddress)
         let query = try attempt.query()
-        let visitor = bench.ask { .visited($0, query: query) }
+        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(bench.actionNames == ["stopListening", "requestToken"])
-        let second = bench.ask { .visited($0, query: query) }
+        let second = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(try bench.failure(for: second) == .unknownAddress)
         bench.send(.tokenReceived(.success(bench.grant("t"))))
         #expect(bench.actionNames == ["examine"])
-        bench.examined(SignedInUser(raw: ["sub": "a"], summary: UserSummary(id: "a")))
+        bench.examined((raw: ["sub": "a"], summary: UserSummary(id: "a")))
         #expect(bench.installed.map { $0.user?.id } == ["a"])
         #expect(!bench.hasReply(visitor))
         bench.send(.installed(.success(try SignInBench.status(user: "a"))))
@@ -36,7 +36,7 @@ struct SignInAuthorizationTests {
         var bench = try SignInBench.oauth("browser")
         let (_, attempt) = try bench.beginBrowser()
         let query = try attempt.query("error=access_denied")
-        let visitor = bench.ask { .visited($0, query: query) }
+        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(try bench.step(for: visitor).error?.kind == .denied)
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
     }
@@ -60,9 +60,9 @@ struct SignInAuthorizationTests {
         var exchanging = bench
         bench.ask { .cancelRequested($0) }
         #expect(bench.actionNames == ["stopListening", "removePlaceholder", "end"])
-        let visitor = bench.ask { .visited($0, query: query) }
+        let visitor = bench.ask { .cameBack($0, uri: nil, query: query) }
         #expect(try bench.failure(for: visitor) == .unknownAddress)
-        exchanging.ask { .visited($0, query: query) }
+        exchanging.ask { .cameBack($0, uri: nil, query: query) }
         exchanging.ask { .cancelRequested($0) }
         exchanging.send(.tokenReceived(.success(exchanging.grant("late"))))
         #expect(exchanging.revoked == ["late"])
@@ -75,7 +75,7 @@ struct SignInAuthorizationTests {
         bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
         let attempt = try bench.attempt()
         bench.ask { .cancelRequested($0) }
-        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt))))
+        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt, listens: true))))
         #expect(bench.actionNames == ["stopListening"])
         #expect(bench.wakeAt == nil)
     }
@@ -87,14 +87,14 @@ struct SignInAuthorizationTests {
         let (starter, attempt) = try bench.beginBrowser()
         #expect(try bench.step(for: starter).redirectScheme == "com.example.app")
         let query = try attempt.query()
-        let elsewhere = bench.ask { .redirected($0, uri: "com.example.app:/other", query: query) }
+        let elsewhere = bench.ask { .cameBack($0, uri: "com.example.app:/other", query: query) }
         #expect(try bench.failure(for: elsewhere) == .unknownAddress)
-        let stranger = bench.ask { .redirected($0, uri: redirect.uri, query: "code=c&state=x") }
+        let stranger = bench.ask { .cameBack($0, uri: redirect.uri, query: "code=c&state=x") }
         #expect(try bench.failure(for: stranger) == .unknownAddress)
-        let desktop = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
+        let desktop = bench.ask { .cameBack($0, uri: redirect.uri, query: query) }
         #expect(try bench.failure(for: desktop) == nil)
         #expect(bench.requested.count == 1)
-        let again = bench.ask { .redirected($0, uri: redirect.uri, query: query) }
+        let again = bench.ask { .cameBack($0, uri: redirect.uri, query: query) }
         #expect(try bench.failure(for: again) == .unknownAddress)
     }
 
@@ -104,7 +104,7 @@ struct SignInAuthorizationTests {
         bench.begin()
         bench.send(.serverFound(.success(SignInBench.server), proofKey: nil))
         let attempt = try bench.attempt()
-        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt))))
+        bench.send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt, listens: false))))
         for address in ["https://elsewhere.example/?code=c", " "] {
             let caller = bench.answer(["address": address])
             let step = try bench.step(for: caller)
@@ -232,7 +232,7 @@ struct SignInAuthorizationTests {
         let client = try SignInBench.client("one")
         let (_, attempt) = try bench.beginBrowser(registeredAs: client)
         let query = try attempt.query()
-        bench.ask { .visited($0, query: query) }
+        bench.ask { .cameBack($0, uri: nil, query: query) }
         bench.send(.tokenReceived(.failure(.refused(Self.unknownClient()))))
         #expect(bench.forgotten == [client])
         #expect(bench.actionNames.last == "end")

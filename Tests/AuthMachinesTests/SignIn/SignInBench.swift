@@ -176,7 +176,7 @@ extension SignInBench {
         if let client { send(.registered(.success(client))) }
         send(.serverFound(.success(Self.server), proofKey: nil))
         let attempt = try self.attempt()
-        send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt))))
+        send(.authorizationReady(.success(BrowserAuthorization(attempt: attempt, listens: true))))
         return (caller, attempt)
     }
 

@@ -239,7 +239,7 @@ struct SignInMachineTests {
             return
         }
         #expect(record.tokens.accessToken.reveal() == "t")
-        bench.examined(SignedInUser(raw: ["sub": "bob"], summary: UserSummary(id: "bob", email: "bob@b.example")))
+        bench.examined((raw: ["sub": "bob"], summary: UserSummary(id: "bob", email: "bob@b.example")))
         #expect(bench.installed.isEmpty && bench.wakeAt != nil)
     }
 

@@ -1,0 +1,135 @@
+import AuthConcurrency
+import AuthModel
+package import AuthWire
+import Synchronization
+
+/// The clients that providers have registered for authd, if nobody did so by hand (RFC 7591): one at each provider.
+///
+/// Invariant: a provider is asked for one registration at a time. What it gave is stored before it is used.
+package final class ClientRegistry: Sendable {
+    private struct Entry {
+        let lock = AsyncLock()
+        /// The ID of a client that is not used again, whether the store has let go of it or not.
+        var refused: String?
+    }
+
+    private let context: AgentContext
+    private let registry: SessionRegistry
+    /// `nil`: nothing can be stored, so nothing is registered.
+    private let keys: (any KeyStore)?
+    private let entries = Mutex<[String: Entry]>([:])
+
+    init(context: AgentContext, registry: SessionRegistry, keys: (any KeyStore)?) {
+        self.context = context
+        self.registry = registry
+        self.keys = keys
+    }
+
+    /// The client that the provider knows: the stored one, or a new one.
+    /// - Parameters:
+    ///   - refused: one that cannot be used any more.
+    ///   - bind: binds the address that the browser comes back to and returns it, if it may have any port: many servers compare
+    ///     the port too.
+    func client(
+        at profile: ProviderProfile, besides refused: RegisteredClient?,
+        bind: (OAuthProfile) async throws(AgentError) -> String
+    ) async throws(AgentError) -> RegisteredClient {
+        guard let oauth = profile.oauth else { throw .noOAuth(profile) }
+        let server = try await context.providers.server(of: profile, at: context.clock.now()).mapError(\.error).get()
+        let client = try await lock(of: profile.name).withLock { () async throws(AgentError) -> RegisteredClient in
+            // What another sign-in has registered meanwhile can be used for this one too.
+            if let client = try await stored(at: profile.name), client.id != refused?.id,
+                entries.withLock({ $0[profile.name]?.refused }) != client.id,
+                client.isUsable(at: server.issuer ?? "", for: oauth, context.clock.now().wall),
+                await context.providers.knows(client, at: profile)
+            {
+                return client
+            }
+            var profile = profile
+            if oauth.redirect.isAtAnyPort {
+                profile.oauth?.redirect = RedirectTarget(try await bind(oauth)) ?? oauth.redirect
+            }
+            let client = try await context.providers.register(at: profile, server: server, sentAt: context.clock.now())
+                .mapError(\.error).get()
+            try await store(Secret(bytes: client.json.serialized()), at: profile.name)
+            entries.withLock { $0[profile.name]?.refused = nil }
+            return client
+        }
+        guard let client else { throw .stopping }
+        return client
+    }
+
+    /// From now on the next sign-in registers again. ``forget(_:at:)`` is to follow.
+    func refuse(_ client: RegisteredClient, at provider: String) {
+        entries.withLock { $0[provider, default: Entry()].refused = client.id }
+    }
+
+    /// Removes this client, if it is still the stored one. Sessions that were signed in with it still renew with it.
+    func forget(_ client: RegisteredClient, at provider: String) async {
+        _ = await lock(of: provider).withLock { () async -> Void in
+            guard (try? await stored(at: provider))?.id == client.id else { return }
+            // If that fails, it is refused again in the next run, and then forgotten.
+            try? await store(Secret(""), at: provider)
+        }
+    }
+
+    /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
+    package func forget(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
+        // The name is part of the key's: only known ones.
+        guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let client = try await stored(at: profile.name) else {
+            return ProviderForgotten(
+                isForgotten: false, message: "\(profile.title) has registered no client for authd.")
+        }
+        try await store(Secret(""), at: profile.name)
+        var users: [String] = []
+        for session in registry.sessions {
+            if await session.record.client?.id == client.id { users.append(session.name.text) }
+        }
+        guard users.isEmpty else {
+            return ProviderForgotten(
+                isForgotten: true,
+                message: "The client is still registered at \(profile.title), as it renews these sessions: "
+                    + "\(users.sorted().joined(separator: ", ")).")
+        }
+        switch await context.providers.unregister(client, at: profile, sentAt: context.clock.now()) {
+        case nil:
+            return ProviderForgotten(
+                isForgotten: true,
+                message:
+                    "\(profile.title) has no address to delete the client \(client.id) at (RFC 7592): delete it there.")
+        case .success: return ProviderForgotten(isForgotten: true, isDeleted: true)
+        case .failure(let failure):
+            return ProviderForgotten(
+                isForgotten: true,
+                message: "\(profile.title) did not delete the client \(client.id): \(failure.error.message)")
+        }
+    }
+
+    private func lock(of provider: String) -> AsyncLock {
+        entries.withLock { entries in
+            let entry = entries[provider] ?? Entry()
+            entries[provider] = entry
+            return entry.lock
+        }
+    }
+
+    // MARK: The store
+
+    private func stored(at provider: String) async throws(AgentError) -> RegisteredClient? {
+        do throws(StoreError) {
+            guard let text = try await keys?.key(for: .client(provider: provider)) else { return nil }
+            return (try? JSON(parsing: text.revealBytes())).flatMap(RegisteredClient.init(stored:))
+        } catch {
+            throw AgentError(error)
+        }
+    }
+
+    private func store(_ text: Secret, at provider: String) async throws(AgentError) {
+        do throws(StoreError) {
+            try await keys?.save(text, for: .client(provider: provider))
+        } catch {
+            throw AgentError(error)
+        }
+    }
+}

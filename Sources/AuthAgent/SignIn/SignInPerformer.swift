@@ -1,0 +1,245 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+import Synchronization
+
+/// Carries out what a ``SignInMachine`` decides.
+final class SignInPerformer: ActionPerformer {
+    private let context: AgentContext
+    private let registry: SessionRegistry
+    private let clients: ClientRegistry
+    /// `nil`: the user cannot be sent to a browser.
+    private let dependencies: SignInDependencies?
+    private let ended: @Sendable () -> Void
+    /// Where the browser comes back to.
+    private let redirect = Mutex<BoundRedirect?>(nil)
+
+    private var now: Moment { context.clock.now() }
+    private var providers: ProviderClient { context.providers }
+
+    /// - Parameter ended: called once, before a caller gets the last step.
+    init(
+        context: AgentContext, registry: SessionRegistry, clients: ClientRegistry, dependencies: SignInDependencies?,
+        ended: @escaping @Sendable () -> Void
+    ) {
+        self.context = context
+        self.registry = registry
+        self.clients = clients
+        self.dependencies = dependencies
+        self.ended = ended
+    }
+
+    func perform(_ action: SignInAction, on runner: isolated Runner<SignInMachine>) {
+        let machine = runner.read { machine in copy machine }
+        let (form, session) = (machine.form, machine.session)
+        switch action {
+        case .showPlaceholder(let status): context.board.put(herald: status)
+        case .removePlaceholder: context.board.removePlaceholder(of: session, in: .signingIn)
+        case .stopListening: redirect.withLock { $0.take() }?.listener.close()
+        case .end: ended()
+        case .listen: runner.start { [self, runner] in await receiveVisits(for: runner, at: form.profile) }
+        case .sendChallenge(let challenge):
+            begin(runner, SignInEvent.challengeSent) { [self] () async throws(AgentError) in
+                try await providers.send(
+                    challenge, of: form.method, at: form.profile, environment: form.environment, fields: form.fields,
+                    sentAt: now
+                ).mapError(\.error).get()
+            }
+        case .register(let refused):
+            begin(runner, SignInEvent.registered) { [self] () async throws(AgentError) in
+                try await clients.client(at: machine.plainAuthority, besides: refused) {
+                    oauth async throws(AgentError) in
+                    try await bind(oauth, at: machine.authority)?.listener.redirectURI ?? oauth.redirect.uri
+                }
+            }
+        case .forgetRegistration(let client):
+            let provider = machine.plainAuthority.name
+            // At once: the next sign-in may begin before the store has done it.
+            clients.refuse(client, at: provider)
+            runner.start { [clients] in
+                await clients.forget(client, at: provider)
+                return nil
+            }
+        case .findServer(let makesKey):
+            let key = makesKey ? dependencies?.cryptography.makeKey() : nil
+            begin(runner, { .serverFound($0, proofKey: key) }) { [self] () async throws(AgentError) in
+                guard !makesKey || key != nil else { throw .noBrowser(machine.authority) }
+                return try await providers.server(of: machine.authority, at: now).mapError(\.error).get()
+            }
+        case .prepareBrowser(let server, let listens):
+            begin(runner, SignInEvent.authorizationReady) { [self] () async throws(AgentError) in
+                try await prepare(machine, server, listens: listens)
+            }
+        case .beginDevice:
+            let sentAt = now
+            begin(runner, { .deviceReady($0, sentAt: sentAt) }) { [self] () async throws(AgentError) in
+                try await providers.beginDevice(at: machine.authority, as: machine.client, sentAt: sentAt)
+                    .mapError(\.error).get()
+            }
+        case .requestToken(let request):
+            runner.start { [self] in .tokenReceived(await token(with: request, for: machine)) }
+        case .signIn:
+            runner.start { [self] in
+                let sentAt = now
+                let grant = await providers.signIn(
+                    form.method, at: form.profile, environment: form.environment, fields: form.fields,
+                    sentAt: sentAt)
+                return .signedIn(grant.mapError(\.error), sentAt: sentAt, former: context.board.status(session))
+            }
+        case .examine(let record):
+            runner.start { [self] in
+                // A failure does not end the sign-in: the user can be asked for later.
+                let user =
+                    if let record { try? await providers.fetchUser(record, sentAt: now)?.get() } else {
+                        nil as SignedInUser?
+                    }
+                // As they are for this sign-in: what a server publishes about itself is still fresh.
+                let origins = try? await providers.origins(of: form.profile, in: form.environment, at: now).get()
+                return .examined(user: user, origins: origins, former: context.board.status(session))
+            }
+        case .install(let record, let sentAt, let revokesFormer):
+            begin(runner, SignInEvent.installed) { [registry] () async throws(AgentError) in
+                try await registry.signedIn(record, sentAt: sentAt, revokesFormer: revokesFormer)
+            }
+        case .revoke(let record):
+            runner.start { [self] in
+                // If it fails, nobody can do anything about it: the tokens end by themselves.
+                _ = await providers.signOut(record, sentAt: now)
+                return nil
+            }
+        case .requestReset:
+            begin(runner, SignInEvent.passwordDone) { [self] () async throws(AgentError) in
+                let message = await providers.ask(
+                    form.method, at: form.profile, environment: form.environment, fields: form.fields, sentAt: now)
+                return (try message.mapError(\.error).get(), nil)
+            }
+        case .changePassword:
+            begin(runner, SignInEvent.passwordDone) { [self] () async throws(AgentError) in
+                try await changePassword(form, of: session)
+            }
+        }
+    }
+
+    private func begin<Value: Sendable>(
+        _ runner: isolated Runner<SignInMachine>,
+        _ event: @escaping @Sendable (Result<Value, AgentError>) -> SignInEvent,
+        _ work: @escaping @Sendable () async throws(AgentError) -> Value
+    ) {
+        runner.start {
+            do throws(AgentError) {
+                return event(.success(try await work()))
+            } catch {
+                return event(.failure(error))
+            }
+        }
+    }
+
+    // MARK: The authorization server
+
+    /// What is bound already was registered with its port.
+    private func bind(_ oauth: OAuthProfile, at profile: ProviderProfile) async throws(AgentError) -> BoundRedirect? {
+        guard let dependencies else { throw .noBrowser(profile) }
+        if let bound = redirect.withLock({ $0 }) { return bound }
+        let bound = try await RedirectBinder(dependencies: dependencies, clock: context.clock).bind(oauth)
+        redirect.withLock { $0 = bound }
+        return bound
+    }
+
+    private func prepare(
+        _ machine: SignInMachine, _ server: OAuthServer, listens: Bool
+    ) async throws(AgentError) -> BrowserAuthorization {
+        let authority = machine.authority
+        guard let dependencies, let oauth = authority.oauth else { throw .noBrowser(authority) }
+        let redirect = listens ? try await bind(oauth, at: authority) : nil
+        var attempt = try AuthorizationAttempt(
+            profile: authority, oauth: oauth, server: server,
+            redirectURI: redirect?.listener.redirectURI ?? oauth.redirect.uri, proofKey: machine.client.proofKey,
+            cryptography: dependencies.cryptography)
+        let isRequired = server.requiresPushedRequests || oauth.requiresPushedRequests
+        if isRequired || server.endpoints.pushedAuthorization != nil {
+            switch await providers.push(attempt, at: authority, as: machine.client, sentAt: now) {
+            case .success(let name): attempt.pushed(as: name)
+            case .failure(let failure):
+                // If nothing can be reached, a browser cannot either. An unknown client registers again.
+                let isUnknown = failure.error.isUnknownClient && machine.plainAuthority.oauth?.registers == true
+                guard !isRequired, !isUnknown, ![.offline, .captivePortal].contains(failure.error.kind) else {
+                    throw failure.error
+                }
+                dependencies.note(
+                    "\(authority.title) did not take the request before the browser (RFC 9126), so the browser "
+                        + "carries all of it: \(failure.error.message)")
+            }
+        }
+        return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
+    }
+
+    /// Until one visit was this sign-in's; its browser is shown how that ended.
+    private func receiveVisits(
+        for runner: Runner<SignInMachine>, at profile: ProviderProfile
+    ) async -> SignInEvent? {
+        guard let listener = redirect.withLock({ $0?.listener }) else { return nil }
+        for await visit in listener.visits {
+            switch try? await runner.ask({ .cameBack($0, uri: nil, query: visit.query) }) {
+            case .failure?:
+                visit.show(.unrelated)
+                continue
+            case .success(let step)? where step.kind == .done: visit.show(.done(profile.title))
+            case .success(let step)?:
+                visit.show(.failed(step.error?.message ?? step.message ?? "The sign-in has ended."))
+            case nil: visit.show(.failed(AgentError.stopping.message))
+            }
+            break
+        }
+        return nil
+    }
+
+    private func token(
+        with request: SignInTokenRequest, for machine: SignInMachine
+    ) async -> Result<Grant, ProviderFailure> {
+        let authority = machine.authority
+        let result = await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: now) {
+            requests throws(AgentError) in
+            switch request {
+            case .clientCredentials: try requests.clientCredentials()
+            case .refreshToken(let token): try requests.refresh(token)
+            case .code(let code, let attempt): try requests.code(code, of: attempt)
+            case .deviceCode(let device): try requests.deviceToken(device)
+            }
+        }
+        var nonce: String?
+        switch request {
+        case .clientCredentials: return result
+        case .code(_, let attempt): nonce = attempt.nonce
+        case .refreshToken, .deviceCode: break
+        }
+        guard let dependencies, case .success(let grant) = result else { return result }
+        let identified = await providers.identified(
+            grant, at: authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
+        // What was traded for the tokens is spent: to ask again brings nothing.
+        return identified.mapError { .refused($0.error) }
+    }
+
+    // MARK: Passwords
+
+    private func changePassword(
+        _ form: SignInForm, of name: SessionName
+    ) async throws(AgentError) -> (message: String?, status: SessionStatus?) {
+        let session = try await registry.session(name)
+        let (message, record) = try await session.withToken { [self] record in
+            await providers.perform(form.method, record, fields: form.fields, sentAt: now)
+        }
+        if let field = form.method.newPasswordField, let password = form.fields[field.name] {
+            let repeated = ProviderExchange(profile: form.profile).repeatedMethod
+            let remembered = repeated?.fields.first { $0.kind == FieldKind.password }
+            await session.handle(.passwordSet(password, rememberedAs: remembered?.name), learnedWith: record)
+            try await session.write()
+        }
+        return (message, try registry.status(name))
+    }
+}
+
+extension AgentError {
+    fileprivate static func noBrowser(_ profile: ProviderProfile) -> AgentError {
+        AgentError(.unsupported, "This agent cannot sign in to \(profile.title) by a browser.")
+    }
+}
