@@ -12,6 +12,7 @@ package struct Campaign: Sendable {
     package private(set) var happenings = 0
     package private(set) var coverage = Coverage()
     package private(set) var outbox = OutboxCoverage()
+    package private(set) var signIns = SignInCoverage()
     package private(set) var failures: [Rule: Failure] = [:]
 
     package init() {}
@@ -49,6 +50,7 @@ package struct Campaign: Sendable {
             coverage.add(outcome.coverage)
             if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
             playOutbox(seed)
+            playSignIns(seed)
         }
     }
 
@@ -60,11 +62,20 @@ package struct Campaign: Sendable {
         if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
     }
 
+    private mutating func playSignIns(_ seed: UInt64) {
+        var maker = SignInScheduleMaker(seed: seed)
+        let outcome = SignInSimulation.play(maker.schedule())
+        happenings += outcome.happenings
+        signIns.add(outcome.coverage)
+        if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
+    }
+
     private mutating func add(_ other: Campaign) {
         played += other.played
         happenings += other.happenings
         coverage.add(other.coverage)
         outbox.add(other.outbox)
+        signIns.add(other.signIns)
         for failure in other.failures.values { add(failure) }
     }
 
@@ -96,6 +107,7 @@ extension Campaign {
         lines.append("Things that happened: \(happenings)")
         lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour")
         lines.append(outbox.words)
+        lines.append(signIns.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")
         return lines.joined(separator: "\n")
@@ -105,6 +117,10 @@ extension Campaign {
         if rule.isOfOutbox {
             var maker = OutboxScheduleMaker(seed: seed)
             return OutboxSimulation.report(maker.schedule())
+        }
+        if rule.isOfSignIn {
+            var maker = SignInScheduleMaker(seed: seed)
+            return SignInSimulation.report(maker.schedule())
         }
         var maker = ScheduleMaker(seed: seed)
         return Simulation.report(maker.schedule())

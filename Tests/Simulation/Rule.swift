@@ -30,6 +30,24 @@ package enum Rule: String, Sendable, CaseIterable {
     case writeLiveness = "21: when the last fault is over, what waits is sent within 6 minutes"
     case writeThrift = "22: tries of a write in an hour have a bound"
 
+    // Of sign-ins (Docs/decisions/simulation.md).
+    case signInEnd = "26: a sign-in ends once, and does nothing after that"
+    case signInInstall = "27: nothing is installed after the end of a sign-in, and nothing twice"
+    case signInTokens = "28: tokens of a sign-in are installed or revoked, never both"
+    case signInLeftovers = "29: a sign-in that has ended leaves no placeholder and no listener behind"
+    case signInReplies = "30: each caller of a sign-in gets one reply; one that no caller knows ends"
+    case signInTimeout = "31: a sign-in that its user leaves alone ends"
+    case signInAccount = "32: another account gets a session only if the user agrees"
+
+    var isOfSignIn: Bool {
+        switch self {
+        case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
+            .signInAccount:
+            true
+        default: false
+        }
+    }
+
     var isOfOutbox: Bool {
         switch self {
         case .oneWrite, .writeOrder, .lostWrite, .repeatedWrite, .writeHold, .writeAnswers, .writeLiveness,

@@ -9,6 +9,7 @@ struct CampaignTests {
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
         #expect(campaign.played == 500)
         #expect(campaign.coverage.transitions > 100)
+        #expect(campaign.signIns.installed > 100 && campaign.signIns.revoked > 50)
     }
 
     @Test("from one seed everything follows", arguments: [3, 77, 1234] as [UInt64])
@@ -57,6 +58,32 @@ struct CampaignTests {
         let first = OutboxSimulation.play(schedule, traced: true)
         #expect(first.trace.count > 10)
         #expect(first.trace == OutboxSimulation.play(schedule, traced: true).trace)
+    }
+
+    @Test(
+        "a fault put into the sign-ins on purpose is found, and its schedule is made short",
+        arguments: SignInInjectedFault.allCases)
+    func signInFaultsAreFound(tampering: SignInInjectedFault) throws {
+        let make = { (seed: UInt64) in
+            var maker = SignInScheduleMaker(seed: seed)
+            return maker.schedule()
+        }
+        let schedule = try found(make) {
+            SignInSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule
+        }
+        let short = SignInSimulation.shortened(schedule, tampering: tampering)
+        #expect(SignInSimulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
+        #expect(SignInSimulation.play(short).violation == nil)
+        #expect(short.moves.count <= 6, "\(short)")
+    }
+
+    @Test("sign-ins too are played the same way twice", arguments: [2, 40] as [UInt64])
+    func signInsAreDeterministic(seed: UInt64) {
+        var maker = SignInScheduleMaker(seed: seed)
+        let schedule = maker.schedule()
+        let first = SignInSimulation.play(schedule, traced: true)
+        #expect(first.trace.count > 10)
+        #expect(first.trace == SignInSimulation.play(schedule, traced: true).trace)
     }
 
     /// The first of two thousand schedules in which it shows.

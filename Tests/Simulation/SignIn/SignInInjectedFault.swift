@@ -1,0 +1,61 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// A fault put between the sign-in machine and its world on purpose: that the checker finds it proves that it looks.
+package enum SignInInjectedFault: String, Sendable, CaseIterable {
+    case endsTwice
+    case installsTwice, installsAfterTheEnd
+    case revokesWhatItInstalls, dropsLateTokens
+    case keepsPlaceholder, keepsListener
+    case repliesTwice, forgetsCallers
+    case sleepsThroughDeadlines
+    case agreesForTheUser
+
+    /// The rule that is broken by it.
+    package var rule: Rule {
+        switch self {
+        case .endsTwice: .signInEnd
+        case .installsTwice, .installsAfterTheEnd: .signInInstall
+        case .revokesWhatItInstalls, .dropsLateTokens: .signInTokens
+        case .keepsPlaceholder, .keepsListener: .signInLeftovers
+        case .repliesTwice, .forgetsCallers: .signInReplies
+        case .sleepsThroughDeadlines: .signInTimeout
+        case .agreesForTheUser: .signInAccount
+        }
+    }
+
+    /// What the machine handles.
+    func changed(_ event: SignInEvent) -> SignInEvent {
+        switch (self, event) {
+        case (.agreesForTheUser, .examined(let user, let origins, _)):
+            .examined(user: user, origins: origins, former: nil)
+        default: event
+        }
+    }
+
+    /// What the world sees of the machine's actions.
+    func changed(_ action: SignInAction) -> [SignInAction] {
+        switch (self, action) {
+        case (.endsTwice, .end), (.installsTwice, .install): [action, action]
+        case (.installsAfterTheEnd, .revoke(let record)):
+            [
+                action,
+                .install(
+                    record, sentAt: Moment(boot: BootInstant(sinceBoot: .zero), wall: record.signedInAt),
+                    revokesFormer: false),
+            ]
+        case (.revokesWhatItInstalls, .install(let record, _, _)): [action, .revoke(record)]
+        case (.dropsLateTokens, .revoke), (.keepsPlaceholder, .removePlaceholder), (.keepsListener, .stopListening): []
+        default: [action]
+        }
+    }
+
+    func changed(_ replies: [(caller: CallerID, reply: SignInReply)]) -> [(caller: CallerID, reply: SignInReply)] {
+        switch self {
+        case .repliesTwice: replies.flatMap { [$0, $0] }
+        case .forgetsCallers: Array(replies.dropFirst())
+        default: replies
+        }
+    }
+}

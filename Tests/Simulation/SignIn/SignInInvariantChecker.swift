@@ -1,0 +1,122 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// Tokens that the provider has given, and what became of them.
+struct WatchedGrant {
+    let account: Int
+    /// The process that they were requested by.
+    let process: Int
+    /// A sign-in has them.
+    var isDelivered = false
+    /// The session has them, or is about to.
+    var isInstalled = false
+    var isRevoked = false
+    /// The process ended: nobody could do anything about them.
+    private(set) var isLost = false
+
+    mutating func lost() { isLost = true }
+}
+
+// MARK: Checks at each step
+
+extension SignInSimulationRun {
+    /// The result of a request, before the machine handles it.
+    func received(_ event: SignInEvent) {
+        switch event {
+        case .tokenReceived(.success(let grant)), .signedIn(.success(let grant), _, _):
+            guard let token = grant.accessToken?.reveal() else { return }
+            grants[token]?.isDelivered = true
+        default: break
+        }
+    }
+
+    func checkAction(_ action: SignInAction, of number: Int) {
+        guard let signIn = signIns[number] else { return }
+        switch action {
+        case .end:
+            signIns[number]?.ends += 1
+            if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) ends a second time") }
+        case .install(let record, _, _):
+            let token = record.tokens.accessToken.reveal()
+            guard let grant = grants[token] else { return report(.signInInstall, "\(token) was never given") }
+            if signIn.ends > 0 { report(.signInInstall, "\(token) is installed after the end of sign-in \(number)") }
+            if grant.isInstalled { report(.signInInstall, "\(token) is installed twice") }
+            if grant.isRevoked { report(.signInTokens, "\(token) is installed, and was revoked") }
+            // If the provider does not say whose tokens they are, the user cannot be asked.
+            if let account, let user = record.user, user.id != "\(account)", !signIn.hasAgreed {
+                report(.signInAccount, "account \(grant.account) replaces \(account), and the user has not agreed")
+            }
+            grants[token]?.isInstalled = true
+        case .revoke(let record):
+            let token = record.tokens.accessToken.reveal()
+            if grants[token]?.isInstalled == true { report(.signInTokens, "\(token) is revoked, and installed") }
+            // The request is sent at once, or the process ends.
+            grants[token]?.isRevoked = true
+            coverage.revoked += 1
+        case .showPlaceholder, .removePlaceholder, .stopListening: break
+        case .sendChallenge, .register, .forgetRegistration, .findServer, .prepareBrowser, .listen, .beginDevice,
+            .requestToken, .signIn, .examine, .requestReset, .changePassword:
+            if signIn.ends > 0 { report(.signInEnd, "sign-in \(number) has ended, and goes on: \(action.words)") }
+        }
+    }
+
+    func deliver(_ reply: SignInReply, to caller: CallerID, of number: Int) {
+        guard let signIn = signIns[number] else { return }
+        guard signIn.waiting[caller] != nil else {
+            return report(.signInReplies, "caller \(caller.number) gets a reply, and does not wait for one")
+        }
+        signIns[number]?.waiting[caller] = nil
+        guard case .success(let step) = reply else { return }
+        note("    ⇠ \(caller.number): \(step.kind.rawValue)\(step.error.map { " (\($0.message))" } ?? "")")
+        if let last = signIn.step, last.kind == .done || last.kind == .failed, last.kind != step.kind {
+            report(.signInEnd, "sign-in \(number) ends as \(last.kind) and as \(step.kind)")
+        }
+        signIns[number]?.step = step
+        guard step.kind == .done || step.kind == .failed else { return }
+        if signIn.isInProgress { report(.signInEnd, "sign-in \(number) is reported as over, and goes on") }
+        if signIn.step?.kind != step.kind {
+            coverage.ends[step.error?.kind?.rawValue ?? step.kind.rawValue, default: 0] += 1
+        }
+    }
+
+    /// A caller waits as long as the user is away, or a request may take.
+    func checkCallers() {
+        for (number, signIn) in signIns {
+            if !signIn.isInProgress {
+                if let caller = signIn.waiting.first {
+                    report(.signInReplies, "sign-in \(number) is over, and caller \(caller.key.number) waits")
+                }
+                checkLeftovers(of: number, signIn)
+            }
+        }
+    }
+
+    private func checkLeftovers(of number: Int, _ signIn: SimulatedSignIn) {
+        if signIn.hasPlaceholder { report(.signInLeftovers, "the placeholder of sign-in \(number) is still there") }
+        // What is being bound is closed when that is done.
+        let isBinding = calls.values.contains { $0.signIn == number && $0.action.binds }
+        if signIn.isListening, !isBinding { report(.signInLeftovers, "sign-in \(number) is over, and still listens") }
+    }
+
+    // MARK: At the end
+
+    func checkEnd() {
+        guard violation == nil else { return }
+        for (number, signIn) in signIns.sorted(by: { $0.key < $1.key }) {
+            if signIn.isInProgress { report(.signInTimeout, "sign-in \(number) is still in progress") }
+            if signIn.ends != 1 { report(.signInEnd, "sign-in \(number) has ended \(signIn.ends) times") }
+        }
+        for (token, grant) in grants.sorted(by: { $0.key < $1.key }) where grant.isDelivered && !grant.isLost {
+            if !grant.isInstalled, !grant.isRevoked {
+                report(.signInTokens, "\(token) is neither installed nor revoked")
+            }
+        }
+    }
+}
+
+extension SignInAction {
+    fileprivate var binds: Bool {
+        if case .prepareBrowser(_, listens: true) = self { true } else { false }
+    }
+}

@@ -1,0 +1,77 @@
+/// What can be done to the world of the sign-ins. All of it is about the newest sign-in, or about the provider.
+package enum SignInOperation: Sendable, Equatable {
+    /// A client begins a sign-in to the one session.
+    /// - Parameters:
+    ///   - account: whose.
+    ///   - replaces: another sign-in in progress ends.
+    case start(SignInWay, account: Int, replaces: Bool)
+    /// The user answers what is asked.
+    case answer(isRight: Bool)
+    /// The user says whether the session may be given to another account.
+    case agree(Bool)
+    case resend
+    /// Another caller waits for the next step.
+    case join
+    /// The caller that has waited longest goes away.
+    case leave
+    case cancel
+    /// The browser comes back.
+    case browser(BrowserVisit)
+    /// The user gives the code at the other device, or refuses.
+    case device(isApproved: Bool)
+    case provider(SignInBehaviour)
+    case store(isWorking: Bool)
+    /// The machine sleeps: time passes and nothing happens.
+    case sleep(Duration)
+    /// The process is killed, and started again later.
+    case crash(down: Duration)
+    /// The process is stopped: what is in progress is dropped with `stopping`, and it is started again later.
+    case stop(down: Duration)
+}
+
+/// How a sign-in is done.
+package enum SignInWay: Sendable, Equatable, CaseIterable {
+    case password, code, browser, paste, device, service
+    /// In a browser, as a client that the server registers itself.
+    case registered
+}
+
+package enum BrowserVisit: Sendable, Equatable, CaseIterable {
+    case code, refusal, stranger
+}
+
+/// What a provider does about a request.
+package enum SignInBehaviour: Sendable, Equatable {
+    case well
+    case slow(Duration)
+    /// Connections are refused.
+    case down
+    /// Tokens come without the user that they belong to.
+    case withholdsUser
+    /// A refusal that stands.
+    case refuses
+    /// It does not know the client that it registered.
+    case forgetsClients
+}
+
+/// A schedule of sign-ins: with the seed, everything that happens follows from it.
+package struct SignInSchedule: Sendable, Equatable {
+    /// For what is left to chance: how long each answer takes.
+    package var seed: UInt64
+    package var moves: [SimulationStep<SignInOperation>]
+
+    package init(seed: UInt64, moves: [SimulationStep<SignInOperation>]) {
+        self.seed = seed
+        self.moves = moves
+    }
+}
+
+extension SignInSchedule: CustomStringConvertible {
+    package var description: String {
+        (["seed \(seed), sign-ins"] + moves.map { "  \($0.pause) → \($0.deed)" }).joined(separator: "\n")
+    }
+}
+
+extension SignInSchedule: Shortenable {
+    static var simplifications: [(inout SignInSchedule) -> Void] { [{ $0.seed = 1 }] }
+}

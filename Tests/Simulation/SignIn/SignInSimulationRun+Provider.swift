@@ -1,0 +1,105 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+/// The provider, its authorization server and the agent's store: what becomes of each request.
+extension SignInSimulationRun {
+    func reachProvider(_ number: Int) {
+        guard let call = calls[number], call.process == process, let signIn = signIns[call.signIn] else { return }
+        calls[number]?.result = result(of: call, for: signIn)
+    }
+
+    private func result(of call: SignInCall, for signIn: SimulatedSignIn) -> SignInEvent? {
+        switch call.action {
+        case .sendChallenge: return .challengeSent(unless { nil })
+        case .signIn:
+            return .signedIn(
+                unless { () throws(AgentError) in try grant(for: signIn) }, sentAt: call.sentAt, former: nil)
+        case .register:
+            return .registered(unless { () throws(AgentError) in try SimulatedSignIns.client(nextNumber()) })
+        case .findServer: return .serverFound(unless { SimulatedSignIns.server }, proofKey: nil)
+        case .prepareBrowser(_, let listens): return prepareBrowser(call.signIn, listens: listens)
+        case .beginDevice:
+            signIns[call.signIn]?.device = .pending
+            return .deviceReady(
+                unless(knowing: signIn) { () throws(AgentError) in try SimulatedSignIns.device() }, sentAt: call.sentAt)
+        case .requestToken(let request): return .tokenReceived(token(request, for: signIn))
+        case .examine(let record):
+            let user = record.flatMap { grants[$0.tokens.accessToken.reveal()]?.account }
+            guard behaviour != .down, let user else { return .examined(user: nil, origins: nil, former: nil) }
+            let found: SignedInUser = (["sub": .string("\(user)")], UserSummary(id: "\(user)"))
+            return .examined(user: found, origins: nil, former: nil)
+        case .install(let record, _, _): return install(record)
+        case .revoke, .requestReset, .changePassword, .showPlaceholder, .removePlaceholder, .forgetRegistration,
+            .listen,
+            .stopListening, .end:
+            return nil
+        }
+    }
+
+    private func prepareBrowser(_ number: Int, listens: Bool) -> SignInEvent {
+        // Bound before the server is asked for anything; the machine says when it is closed.
+        if listens { signIns[number]?.isListening = true }
+        return .authorizationReady(
+            unless(knowing: signIns[number]) { () throws(AgentError) in
+                guard let signIn = signIns[number] else { throw .providerRefuses }
+                let attempt = try SimulatedSignIns.attempt(of: signIn.machine)
+                signIns[number]?.attempt = attempt
+                return BrowserAuthorization(attempt: attempt, listens: listens)
+            })
+    }
+
+    private func token(_ request: SignInTokenRequest, for signIn: SimulatedSignIn) -> Result<Grant, ProviderFailure> {
+        if case .deviceCode = request, behaviour != .down {
+            switch signIn.device {
+            case .pending: return .failure(.refused(AgentError(.validation, "wait", cause: "authorization_pending")))
+            case .refused: return .failure(.refused(AgentError(.denied, "no", cause: "access_denied")))
+            case .approved: break
+            }
+        }
+        return unless(knowing: signIn) { () throws(AgentError) in try grant(for: signIn) }
+            .mapError { .temporary($0, retryAfter: nil) }
+    }
+
+    /// A new grant, which is somebody's from here on.
+    private func grant(for signIn: SimulatedSignIn) throws(AgentError) -> Grant {
+        let answers = ["password", "code"].compactMap { signIn.machine.form.fields[$0]?.reveal() }
+        guard !answers.contains("wrong") else { throw AgentError(.validation, "wrong") }
+        let token = "t\(nextNumber())"
+        grants[token] = WatchedGrant(account: signIn.account, process: process)
+        coverage.grants += 1
+        let user = behaviour == .withholdsUser ? nil : UserSummary(id: "\(signIn.account)")
+        return Grant(accessToken: Secret(token), issuedAt: moment.wall, user: user)
+    }
+
+    private func install(_ record: SessionRecord) -> SignInEvent {
+        let token = record.tokens.accessToken.reveal()
+        account = grants[token]?.account
+        coverage.installed += 1
+        guard isStoreWorking else { return .installed(.failure(AgentError(.keyringUnavailable, "full"))) }
+        guard let status else { return .installed(.failure(.providerRefuses)) }
+        return .installed(.success(status))
+    }
+
+    /// What the request brings, unless the provider does something else.
+    private func unless<Value>(
+        knowing signIn: SimulatedSignIn? = nil, _ value: () throws(AgentError) -> Value
+    ) -> Result<Value, AgentError> {
+        switch behaviour {
+        case .down: return .failure(AgentError(.providerUnreachable, "down"))
+        case .refuses: return .failure(.providerRefuses)
+        case .forgetsClients where signIn?.way == .registered:
+            return .failure(AgentError(.refused, "unknown", cause: "invalid_client"))
+        case .well, .slow, .withholdsUser, .forgetsClients:
+            do throws(AgentError) {
+                return .success(try value())
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+}
+
+extension AgentError {
+    static let providerRefuses = AgentError(.refused, "no")
+}
