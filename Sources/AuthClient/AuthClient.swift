@@ -4,7 +4,7 @@ import Glibc
 /// A client for programs with `async`. Calls share one connection, which is opened for the first call and again after it is
 /// lost.
 ///
-/// It does not block Swift's thread pool, but a thread of its own. The thread and the connection end with the last reference.
+/// It waits in a separate thread, not in Swift's thread pool. The thread and the connection end with the last reference.
 /// If the connection is lost, calls in flight fail with `closed`. They are not repeated, because the agent may have performed
 /// them.
 public final class AuthClient: Sendable {

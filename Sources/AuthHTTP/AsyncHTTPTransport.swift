@@ -31,7 +31,7 @@ package final class AsyncHTTPTransport: HTTPTransport {
             self.environment = environment
         }
 
-        /// What a person has set; the limits that are no setting stay as they are.
+        /// The settings of the user; other limits have their defaults.
         package init(version: String, settings: HTTPSettings, environment: [String: String]) {
             var limits = TransportLimits()
             limits.connect = settings.connectTimeout
