@@ -6,19 +6,23 @@ import Testing
 struct AsyncLockTests {
     private struct Failure: Error {}
 
+    private final class Inside: Sendable {
+        let count = Atomic(0)
+    }
+
     private let lock = AsyncLock()
 
     @Test("lets one task at a time in, and every one of them in the end")
     func oneAtATime() async {
-        let inside = Atomic(0)
+        let inside = Inside()
         let done = Counter()
         await withTaskGroup(of: Void.self) { group in
             for _ in 1...50 {
                 group.addTask {
                     _ = await lock.withLock {
-                        #expect(inside.add(1, ordering: .relaxed).newValue == 1)
+                        #expect(inside.count.add(1, ordering: .relaxed).newValue == 1)
                         await Task.yield()
-                        inside.subtract(1, ordering: .relaxed)
+                        inside.count.subtract(1, ordering: .relaxed)
                         _ = done.next()
                     }
                 }
