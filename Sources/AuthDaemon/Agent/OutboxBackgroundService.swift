@@ -1,7 +1,7 @@
 package import AuthAgent
 import ServiceLifecycle
 
-/// Sends what waits in the outbox for as long as the agent runs. What is under way at its end is cut off, and sent again.
+/// Sends what waits in the outbox until the agent stops. A write that has no answer by the end of the agent is sent again.
 package struct OutboxBackgroundService: Service {
     private let desk: Outbox
 
