@@ -1,6 +1,6 @@
+import AuthConcurrency
 package import AuthModel
 import AuthWire
-import NIOPosix
 import Synchronization
 
 /// An export bundle: a separate file, sealed like the store's files, but with a passphrase (scrypt).
@@ -67,24 +67,17 @@ package struct PassphraseBundles: BundleSealing {
         }
     }
 
-    /// Takes some tenths of a second of a thread of the pool.
+    /// Takes some tenths of a second, on a thread of its own.
     private func work<Value: Sendable>(
         _ body: @escaping @Sendable () throws(SealRefusal) -> Value
     ) async throws(SealRefusal) -> Value {
         guard turn.tryAcquire() else { throw .busy }
         defer { turn.release() }
-        let result: Result<Value, SealRefusal>
-        do {
-            result = try await NIOThreadPool.singleton.runIfActive { Result { () throws(SealRefusal) in try body() } }
-        } catch {
-            throw .store(.failed(reason: "\(error)"))
-        }
-        return try result.get()
+        return try await BlockingThread().complete { Result { () throws(SealRefusal) in try body() } }.get()
     }
 }
 
-/// One derivation at a time: each takes up to 256 MiB. Further callers are refused, because each waiting one would block a
-/// thread of the pool.
+/// One derivation at a time: each takes up to 256 MiB. Further callers are refused.
 package final class DerivationPermit: Sendable {
     private let isTaken = Mutex(false)
 

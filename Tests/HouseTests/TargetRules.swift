@@ -54,7 +54,7 @@ struct TargetRules: Sendable {
         "AuthSealedFile": TargetRules(
             imports: standard.union([
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "CryptoExtras",
-                "FoundationEssentials", "NIOCore", "NIOPosix",
+                "FoundationEssentials", "NIOCore",
             ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([

@@ -4,7 +4,6 @@ import AuthModel
 package import AuthWire
 import CSystemd
 import Glibc
-import NIOPosix
 import Synchronization
 
 /// Checks clients' profiles in a separate process, ``ProfileCheckProgram``, one at a time.
@@ -60,15 +59,11 @@ package actor ProfileCheckProcess {
     private func answer(to request: [UInt8]) async -> Result<[UInt8], ChildFailure> {
         let isGivenUp = GivenUp()
         return await withTaskCancellationHandler {
-            do {
-                // A thread that may block: it waits for the child.
-                return try await NIOThreadPool.singleton.runIfActive { [program, arguments, timeout] in
-                    Result { () throws(ChildFailure) in
-                        try ChildProcess(program, arguments).answer(to: request, within: timeout, unless: isGivenUp)
-                    }
+            // A thread that may block: it waits for the child.
+            await BlockingThread().complete { [program, arguments, timeout] in
+                Result { () throws(ChildFailure) in
+                    try ChildProcess(program, arguments).answer(to: request, within: timeout, unless: isGivenUp)
                 }
-            } catch {
-                return .failure(ChildFailure(reason: "\(error)"))
             }
         } onCancel: {
             isGivenUp.flag.store(true, ordering: .relaxed)
