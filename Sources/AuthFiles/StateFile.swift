@@ -26,7 +26,7 @@ package struct StateFile<Value: Sendable>: Sendable {
     /// A file that cannot be read counts as empty.
     package func load() -> Value { decode((try? file.read(atMost: Self.maxBytes)) ?? []) }
 
-    package func write(_ value: Value) throws(SystemFailure) {
+    package func replace(_ value: Value) throws(SystemFailure) {
         let bytes = encode(value)
         guard !bytes.isEmpty else {
             try? file.remove(durably: false)

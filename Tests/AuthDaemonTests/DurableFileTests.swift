@@ -25,17 +25,17 @@ struct DurableFileTests {
     func signOut() async throws {
         let (folder, steps) = (try TemporaryFolder(), Steps())
         let place = folder.path + "/state/authd"
-        let file = SignOutFile(in: place, note: { steps.add($0) })
+        let file = StateFile.signOuts(in: place, note: { steps.add($0) })
         let marks = [try SessionName("work"): SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))]
-        try await file.keep { marks }
+        try await file.save { marks }
         let draft = ".signed-out.new"
         #expect(
             steps.all.withLock { $0 } == [
                 .wrote(draft, Array("work at1800000000000\n".utf8)), .syncedFile(draft),
                 .renamed(draft, to: "signed-out"), .syncedFolder,
             ])
-        #expect(SignOutFile(in: place).load() == marks)
-        try await file.keep { [:] }
+        #expect(StateFile.signOuts(in: place).load() == marks)
+        try await file.save { [:] }
         #expect(!FileManager.default.fileExists(atPath: place))
     }
 
@@ -43,9 +43,35 @@ struct DurableFileTests {
     func refused() async throws {
         let folder = try TemporaryFolder()
         _ = try folder.write("in the way", to: "state")
-        let file = SignOutFile(in: folder.path + "/state/authd")
+        let file = StateFile.signOuts(in: folder.path + "/state/authd")
         let marks = [try SessionName("work"): SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))]
-        await #expect(throws: StoreError.self) { try await file.keep { marks } }
+        await #expect(throws: StoreError.self) { try await file.save { marks } }
+    }
+
+    @Test("files of this and of an older authd are read, and damaged lines are skipped")
+    func stored() throws {
+        let folder = try TemporaryFolder()
+        let (work, shop) = (try SessionName("work"), try SessionName("shop"))
+        let old = SignInID(signedInAt: WallTime(unixSeconds: 1_800_000_000))
+        let new = try #require(SignInID("s1-2"))
+        _ = try folder.write("work 1800000000\nshop s1-2\nthree words here\nhome 1-2\n", to: "signed-out")
+        #expect(StateFile.signOuts(in: folder.path).load() == [work: old, shop: new])
+        _ = try folder.write("secret-service sealed-file\nwork 1800000000 2\nshop s1-2 5\nhome s1-2\n", to: "moved")
+        let moves = StateFile.unfinishedMove(in: folder.path)
+        let move = UnfinishedMove(
+            from: .secretService, to: .sealedFile,
+            copies: [
+                UnfinishedMove.Copy(session: work, signIn: old, number: 4),
+                UnfinishedMove.Copy(session: shop, signIn: new, number: 5),
+            ])
+        #expect(moves.load() == move)
+        try moves.replace(move)
+        #expect(moves.load() == move)
+        try moves.replace(nil)
+        #expect(moves.load() == nil)
+        _ = try folder.write("sealed-file\n", to: "store")
+        #expect(StateFile.selectedStore(in: folder.path).load() == .sealedFile)
+        #expect(StateFile.selectedStore(in: folder.path + "/none").load() == nil)
     }
 
     @Test("of concurrent reloads, the one that read last is in effect at the end")

@@ -1,17 +1,6 @@
-package import AuthModel
-package import AuthWire
+internal import AuthModel
+internal import AuthWire
 internal import Synchronization
-
-/// Where sign-outs outlive a run that the store has not carried out.
-package protocol SignOutStore: Sendable {
-    /// Which sign-in has been signed out of, by session.
-    func load() -> [SessionName: SignInID]
-
-    /// Replaces all that is kept. It survives a loss of power when this returns, even if the task is cancelled.
-    /// - Parameter newest: read right before it is written, so that of two calls at once the older state never replaces the
-    ///   newer one.
-    func keep(_ newest: @escaping @Sendable () -> [SessionName: SignInID]) async throws(StoreError)
-}
 
 /// Sign-outs that are in progress at the store: what it still holds of them is no session any more.
 final class PendingSignOuts: Sendable {
@@ -24,11 +13,11 @@ final class PendingSignOuts: Sendable {
     }
 
     private let state: Mutex<State>
-    private let keeper: (any SignOutStore)?
+    private let store: (any StateStore<[SessionName: SignInID]>)?
 
-    init(keeper: (any SignOutStore)?) {
-        self.keeper = keeper
-        state = Mutex(State(pending: keeper?.load() ?? [:]))
+    init(store: (any StateStore<[SessionName: SignInID]>)?) {
+        self.store = store
+        state = Mutex(State(pending: store?.load() ?? [:]))
     }
 
     /// From now on the sign-in is over, whatever the store holds.
@@ -48,9 +37,9 @@ final class PendingSignOuts: Sendable {
 
     /// Returns when every change until now survives a loss of power, or with the reason why it does not.
     func keep() async -> StoreError? {
-        guard let keeper, let version = state.withLock({ $0.kept < $0.version ? $0.version : nil }) else { return nil }
+        guard let store, let version = state.withLock({ $0.kept < $0.version ? $0.version : nil }) else { return nil }
         do throws(StoreError) {
-            try await keeper.keep { [self] in state.withLock { $0.pending } }
+            try await store.save { [self] in state.withLock { $0.pending } }
         } catch {
             return error
         }

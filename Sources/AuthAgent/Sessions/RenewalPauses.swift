@@ -1,22 +1,15 @@
-package import AuthModel
-package import AuthWire
+internal import AuthModel
+internal import AuthWire
 internal import Synchronization
-
-/// Where pauses outlive a run. What is lost there costs a try too early, never a session.
-package protocol RenewalPauseStore: Sendable {
-    func load() -> [SessionName: RenewalPause]
-    /// Replaces all that is kept; it must not wait.
-    func keep(_ pauses: [SessionName: RenewalPause])
-}
 
 /// The pauses of all sessions, as their snapshots tell them.
 final class RenewalPauses: Sendable {
     private let current: Mutex<[SessionName: RenewalPause]>
-    private let keeper: (any RenewalPauseStore)?
+    private let store: (any StateStore<[SessionName: RenewalPause]>)?
 
-    init(keeper: (any RenewalPauseStore)?) {
-        self.keeper = keeper
-        current = Mutex(keeper?.load() ?? [:])
+    init(store: (any StateStore<[SessionName: RenewalPause]>)?) {
+        self.store = store
+        current = Mutex(store?.load() ?? [:])
     }
 
     subscript(session: SessionName) -> RenewalPause? {
@@ -27,8 +20,8 @@ final class RenewalPauses: Sendable {
         current.withLock { current in
             guard current[session] != pause else { return }
             current[session] = pause
-            // Under the lock, so that an older state never replaces a newer one.
-            keeper?.keep(current)
+            // Under the lock, so that an older state never replaces a newer one. A lost one costs a request that is too early.
+            try? store?.write(current)
         }
     }
 }

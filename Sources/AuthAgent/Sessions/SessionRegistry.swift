@@ -51,8 +51,9 @@ package final class SessionRegistry: Sendable {
     package init(
         store: any SessionStore, transport: any HTTPTransport, cryptography: (any Cryptography)? = nil,
         clock: any SystemClock, network: any NetworkWatch,
-        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog, pauses: (any RenewalPauseStore)? = nil,
-        signOuts: (any SignOutStore)? = nil, handover: (any HandoverStore)? = nil, seed: UInt64,
+        sleep: any SleepWatch = NeverSleeps(), catalog: ProfileCatalog,
+        pauses: (any StateStore<[SessionName: RenewalPause]>)? = nil,
+        signOuts: (any StateStore<[SessionName: SignInID]>)? = nil, handover: (any HandoverStore)? = nil, seed: UInt64,
         publish: @escaping @Sendable (AgentEvent) -> Void
     ) {
         self.store = store
@@ -69,8 +70,8 @@ package final class SessionRegistry: Sendable {
             ))
         board = StateBoard(storeKind: store.kind, clock: clock, tell: publish)
         renewals = Runner(RenewalQueue(), performer: NoActions(), tasks: tasks)
-        self.pauses = RenewalPauses(keeper: pauses)
-        self.signOuts = PendingSignOuts(keeper: signOuts)
+        self.pauses = RenewalPauses(store: pauses)
+        self.signOuts = PendingSignOuts(store: signOuts)
         handovers = PendingHandover(keeper: handover)
         entries = Mutex(Entries(seeds: SeededRandom(seed: seed)))
     }

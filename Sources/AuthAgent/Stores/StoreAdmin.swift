@@ -1,3 +1,4 @@
+internal import AuthConcurrency
 package import AuthModel
 package import AuthWire
 import Synchronization
@@ -13,14 +14,14 @@ package struct StoreAdmin: Sendable {
         /// Has the next start take this one, where nothing else is wanted. It is on disk when this returns, even if the task
         /// is cancelled.
         package var choose: @Sendable (StoreKind) async throws(StoreError) -> Void
-        package var moves: any UnfinishedMoveStore
+        package var moves: (any StateStore<UnfinishedMove?>)?
         package var parcels: any BundleSealing
 
         package init(
             open: @escaping @Sendable (StoreKind) async throws(StoreError) -> MovableStore.Store,
             wanted: @escaping @Sendable () async -> StoreKind?,
             choose: @escaping @Sendable (StoreKind) async throws(StoreError) -> Void,
-            moves: any UnfinishedMoveStore, parcels: any BundleSealing
+            moves: (any StateStore<UnfinishedMove?>)?, parcels: any BundleSealing
         ) {
             self.open = open
             self.wanted = wanted
@@ -129,7 +130,7 @@ package struct StoreAdmin: Sendable {
         guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
         defer { turn.giveBack() }
         // What is left there of a move from there is no session any more: it must not come back with this one.
-        if let former = await surroundings.moves.load(), former.from == kind, former.to == store.kind {
+        if let former = await unfinishedMove(), former.from == kind, former.to == store.kind {
             guard await finish(former, in: target).isEmpty else {
                 throw AgentError(
                     .keyringUnavailable, "What a former move has left in \(kind.rawValue) could not be removed yet.")
@@ -143,10 +144,10 @@ package struct StoreAdmin: Sendable {
             unfinished.copies = moved.map(UnfinishedMove.Copy.init)
             count = moved.count
             do throws(StoreError) {
-                try await surroundings.moves.save(unfinished)
+                try await surroundings.moves?.save { [unfinished] in unfinished }
                 try await surroundings.choose(kind)
             } catch {
-                try? await surroundings.moves.save(nil)
+                try? await surroundings.moves?.save { nil }
                 throw AgentError(error)
             }
             unfinished.copies = await finish(unfinished, in: source, new: target)
@@ -160,9 +161,9 @@ package struct StoreAdmin: Sendable {
 
     /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.
     package func finishMove() async {
-        guard let move = await surroundings.moves.load() else { return }
+        guard let move = await unfinishedMove() else { return }
         // Sessions are where they were before, by somebody's will: nothing there is a copy.
-        if move.from == store.kind { try? await surroundings.moves.save(nil) }
+        if move.from == store.kind { try? await surroundings.moves?.save { nil } }
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }
         guard !Task.isCancelled, let old = try? await surroundings.open(move.from) else { return }
@@ -170,11 +171,16 @@ package struct StoreAdmin: Sendable {
             // Another move ends this one, too.
             guard turn.take() else { return }
             defer { turn.giveBack() }
-            guard let move = await surroundings.moves.load(), move.to == store.kind, move.from == old.kind else {
+            guard let move = await unfinishedMove(), move.to == store.kind, move.from == old.kind else {
                 return
             }
             if await finish(move, in: old).isEmpty { return }
         }
+    }
+
+    private func unfinishedMove() async -> UnfinishedMove? {
+        guard let moves = surroundings.moves else { return nil }
+        return await BlockingThread().complete { moves.load() }
     }
 
     /// - Parameter new: where sessions are; `nil`: in the present store.
@@ -185,7 +191,7 @@ package struct StoreAdmin: Sendable {
         var rest = move
         rest.copies = await StoreMove.removeCopies(of: move, from: old, keepingWhatLacks: new ?? store)
         // What cannot be written down is done again by the next start: there is nothing left for it to do.
-        try? await surroundings.moves.save(rest.copies.isEmpty ? nil : rest)
+        try? await surroundings.moves?.save { [rest] in rest.copies.isEmpty ? nil : rest }
         return rest.copies
     }
 }

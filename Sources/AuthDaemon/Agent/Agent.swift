@@ -30,7 +30,7 @@ package struct Agent: Sendable {
                 store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
                 network: ports.network,
                 sleep: ports.sleep,
-                catalog: configuration.catalog, pauses: PauseFile(beside: socket.path), signOuts: ports.signOuts,
+                catalog: configuration.catalog, pauses: StateFile.pauses(beside: socket.path), signOuts: ports.signOuts,
                 handover: ports.handover, seed: .random(in: .min ... .max),
                 publish: { event in
                     kept.heed(event)

@@ -1,5 +1,6 @@
 package import AuthAgent
 package import AuthModel
+package import AuthWire
 
 /// What the agent reaches the world by: each port of AuthModel with its adapter.
 package struct AgentDependencies: Sendable {
@@ -11,13 +12,13 @@ package struct AgentDependencies: Sendable {
     let desktop: any Notifier
     let clock: any SystemClock
     let tools: SignInDependencies
-    let signOuts: (any SignOutStore)?
+    let signOuts: (any StateStore<[SessionName: SignInID]>)?
     let handover: (any HandoverStore)?
 
     package init(
         store: MovableStore, outbox: any OutboxStore, transport: any HTTPTransport, network: any NetworkWatch,
         sleep: any SleepWatch, desktop: any Notifier, clock: any SystemClock, tools: SignInDependencies,
-        signOuts: (any SignOutStore)?, handover: (any HandoverStore)? = nil
+        signOuts: (any StateStore<[SessionName: SignInID]>)?, handover: (any HandoverStore)? = nil
     ) {
         self.store = store
         self.outbox = outbox

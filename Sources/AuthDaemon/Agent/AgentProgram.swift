@@ -48,7 +48,7 @@ package struct AgentProgram: Sendable {
         let configuration = try configuration()
         let state = StateFolder.path(environment: Environment.value)
         let kind =
-            arguments.store ?? configuration.settings.store ?? state.flatMap { StoreSelection(in: $0).kind }
+            arguments.store ?? configuration.settings.store ?? state.flatMap { StateFile.selectedStore(in: $0).load() }
             ?? .secretService
         let path = if let inherited { inherited.path } else { try socketPath(configuration.settings) }
         let locks = [try claim(path), kind == .secretService ? try claimKeyring() : nil]
@@ -81,7 +81,7 @@ package struct AgentProgram: Sendable {
             tools: SignInDependencies(
                 cryptography: parts.cryptography, redirects: LoopbackRedirects(loop: outside.next()), keys: store,
                 note: { [logger = log.logger()] in logger.notice("\($0)") }),
-            signOuts: place.map { SignOutFile(in: $0) },
+            signOuts: place.map { StateFile.signOuts(in: $0) },
             handover: DescriptorStore.systemd(inherited: kept, logger: log.logger()))
         let agent = Agent(
             configuration: configuration, read: read, checkProfile: parts.checkProfile,

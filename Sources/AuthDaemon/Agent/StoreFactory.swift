@@ -1,5 +1,6 @@
 import AuthAgent
 import AuthConcurrency
+import AuthFiles
 import AuthModel
 import AuthWire
 import NIOCore
@@ -43,11 +44,9 @@ struct StoreFactory: Sendable {
                 }.get()
             }, wanted: { await disk.complete { wanted() } },
             choose: { (kind) throws(StoreError) in
-                try await disk.complete {
-                    Result { () throws(StoreError) in try StoreSelection(in: try place()).keep(kind) }
-                }.get()
+                try await StateFile.selectedStore(in: try place()).save { kind }
             },
-            moves: stateFolder.map { UnfinishedMoveFile(in: $0) } ?? NoUnfinishedMoveStore(), parcels: parts.parcels)
+            moves: stateFolder.map { StateFile.unfinishedMove(in: $0) }, parcels: parts.parcels)
     }
 
     private func place() throws(StoreError) -> String {

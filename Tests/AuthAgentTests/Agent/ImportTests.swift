@@ -21,7 +21,7 @@ struct ImportTests {
             let storeDesk = StoreAdmin(
                 context: table.context, registry: table, store: store,
                 surroundings: StoreAdmin.Dependencies(
-                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
+                    open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                     parcels: NoBundles()))
             try await test(table, desk, storeDesk)
         }

@@ -10,7 +10,7 @@ import Testing
 @Suite("Marks of sign-outs", .timeLimit(.minutes(1)))
 struct PendingSignOutsTests {
     /// A disk that a test can hold, call by call, or that is full.
-    private final class HeldDisk: SignOutStore {
+    private final class HeldDisk: StateStore {
         let content = Mutex<[SessionName: SignInID]>([:])
         let holds: [Hold]
         let isFull: Bool
@@ -23,7 +23,9 @@ struct PendingSignOutsTests {
 
         func load() -> [SessionName: SignInID] { content.withLock { $0 } }
 
-        func keep(_ newest: @escaping @Sendable () -> [SessionName: SignInID]) async throws(StoreError) {
+        func write(_ value: [SessionName: SignInID]) { content.withLock { $0 = value } }
+
+        func save(_ newest: @escaping @Sendable () -> [SessionName: SignInID]) async throws(StoreError) {
             let call = calls.next()
             if call <= holds.count { await holds[call - 1].pass() }
             if isFull { throw .failed(reason: "the disk is full") }
@@ -42,7 +44,7 @@ struct PendingSignOutsTests {
     @Test("that are written in another order than they were made never lose the newer one")
     func order() async throws {
         let disk = HeldDisk(holds: [Hold(), Hold()])
-        let signOuts = PendingSignOuts(keeper: disk)
+        let signOuts = PendingSignOuts(store: disk)
         let (home, work) = (try record("home"), try record("work"))
         signOuts.begin(home)
         let first = Task { await signOuts.keep() }

@@ -15,7 +15,7 @@ struct ExampleProvider {
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
         kept: ResponseCache = ResponseCache(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
-        handover: (any HandoverStore)? = nil, signOuts: (any SignOutStore)? = nil,
+        handover: (any HandoverStore)? = nil, signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
         publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
     ) throws {

@@ -76,7 +76,7 @@ struct TestServer: Sendable {
                 store: StoreAdmin(
                     context: table.context, registry: table, store: store,
                     surroundings: StoreAdmin.Dependencies(
-                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: NoUnfinishedMoveStore(),
+                        open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                         parcels: PassphraseBundles())),
                 services: services, limits: limits),
             board: table.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
