@@ -32,12 +32,6 @@ package enum Sample {
         return profile
     }
 
-    package static func exchange(
-        _ change: (inout ProviderProfile) throws -> Void = { _ in }
-    ) throws -> ProviderExchange {
-        ProviderExchange(profile: try profile(change))
-    }
-
     package static func password() throws -> SignInMethod {
         SignInMethod(
             name: "password", label: "E-mail and password",

@@ -5,38 +5,38 @@ import Testing
 
 /// A bundled profile in use, without a network.
 private struct Provider {
-    let exchange: ProviderExchange
+    let profile: ProviderProfile
     let sentAt = WallTime(unixSeconds: 1_800_000_000)
 
     init(_ name: String) throws {
         let text = try #require(BundledProfiles.texts[name])
-        exchange = ProviderExchange(profile: try ProfileReader.read(text, source: BundledProfiles.source).get())
+        profile = try ProfileReader.read(text, source: BundledProfiles.source).get()
     }
 
     func signIn(
         _ fields: [String: String], method: String? = nil, environment: String? = nil
     ) throws -> HTTPRequest {
-        try exchange.signInRequest(
-            method: exchange.method(named: method), environment: exchange.environment(named: environment).name,
+        try profile.signInRequest(
+            method: profile.method(named: method), environment: profile.environment(named: environment).name,
             fields: fields.mapValues { Secret($0) })
     }
 
     func readSignIn(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        exchange.readSignIn(reply(status, body), method: try exchange.method(named: nil), sentAt: sentAt)
+        profile.readSignIn(reply(status, body), method: try profile.method(named: nil), sentAt: sentAt)
     }
 
     func readRenewal(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        exchange.readRenewal(reply(status, body), record: try record(), sentAt: sentAt)
+        profile.readRenewal(reply(status, body), record: try record(), sentAt: sentAt)
     }
 
     func readValidation(_ status: Int, _ body: String) throws -> Result<Grant, ProviderFailure> {
-        exchange.readValidation(reply(status, body), record: try record(), sentAt: sentAt)
+        profile.readValidation(reply(status, body), record: try record(), sentAt: sentAt)
     }
 
     func record(remembered: [String: String]? = nil) throws -> SessionRecord {
         SessionRecord(
-            session: try SessionName("s"), provider: exchange.profile.name,
-            environment: exchange.profile.defaultEnvironment, method: exchange.profile.signIn[0].name,
+            session: try SessionName("s"), provider: profile.name,
+            environment: profile.defaultEnvironment, method: profile.signIn[0].name,
             tokens: TokenSet(accessToken: Secret("t-1"), issuedAt: sentAt),
             user: UserSummary(id: "u 1", email: "ada@example.org"), rawUser: nil, signedInAt: sentAt,
             remembered: remembered?.mapValues { Secret($0) })
@@ -98,10 +98,10 @@ struct BundledProfileTests {
                 #"{"email":"ada@example.org","password":"Secret1!","displayName":"Ada","authProvider":"email"}"#,
             ])
         let record = try provider.record()
-        #expect(try provider.exchange.renewalRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
-        #expect(try provider.exchange.validationRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
-        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/auth/profile", "Bearer t-1"])
-        #expect(try provider.exchange.signOutRequest(record) == nil)
+        #expect(try provider.profile.renewalRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
+        #expect(try provider.profile.validationRequest(record)?.golden == ["GET \(base)/auth/validate", "Bearer t-1"])
+        #expect(try provider.profile.userRequest(record)?.golden == ["GET \(base)/auth/profile", "Bearer t-1"])
+        #expect(try provider.profile.signOutRequest(record) == nil)
     }
 
     @Test("aws-lambda: a registration's password and e-mail are checked before any call")
@@ -113,7 +113,7 @@ struct BundledProfileTests {
         #expect(error?.kind == .validation)
         #expect(error?.details.count == 5)
         #expect(
-            provider.exchange.profile.signIn[1].fields[1].rules == [
+            provider.profile.signIn[1].fields[1].rules == [
                 "at least 8 characters", "a lower-case letter", "an upper-case letter", "a digit",
                 "one of @ $ ! % * ? &",
             ])
@@ -152,12 +152,12 @@ struct BundledProfileTests {
             ])
         let record = try provider.record()
         let base = "https://envelope.example/api"
-        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(try provider.profile.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
         #expect(
-            try provider.exchange.userRequest(record)?.golden == [
+            try provider.profile.userRequest(record)?.golden == [
                 "GET \(base)/users/profile?userId=u%201", "Bearer t-1",
             ])
-        #expect(provider.exchange.profile.environments.map(\.name) == ["production", "testing", "debug"])
+        #expect(provider.profile.environments.map(\.name) == ["production", "testing", "debug"])
     }
 
     @Test("envelope: a 200 with an error code is an error with the backend's message")
@@ -186,8 +186,8 @@ struct BundledProfileTests {
             #"{"email":"ada@example.org","password":"Secret1!"}"#,
         ]
         #expect(try provider.signIn(answers).golden == login)
-        #expect(try provider.exchange.renewalRequest(provider.record()) == nil)
-        #expect(try provider.exchange.renewalRequest(provider.record(remembered: answers))?.golden == login)
+        #expect(try provider.profile.renewalRequest(provider.record()) == nil)
+        #expect(try provider.profile.renewalRequest(provider.record(remembered: answers))?.golden == login)
         let grant = try provider.readSignIn(
             200,
             #"{"accessToken":"\#(token)","user":{"id":"9","email":"e","isVerified":true,"createdAt":"2026-01-30T15:17:41-08:00[America/Los_Angeles]"}}"#
@@ -214,9 +214,9 @@ struct BundledProfileTests {
                 "POST \(base)/auth/register", #"{"email":"ada@example.org","password":"Secret1!","name":"Ada"}"#,
             ])
         let record = try provider.record()
-        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
-        #expect(try provider.exchange.validationRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
-        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
+        #expect(try provider.profile.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(try provider.profile.validationRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
+        #expect(try provider.profile.userRequest(record)?.golden == ["GET \(base)/auth/me", "Bearer t-1"])
     }
 
     @Test("fork-in-the-road: the token has its own expiry, and a 401 ends the session")
@@ -241,8 +241,8 @@ struct BundledProfileTests {
                 "POST \(base)/auth/login", #"{"credentials":{"email":"ada@example.org","password":"Secret1!"}}"#,
             ])
         let record = try provider.record()
-        #expect(try provider.exchange.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
-        #expect(try provider.exchange.userRequest(record)?.golden == ["GET \(base)/users/u%201", "Bearer t-1"])
+        #expect(try provider.profile.renewalRequest(record)?.golden == ["POST \(base)/auth/refresh", "Bearer t-1"])
+        #expect(try provider.profile.userRequest(record)?.golden == ["GET \(base)/users/u%201", "Bearer t-1"])
     }
 
     @Test("app-template: a renewal returns a date, a sign-in the token's expiry; a 400 lists what is wrong")

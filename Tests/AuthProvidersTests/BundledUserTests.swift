@@ -6,9 +6,9 @@ import Testing
 /// The user as read with each bundled profile.
 @Suite("Users of the bundled profiles")
 struct BundledUserTests {
-    private func exchange(_ name: String) throws -> ProviderExchange {
+    private func profile(_ name: String) throws -> ProviderProfile {
         let text = try #require(BundledProfiles.texts[name])
-        return ProviderExchange(profile: try ProfileReader.read(text, source: BundledProfiles.source).get())
+        return try ProfileReader.read(text, source: BundledProfiles.source).get()
     }
 
     private func reply(_ body: String) -> HTTPResponse {
@@ -22,15 +22,15 @@ struct BundledUserTests {
             ("app-template", "id", ""),
         ])
     func shapes(name: String, id: String, envelope: String) throws {
-        let exchange = try exchange(name)
+        let profile = try profile(name)
         for (key, value) in [(id, "u-1"), ("_id", "u-1"), (id, " u-1\\n")] {
             let user = #""\#(key)":"\#(value)","email":"ada@example.org""#
             for body in ["{\(envelope)\"user\":{\(user)}}", "{\(envelope)\(user)}"] {
-                let read = try exchange.readUser(reply(body)).get().summary
+                let read = try profile.readUser(reply(body)).get().summary
                 #expect(read.id == "u-1" && read.email == "ada@example.org", "\(body)")
             }
         }
-        guard case .failure(let failure) = exchange.readUser(reply("{\(envelope)\"message\":\"ok\"}")) else {
+        guard case .failure(let failure) = profile.readUser(reply("{\(envelope)\"message\":\"ok\"}")) else {
             Issue.record("an answer without a user was read as one")
             return
         }
@@ -39,7 +39,7 @@ struct BundledUserTests {
 
     @Test("whitespace around a userId is not sent")
     func trimmedArgument() throws {
-        let arguments = try exchange("envelope").profile.endpoints.flatMap(\.arguments).filter { $0.name == "userId" }
+        let arguments = try profile("envelope").endpoints.flatMap(\.arguments).filter { $0.name == "userId" }
         #expect(arguments.count == 2 && arguments.allSatisfy(\.trims))
     }
 }

@@ -23,21 +23,20 @@ struct DocumentationTests {
         #expect(profile.environments.map(\.name) == ["production", "local"])
         #expect(profile.signIn.map(\.name) == ["card", "register"])
         #expect(profile.renewal.kind == .refresh)
-        let exchange = ProviderExchange(profile: profile)
-        let request = try exchange.signInRequest(
-            method: exchange.method(named: nil), environment: "local",
+        let request = try profile.signInRequest(
+            method: profile.method(named: nil), environment: "local",
             fields: ["card": Secret("0042"), "pin": Secret("1234")])
         #expect(request.url == "http://localhost:4000/v2/sessions?lang=en")
         #expect(
             request.body?.reveal()
                 == #"{"data":{"card":"0042","pin":"1234","device":{"name":"authd","trusted":false}}}"#)
-        let grant = try exchange.readSignIn(
+        let grant = try profile.readSignIn(
             HTTPResponse(
                 status: 201, headers: [],
                 body: Array(
                     #"{"data":{"access":"a-1","refresh":"r-1","lifetime":"900","reader":{"no":7,"mail":"ada@example.org","given":"Ada","family":"Lovelace"}},"ok":true}"#
                         .utf8)),
-            method: exchange.method(named: nil), sentAt: WallTime(unixSeconds: 1000)
+            method: profile.method(named: nil), sentAt: WallTime(unixSeconds: 1000)
         ).get()
         #expect(grant.expiresAt?.unixSeconds == 1900)
         #expect(grant.user == UserSummary(id: "7", email: "ada@example.org", name: "Ada Lovelace"))

@@ -258,7 +258,7 @@ package final class APIClient: Sendable {
 
     private func place(of record: SessionRecord) throws(AgentError) -> (ProviderProfile, ProviderEnvironment) {
         guard let profile = context.catalog.profiles[record.provider] else { throw .unknownProvider(record.provider) }
-        return (profile, try ProviderExchange(profile: profile).environment(named: record.environment))
+        return (profile, try profile.environment(named: record.environment))
     }
 
     private func boundary() -> String { MultipartBody.newBoundary() }

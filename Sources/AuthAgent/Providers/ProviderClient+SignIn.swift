@@ -7,12 +7,11 @@ extension ProviderClient {
         _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
         sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
-        let exchange = ProviderExchange(profile: profile)
         if let first = method.first {
             let answer: Result<Grant?, ProviderFailure> = await send { () throws(AgentError) in
-                try exchange.request(first, of: method, environment: environment, fields: fields)
+                try profile.request(first, of: method, environment: environment, fields: fields)
             } read: {
-                exchange.readFirst($0, method: method, sentAt: sentAt.wall)
+                profile.readFirst($0, method: method, sentAt: sentAt.wall)
             }
             switch answer {
             case .success(let grant?): return .success(grant)
@@ -21,9 +20,9 @@ extension ProviderClient {
             }
         }
         return await send { () throws(AgentError) in
-            try exchange.signInRequest(method: method, environment: environment, fields: fields)
+            try profile.signInRequest(method: method, environment: environment, fields: fields)
         } read: {
-            exchange.readSignIn($0, method: method, sentAt: sentAt.wall)
+            profile.readSignIn($0, method: method, sentAt: sentAt.wall)
         }
     }
 
@@ -33,11 +32,10 @@ extension ProviderClient {
         _ challenge: Challenge, of method: SignInMethod, at profile: ProviderProfile, environment: String,
         fields: [String: Secret], sentAt: Moment
     ) async -> Result<String?, ProviderFailure> {
-        let exchange = ProviderExchange(profile: profile)
         return await send { () throws(AgentError) in
-            try exchange.challengeRequest(challenge, of: method, environment: environment, fields: fields)
+            try profile.challengeRequest(challenge, of: method, environment: environment, fields: fields)
         } read: {
-            exchange.readMessage($0, sentAt: sentAt.wall)
+            profile.readMessage($0, sentAt: sentAt.wall)
         }
     }
 
@@ -47,11 +45,10 @@ extension ProviderClient {
         _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
         sentAt: Moment
     ) async -> Result<String?, ProviderFailure> {
-        let exchange = ProviderExchange(profile: profile)
         return await send { () throws(AgentError) in
-            try exchange.signInRequest(method: method, environment: environment, fields: fields)
+            try profile.signInRequest(method: method, environment: environment, fields: fields)
         } read: {
-            exchange.readMessage($0, sentAt: sentAt.wall)
+            profile.readMessage($0, sentAt: sentAt.wall)
         }
     }
 
@@ -60,10 +57,10 @@ extension ProviderClient {
     package func perform(
         _ method: SignInMethod, _ record: SessionRecord, fields: [String: Secret], sentAt: Moment
     ) async -> Result<String?, ProviderFailure> {
-        await call(record) { exchange throws(AgentError) in
-            try exchange.accountRequest(method: method, record: record, fields: fields)
-        } read: { exchange, reply in
-            exchange.readMessage(reply, sentAt: sentAt.wall)
+        await call(record) { profile throws(AgentError) in
+            try profile.accountRequest(method: method, record: record, fields: fields)
+        } read: { profile, reply in
+            profile.readMessage(reply, sentAt: sentAt.wall)
         }
     }
 
@@ -72,10 +69,10 @@ extension ProviderClient {
         _ record: SessionRecord, _ changes: JSONObject
     ) async -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure>? {
         guard profile(of: record)?.userUpdate != nil else { return nil }
-        return await call(record) { exchange throws(AgentError) in
-            try exchange.userUpdateRequest(record, changes: changes)
-        } read: { exchange, reply in
-            exchange.readUserUpdate(reply)
+        return await call(record) { profile throws(AgentError) in
+            try profile.userUpdateRequest(record, changes: changes)
+        } read: { profile, reply in
+            profile.readUserUpdate(reply)
         }
     }
 }

@@ -27,7 +27,7 @@ package struct ProviderClient: Sendable {
         guard let profile = profile(of: record) else { return true }
         if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
-            return try ProviderExchange(profile: profile).renewalRequest(record) != nil
+            return try profile.renewalRequest(record) != nil
         } catch {
             return true
         }
@@ -37,13 +37,12 @@ package struct ProviderClient: Sendable {
     package func means(of record: SessionRecord) -> RenewalMeans {
         guard canRenew(record) else { return .none }
         guard let profile = profile(of: record) else { return .lasting }
-        let exchange = ProviderExchange(profile: profile)
-        return exchange.renewsByToken && !repeatsSignIn(of: record, exchange) ? .liveToken : .lasting
+        return profile.renewsByToken && !repeatsSignIn(of: record, profile) ? .liveToken : .lasting
     }
 
-    private func repeatsSignIn(of record: SessionRecord, _ exchange: ProviderExchange) -> Bool {
+    private func repeatsSignIn(of record: SessionRecord, _ profile: ProviderProfile) -> Bool {
         // Answers that no longer fit the profile are of no use.
-        (try? exchange.repeatedSignInRequest(record)) != nil
+        (try? profile.repeatedSignInRequest(record)) != nil
     }
 
     /// Whether what the network is like says anything about this session's provider: not if that is on this machine.
@@ -110,9 +109,8 @@ package struct ProviderClient: Sendable {
             return await renewOAuth(record, at: profile, sentAt: sentAt)
         }
         if let profile = profile(of: record) {
-            let exchange = ProviderExchange(profile: profile)
             let hasEnded = record.tokens.expiresAt.map { $0 <= sentAt.wall } ?? false
-            if exchange.renewsByToken, repeatsSignIn(of: record, exchange) {
+            if profile.renewsByToken, repeatsSignIn(of: record, profile) {
                 // An ended token renews nothing, and one that is refused will not either.
                 guard !hasEnded else { return await signInAgain(record, sentAt: sentAt) }
                 let result = await renewByRequest(record, sentAt: sentAt)
@@ -124,8 +122,8 @@ package struct ProviderClient: Sendable {
     }
 
     private func renewByRequest(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        await call(record) { exchange throws(AgentError) in
-            try exchange.renewalRequest(record)
+        await call(record) { profile throws(AgentError) in
+            try profile.renewalRequest(record)
         } read: {
             $0.readRenewal($1, record: record, sentAt: sentAt.wall)
         }
@@ -133,8 +131,8 @@ package struct ProviderClient: Sendable {
 
     /// With the answers that are remembered.
     private func signInAgain(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        await call(record) { exchange throws(AgentError) in
-            try exchange.repeatedSignInRequest(record)
+        await call(record) { profile throws(AgentError) in
+            try profile.repeatedSignInRequest(record)
         } read: {
             $0.readRepeatedSignIn($1, record: record, sentAt: sentAt.wall)
         }
@@ -156,8 +154,8 @@ package struct ProviderClient: Sendable {
             return await validateOAuth(record, at: profile, sentAt: sentAt)
         }
         guard profile(of: record)?.validation != nil else { return nil }
-        return await call(record) { exchange throws(AgentError) in
-            try exchange.validationRequest(record)
+        return await call(record) { profile throws(AgentError) in
+            try profile.validationRequest(record)
         } read: {
             $0.readValidation($1, record: record, sentAt: sentAt.wall)
         }
@@ -172,10 +170,10 @@ package struct ProviderClient: Sendable {
             guard profile.oauth != nil else { return nil }
             return await userInfo(record, at: profile, sentAt: sentAt)
         }
-        return await call(record) { exchange throws(AgentError) in
-            try exchange.userRequest(record)
-        } read: { exchange, reply in
-            exchange.readUser(reply)
+        return await call(record) { profile throws(AgentError) in
+            try profile.userRequest(record)
+        } read: { profile, reply in
+            profile.readUser(reply)
         }
     }
 
@@ -185,30 +183,29 @@ package struct ProviderClient: Sendable {
             return await revoke(record, at: profile, sentAt: sentAt)
         }
         guard profile(of: record)?.signOut != nil else { return nil }
-        let result: Result<Void, ProviderFailure> = await call(record) { exchange throws(AgentError) in
-            try exchange.signOutRequest(record)
-        } read: { exchange, reply in
-            exchange.readAcknowledgement(reply, sentAt: sentAt.wall).map(Result.failure) ?? .success(())
+        let result: Result<Void, ProviderFailure> = await call(record) { profile throws(AgentError) in
+            try profile.signOutRequest(record)
+        } read: { profile, reply in
+            profile.readAcknowledgement(reply, sentAt: sentAt.wall).map(Result.failure) ?? .success(())
         }
         if case .failure(let failure) = result { return failure }
         return nil
     }
 
     func call<Answer>(
-        _ record: SessionRecord, request: (ProviderExchange) throws(AgentError) -> HTTPRequest?,
-        read: (ProviderExchange, HTTPResponse) -> Result<Answer, ProviderFailure>
+        _ record: SessionRecord, request: (ProviderProfile) throws(AgentError) -> HTTPRequest?,
+        read: (ProviderProfile, HTTPResponse) -> Result<Answer, ProviderFailure>
     ) async -> Result<Answer, ProviderFailure> {
         guard let profile = profile(of: record) else {
             return .failure(.temporary(.unknownProvider(record.provider), retryAfter: nil))
         }
-        let exchange = ProviderExchange(profile: profile)
         return await send { () throws(AgentError) in
-            guard let request = try request(exchange) else { throw .cannotRenew(record.provider) }
+            guard let request = try request(profile) else { throw .cannotRenew(record.provider) }
             // Without OAuth everything goes to one origin; with it, only what shows the access token goes this way.
             try OriginGuard(record).check(profile.oauth == nil ? .all : .accessToken, at: request.url)
             return request
         } read: {
-            read(exchange, $0)
+            read(profile, $0)
         }
     }
 

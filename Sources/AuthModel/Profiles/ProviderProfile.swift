@@ -1,6 +1,6 @@
 /// A provider as data: where it is, how requests are built, and where responses contain what is needed.
 ///
-/// Read from TOML by `AuthProviders`; used by ``ProviderExchange``.
+/// Read from TOML by `AuthProviders`.
 package struct ProviderProfile: Sendable, Equatable {
     /// `[a-z0-9][a-z0-9._-]{0,63}`; also the default name of its session.
     package var name: String

@@ -73,7 +73,7 @@ extension ProfileReader {
             let path = TOMLPath.element(section.path("fields"), index)
             if names[..<index].contains(name) {
                 section.problems.add(TOMLPath.join(path, "name"), expected: "a unique name", found: name)
-            } else if !requests.contains(where: { ProviderExchange.uses($0, field: name) }) {
+            } else if !requests.contains(where: { ProviderProfile.uses($0, field: name) }) {
                 section.problems.add(
                     TOMLPath.join(path, "name"), expected: "a field that the request sends, as {\(name)}", found: name)
             }

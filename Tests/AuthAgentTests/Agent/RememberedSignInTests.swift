@@ -74,13 +74,13 @@ struct RememberedSignInTests {
     @Test("is not taken for a profile whose sign-in needs a code, or that renews by a refresh token")
     func notRepeatable() throws {
         var profile = try ExampleProvider.profile()
-        #expect(ProviderExchange(profile: profile).repeatedMethod?.name == "password")
+        #expect(profile.repeatedMethod?.name == "password")
         profile.signIn[0].fields.append(StepField(name: "code", label: "Code", kind: "code"))
-        #expect(ProviderExchange(profile: profile).repeatedMethod == nil)
+        #expect(profile.repeatedMethod == nil)
         profile = try ExampleProvider.profile()
         profile.renewal.request?.body = .object([
             ("token", .text(try Template(parsing: "{refresh_token}")))
         ])
-        #expect(ProviderExchange(profile: profile).repeatedMethod == nil)
+        #expect(profile.repeatedMethod == nil)
     }
 }

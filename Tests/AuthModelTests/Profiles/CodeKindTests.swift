@@ -48,8 +48,8 @@ struct CodeKindTests {
         #expect(failure.rejectsToken)
         #expect(failure.error.kind == .refused && failure.error.cause == "token_rejected")
         #expect(try call(#"{"errorCode":1401}"#, sentToken: false)?.rejectsToken == false)
-        let exchange = try Sample.exchange { $0.errors = try errors() }
-        let renewal = exchange.readRenewal(
+        let profile = try Sample.profile { $0.errors = try errors() }
+        let renewal = profile.readRenewal(
             Sample.reply(200, #"{"errorCode":1401}"#), record: try Sample.record(), sentAt: Sample.sentAt)
         #expect(renewal.failure?.weight == "temporary")
     }

@@ -7,14 +7,14 @@ import Testing
 struct ErrorTests {
     private func signIn(_ reply: HTTPResponse) throws -> ProviderFailure {
         try #require(
-            try Sample.exchange().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).failure)
+            try Sample.profile().readSignIn(reply, method: Sample.password(), sentAt: Sample.sentAt).failure)
     }
 
     private func renewal(
         _ reply: HTTPResponse, _ change: (inout ProviderProfile) throws -> Void = { _ in }
     ) throws -> ProviderFailure {
         try #require(
-            try Sample.exchange(change).readRenewal(reply, record: Sample.record(), sentAt: Sample.sentAt).failure)
+            try Sample.profile(change).readRenewal(reply, record: Sample.record(), sentAt: Sample.sentAt).failure)
     }
 
     @Test(
@@ -75,7 +75,7 @@ struct ErrorTests {
     @Test("a validation's 401 ends a session only if nothing else could renew it")
     func validation() throws {
         func weight(_ kind: Renewal.Kind) throws -> String? {
-            try Sample.exchange { $0.renewal = Renewal(kind: kind) }
+            try Sample.profile { $0.renewal = Renewal(kind: kind) }
                 .readValidation(Sample.reply(401, "{}"), record: Sample.record(), sentAt: Sample.sentAt).failure?.weight
         }
         #expect(try weight(.refresh) == "refused")
@@ -168,8 +168,8 @@ struct ErrorTests {
 
 @Suite("Errors inside a success")
 struct EnvelopeTests {
-    private func exchange() throws -> ProviderExchange {
-        try Sample.exchange {
+    private func profile() throws -> ProviderProfile {
+        try Sample.profile {
             $0.errors = ErrorMap(
                 message: [try JSONPointer("/errorMsg")], code: try JSONPointer("/errorCode"),
                 envelope: .init(
@@ -179,11 +179,11 @@ struct EnvelopeTests {
     }
 
     private func read(_ body: String) throws -> (signIn: ProviderFailure?, renewal: ProviderFailure?) {
-        let exchange = try exchange()
+        let profile = try profile()
         let reply = Sample.reply(200, body)
         return (
-            exchange.readSignIn(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure,
-            exchange.readRenewal(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure
+            profile.readSignIn(reply, method: try Sample.password(), sentAt: Sample.sentAt).failure,
+            profile.readRenewal(reply, record: try Sample.record(), sentAt: Sample.sentAt).failure
         )
     }
 

@@ -6,7 +6,7 @@ import Testing
 @Suite("The content of a provider's response")
 struct GrantTests {
     private func signIn(_ body: String, type: String? = "application/json") throws -> Result<Grant, ProviderFailure> {
-        try Sample.exchange().readSignIn(
+        try Sample.profile().readSignIn(
             Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt)
     }
 
@@ -72,9 +72,9 @@ struct GrantTests {
 
     @Test("the body can be the token itself")
     func bareToken() throws {
-        let exchange = try Sample.exchange { $0.reply = ResponseMap(accessToken: try JSONPointer("")) }
+        let profile = try Sample.profile { $0.reply = ResponseMap(accessToken: try JSONPointer("")) }
         for (body, type) in [("t-1", "text/plain"), (#""t-1""#, "application/json"), ("t-1", nil)] {
-            let grant = try exchange.readSignIn(
+            let grant = try profile.readSignIn(
                 Sample.reply(200, body, type: type), method: Sample.password(), sentAt: Sample.sentAt
             ).get()
             #expect(grant.accessToken == Secret("t-1"))
@@ -108,10 +108,10 @@ struct GrantTests {
 
     @Test("a validation may return nothing, a later expiry, or another token")
     func validation() throws {
-        let exchange = try Sample.exchange()
+        let profile = try Sample.profile()
         let record = try Sample.record()
         func read(_ body: String) throws -> Grant {
-            try exchange.readValidation(Sample.reply(200, body), record: record, sentAt: Sample.sentAt).get()
+            try profile.readValidation(Sample.reply(200, body), record: record, sentAt: Sample.sentAt).get()
         }
         #expect(try read("") == Grant(issuedAt: Sample.sentAt))
         #expect(try read(#"{"expiresAt":1800000500}"#).expiresAt?.unixSeconds == 1_800_000_500)
@@ -120,22 +120,22 @@ struct GrantTests {
 
     @Test("a renewal without a new token is a bad reply, and a rotated refresh token is read")
     func renewal() throws {
-        let exchange = try Sample.exchange()
+        let profile = try Sample.profile()
         let record = try Sample.record()
-        let good = exchange.readRenewal(
+        let good = profile.readRenewal(
             Sample.reply(200, #"{"token":"t-2","refreshToken":"r-2"}"#), record: record, sentAt: Sample.sentAt)
         #expect(try good.get().refreshToken == Secret("r-2"))
-        let bad = exchange.readRenewal(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt)
+        let bad = profile.readRenewal(Sample.reply(200, "{}"), record: record, sentAt: Sample.sentAt)
         #expect(bad.failure?.error.kind == .badReply)
         #expect(bad.failure?.weight == "temporary")
     }
 
     @Test("the pointers of a method or renewal precede the profile's")
     func overriding() throws {
-        let exchange = try Sample.exchange {
+        let profile = try Sample.profile {
             $0.renewal.reply = ResponseMap(accessToken: try JSONPointer("/data/0/jwt"))
         }
-        let grant = try exchange.readRenewal(
+        let grant = try profile.readRenewal(
             Sample.reply(200, #"{"data":[{"jwt":"t-2"}],"expiresIn":9}"#), record: Sample.record(),
             sentAt: Sample.sentAt
         ).get()
@@ -145,11 +145,11 @@ struct GrantTests {
 
     @Test("the user object and its common part are read, and a response without one is a bad reply")
     func user() throws {
-        let exchange = try Sample.exchange()
-        let (raw, summary) = try exchange.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#)).get()
+        let profile = try Sample.profile()
+        let (raw, summary) = try profile.readUser(Sample.reply(200, #"{"id":"7","plan":"gold"}"#)).get()
         #expect(summary.id == "7")
         #expect(raw["plan"] == "gold")
-        #expect(exchange.readUser(Sample.reply(200, "[]")).failure?.error.kind == .badReply)
-        #expect(exchange.readUser(Sample.reply(204)).failure?.error.kind == .badReply)
+        #expect(profile.readUser(Sample.reply(200, "[]")).failure?.error.kind == .badReply)
+        #expect(profile.readUser(Sample.reply(204)).failure?.error.kind == .badReply)
     }
 }

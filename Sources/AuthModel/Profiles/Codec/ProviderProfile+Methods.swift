@@ -1,22 +1,15 @@
 package import AuthWire
 
-/// Carries out a profile: builds what is sent to the provider and reads what it answers.
-///
-/// Values in, values out: no waiting, no clock, nothing kept.
-package struct ProviderExchange: Sendable {
-    package let profile: ProviderProfile
-
-    package init(profile: ProviderProfile) {
-        self.profile = profile
-    }
-
+/// What is sent to the provider for the profile, and what its responses mean, is in this and the next two files. These
+/// functions do not wait, read no clock and keep nothing.
+extension ProviderProfile {
     /// - Parameter name: `nil` for the first one of the profile.
     /// - Throws: ``ErrorKind/unsupported`` naming the methods there are.
     package func method(named name: String?) throws(AgentError) -> SignInMethod {
-        guard let found = name.map({ name in profile.signIn.first { $0.name == name } }) ?? profile.signIn.first else {
-            let known = profile.signIn.map(\.name).joined(separator: ", ")
+        guard let found = name.map({ name in signIn.first { $0.name == name } }) ?? signIn.first else {
+            let known = signIn.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .unsupported, "\(profile.title) has no sign-in method with that name; it has: \(known).",
+                .unsupported, "\(title) has no sign-in method with that name; it has: \(known).",
                 cause: "unknown_method")
         }
         return found
@@ -25,11 +18,11 @@ package struct ProviderExchange: Sendable {
     /// - Parameter name: `nil` for the profile's default.
     /// - Throws: ``ErrorKind/unsupported`` naming the environments there are.
     package func environment(named name: String?) throws(AgentError) -> ProviderEnvironment {
-        let wanted = name ?? profile.defaultEnvironment
-        guard let found = profile.environments.first(where: { $0.name == wanted }) else {
-            let known = profile.environments.map(\.name).joined(separator: ", ")
+        let wanted = name ?? defaultEnvironment
+        guard let found = environments.first(where: { $0.name == wanted }) else {
+            let known = environments.map(\.name).joined(separator: ", ")
             throw AgentError(
-                .unsupported, "\(profile.title) has no environment with that name; it has: \(known).",
+                .unsupported, "\(title) has no environment with that name; it has: \(known).",
                 cause: "unknown_environment")
         }
         return found
@@ -53,12 +46,12 @@ package struct ProviderExchange: Sendable {
     /// The sign-in that is made again without the user: by a renewal of kind ``Renewal/Kind/signIn``, and after the end of a
     /// token that takes part in its own renewal.
     package var repeatedMethod: SignInMethod? {
-        switch profile.renewal.kind {
+        switch renewal.kind {
         case .signIn:
-            return profile.renewal.method.map { name in profile.signIn.first { $0.name == name } }
-                ?? profile.signIn.first
+            return renewal.method.map { name in signIn.first { $0.name == name } }
+                ?? signIn.first
         case .refresh, .validate:
-            guard renewsByToken, let method = profile.signIn.first, method.isRepeatable else { return nil }
+            guard renewsByToken, let method = signIn.first, method.isRepeatable else { return nil }
             return method
         case .none: return nil
         }
@@ -66,7 +59,7 @@ package struct ProviderExchange: Sendable {
 
     /// Whether the access token itself authorizes its renewal: nothing renews it after its end.
     package var renewsByToken: Bool {
-        guard profile.oauth == nil, let request = profile.renewal.request else { return false }
+        guard oauth == nil, let request = renewal.request else { return false }
         return !request.placeholders.contains(TemplateValues.Name.refreshToken)
     }
 
@@ -94,4 +87,11 @@ extension SignInMethod {
         challenge == nil && flow == nil
             && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
+}
+
+/// For callers that still construct it.
+package typealias ProviderExchange = ProviderProfile
+
+extension ProviderProfile {
+    package init(profile: ProviderProfile) { self = profile }
 }

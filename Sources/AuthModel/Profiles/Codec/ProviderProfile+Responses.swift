@@ -1,13 +1,13 @@
 package import AuthWire
 
-extension ProviderExchange {
+extension ProviderProfile {
     /// - Returns: a grant with an access token, or why there is none; never ``ProviderFailure/final(_:)``.
     package func readSignIn(
         _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
-            map: profile.reply.overridden(by: method.reply), needsToken: true)
+            errors: ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+            map: self.reply.overridden(by: method.reply), needsToken: true)
         return reader.read(reply)
     }
 
@@ -17,15 +17,15 @@ extension ProviderExchange {
     ) -> Result<Grant?, ProviderFailure> {
         if let first = method.first, first.existingStatuses.contains(reply.status) { return .success(nil) }
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profile, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
-            map: profile.reply.overridden(by: method.reply), needsToken: false)
+            errors: ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
+            map: self.reply.overridden(by: method.reply), needsToken: false)
         return reader.read(reply).map { $0.accessToken == nil ? nil : $0 }
     }
 
     /// For an answer of which the provider's words to the person are all that matters.
     package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profile, purpose: .account, sentAt: sentAt), sentAt: sentAt,
+            errors: ErrorDecoder(profile: self, purpose: .account, sentAt: sentAt), sentAt: sentAt,
             map: ResponseMap(),
             needsToken: false)
         return reader.read(reply).map(\.message)
@@ -35,7 +35,7 @@ extension ProviderExchange {
     package func readUserUpdate(
         _ reply: HTTPResponse
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
-        user(in: reply, at: profile.userUpdate?.user ?? [], purpose: .account)
+        user(in: reply, at: self.userUpdate?.user ?? [], purpose: .account)
     }
 
     /// - Returns: what is new. ``ProviderFailure/final(_:)`` is only the profile's own final status or code; every other
@@ -43,11 +43,11 @@ extension ProviderExchange {
     package func readRenewal(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        let isSignIn = profile.renewal.kind == .signIn
-        let map = isSignIn ? profile.reply.overridden(by: repeatedMethod?.reply) : profile.reply
+        let isSignIn = renewal.kind == .signIn
+        let map = isSignIn ? self.reply.overridden(by: repeatedMethod?.reply) : self.reply
         return readRenewal(
-            reply, record, sentAt, map: map.overridden(by: profile.renewal.reply),
-            needsToken: profile.renewal.kind != .validate)
+            reply, record, sentAt, map: map.overridden(by: renewal.reply),
+            needsToken: renewal.kind != .validate)
     }
 
     /// The same for a remembered sign-in that was made in the place of a renewal.
@@ -55,14 +55,14 @@ extension ProviderExchange {
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         readRenewal(
-            reply, record, sentAt, map: profile.reply.overridden(by: repeatedMethod?.reply), needsToken: true)
+            reply, record, sentAt, map: self.reply.overridden(by: repeatedMethod?.reply), needsToken: true)
     }
 
     private func readRenewal(
         _ reply: HTTPResponse, _ record: SessionRecord, _ sentAt: WallTime, map: ResponseMap, needsToken: Bool
     ) -> Result<Grant, ProviderFailure> {
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profile, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
+            errors: ErrorDecoder(profile: self, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
             needsToken: needsToken)
         return reader.read(reply).map { unchangedLeftOut($0, record) }
     }
@@ -72,18 +72,18 @@ extension ProviderExchange {
     package func readValidation(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        let own = profile.renewal.kind == .validate ? profile.renewal.reply : nil
+        let own = renewal.kind == .validate ? renewal.reply : nil
         let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profile, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
-            map: profile.reply.overridden(by: own), needsToken: false)
+            errors: ErrorDecoder(profile: self, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
+            map: self.reply.overridden(by: own), needsToken: false)
         return reader.read(reply).map { unchangedLeftOut($0, record) }
     }
 
     /// - Returns: the backend's own user object, and the part of it that every provider has.
     package func readUser(_ reply: HTTPResponse) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
-        user(in: reply, at: profile.userRequest?.user ?? [], purpose: .user).flatMap { found in
+        user(in: reply, at: self.userRequest?.user ?? [], purpose: .user).flatMap { found in
             if let found { return .success(found) }
-            let errors = ErrorDecoder(profile: profile, purpose: .user, sentAt: nil)
+            let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: nil)
             return .failure(errors.badReply("it has no user", cause: "no_user", status: reply.status))
         }
     }
@@ -95,7 +95,7 @@ extension ProviderExchange {
         // Without a place the answer may still be an error.
         for place in places.isEmpty ? [nil] : places.map(Optional.some) {
             let reader = TokenDecoder(
-                errors: ErrorDecoder(profile: profile, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
+                errors: ErrorDecoder(profile: self, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
                 map: ResponseMap(user: place), needsToken: false)
             switch reader.read(reply) {
             case .failure(let failure): return .failure(failure)
@@ -113,7 +113,7 @@ extension ProviderExchange {
     /// For an answer whose content does not matter, such as that to a sign-out.
     /// - Returns: `nil` when the provider did as asked.
     package func readAcknowledgement(_ reply: HTTPResponse, sentAt: WallTime) -> ProviderFailure? {
-        let errors = ErrorDecoder(profile: profile, purpose: .user, sentAt: sentAt)
+        let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: sentAt)
         let body = ResponseBody(reply)
         guard (200..<300).contains(reply.status) else { return errors.failure(reply, body) }
         return errors.envelopeFailure(reply, body)
@@ -121,7 +121,7 @@ extension ProviderExchange {
 
     private func unchangedLeftOut(_ grant: Grant, _ record: SessionRecord) -> Grant {
         var grant = grant
-        if profile.renewal.kind == .validate, grant.accessToken == record.tokens.accessToken { grant.accessToken = nil }
+        if renewal.kind == .validate, grant.accessToken == record.tokens.accessToken { grant.accessToken = nil }
         return grant
     }
 }

@@ -1,6 +1,6 @@
 package import AuthWire
 
-extension ProviderExchange {
+extension ProviderProfile {
     /// - Parameter environment: by name.
     /// - Throws: ``ErrorKind/validation`` when a field is missing, breaks its rules, or cannot stand where it has to go.
     package func signInRequest(
@@ -32,7 +32,7 @@ extension ProviderExchange {
     ) throws(AgentError) -> HTTPRequest {
         try validate(fields, method, missing: missing(fields: fields, method: method))
         return try RequestBuilder(
-            profile: profile, environment: try environment(named: record.environment),
+            profile: self, environment: try environment(named: record.environment),
             values: TemplateValues(record, fields: fields, method: method)
         )
         .build(ownRequest(method))
@@ -40,7 +40,7 @@ extension ProviderExchange {
 
     private func ownRequest(_ method: SignInMethod) throws(AgentError) -> RequestTemplate {
         if let request = method.request { return request }
-        throw AgentError(.unsupported, "\(method.label) at \(profile.title) has no request in the profile.")
+        throw AgentError(.unsupported, "\(method.label) at \(title) has no request in the profile.")
     }
 
     private func validate(
@@ -48,12 +48,12 @@ extension ProviderExchange {
     ) throws(AgentError) {
         guard missing.isEmpty else {
             let labels = missing.map(\.label).joined(separator: ", ")
-            throw AgentError(.validation, "\(method.label) at \(profile.title) also needs: \(labels).")
+            throw AgentError(.validation, "\(method.label) at \(title) also needs: \(labels).")
         }
         let broken = check(fields: fields, method: method)
         guard broken.isEmpty else {
             throw AgentError(
-                .validation, "\(profile.title) would not accept these answers. Nothing was sent.", details: broken)
+                .validation, "\(title) would not accept these answers. Nothing was sent.", details: broken)
         }
     }
 
@@ -62,7 +62,7 @@ extension ProviderExchange {
     ) throws(AgentError) -> HTTPRequest {
         let values = TemplateValues(environment: environment, fields: fields, method: method)
         return try RequestBuilder(
-            profile: profile, environment: try self.environment(named: environment), values: values
+            profile: self, environment: try self.environment(named: environment), values: values
         )
         .build(template)
     }
@@ -70,10 +70,10 @@ extension ProviderExchange {
     /// `nil`: nothing renews this session without a person. That is so when the profile renews by nothing, by a
     /// sign-in that was not remembered, or by a refresh token that was never given.
     package func renewalRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
-        switch profile.renewal.kind {
+        switch renewal.kind {
         case .none: return nil
         case .refresh, .validate:
-            guard let template = profile.renewal.request else { return nil }
+            guard let template = renewal.request else { return nil }
             let needsRefreshToken = template.placeholders.contains(TemplateValues.Name.refreshToken)
             guard !needsRefreshToken || record.tokens.refreshToken?.isEmpty == false else { return nil }
             return try request(template, record)
@@ -91,12 +91,12 @@ extension ProviderExchange {
 
     /// `nil`: the provider cannot be asked; the token's own end is all there is.
     package func validationRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
-        try request(profile.validation, record)
+        try request(self.validation, record)
     }
 
     /// `nil`: the user is known only from sign-in.
     package func userRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
-        try request(profile.userRequest?.request, record)
+        try request(self.userRequest?.request, record)
     }
 
     /// `nil`: the provider has no request for it.
@@ -104,33 +104,33 @@ extension ProviderExchange {
     package func userUpdateRequest(
         _ record: SessionRecord, changes: JSONObject
     ) throws(AgentError) -> HTTPRequest? {
-        guard let update = profile.userUpdate else { return nil }
+        guard let update = self.userUpdate else { return nil }
         let unknown = changes.map(\.key).filter { !update.fields.contains($0) }
         guard unknown.isEmpty else {
             throw AgentError(
                 .validation,
-                "\(profile.title) does not allow these changes: \(unknown.joined(separator: ", ")). Nothing was sent.",
+                "\(title) does not allow these changes: \(unknown.joined(separator: ", ")). Nothing was sent.",
                 details: ["It accepts: \(update.fields.joined(separator: ", "))"])
         }
         guard !changes.isEmpty else {
             throw AgentError(
                 .validation,
-                "There is nothing to change; \(profile.title) accepts: \(update.fields.joined(separator: ", ")).")
+                "There is nothing to change; \(title) accepts: \(update.fields.joined(separator: ", ")).")
         }
         let environment = try environment(named: record.environment)
-        return try RequestBuilder(profile: profile, environment: environment, values: TemplateValues(record))
+        return try RequestBuilder(profile: self, environment: environment, values: TemplateValues(record))
             .build(update.request, adding: changes)
     }
 
     /// `nil`: signing out is local.
     package func signOutRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
-        try request(profile.signOut, record)
+        try request(self.signOut, record)
     }
 
     private func request(_ template: RequestTemplate?, _ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         guard let template else { return nil }
         let environment = try environment(named: record.environment)
-        return try RequestBuilder(profile: profile, environment: environment, values: TemplateValues(record))
+        return try RequestBuilder(profile: self, environment: environment, values: TemplateValues(record))
             .build(template)
     }
 }
