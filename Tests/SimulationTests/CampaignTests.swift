@@ -9,7 +9,7 @@ struct CampaignTests {
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
         #expect(campaign.played == 500)
         #expect(campaign.coverage.transitions > 100)
-        #expect(campaign.signIns.installed > 100 && campaign.signIns.revoked > 50)
+        #expect(campaign.signIns.installed > 50 && campaign.signIns.revoked > 20)
     }
 
     @Test("from one seed everything follows", arguments: [3, 77, 1234] as [UInt64])
