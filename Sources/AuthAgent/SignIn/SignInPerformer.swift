@@ -229,7 +229,7 @@ final class SignInPerformer: ActionPerformer {
             await providers.perform(form.method, record, fields: form.fields, sentAt: now)
         }
         if let field = form.method.newPasswordField, let password = form.fields[field.name] {
-            let repeated = ProviderExchange(profile: form.profile).repeatedMethod
+            let repeated = form.profile.repeatedMethod
             let remembered = repeated?.fields.first { $0.kind == FieldKind.password }
             await session.handle(.passwordSet(password, rememberedAs: remembered?.name), learnedWith: record)
             try await session.write()

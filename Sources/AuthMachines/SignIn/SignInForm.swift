@@ -36,8 +36,6 @@ package struct SignInForm: Sendable {
     /// Whether the user was asked anything yet.
     var hasAsked = false
 
-    private var exchange: ProviderExchange { ProviderExchange(profile: profile) }
-
     /// All that is asked before the user goes anywhere.
     private var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }
 
@@ -46,7 +44,7 @@ package struct SignInForm: Sendable {
         answers: [String: String]
     ) throws(AgentError) {
         self.profile = profile
-        self.environment = try ProviderExchange(profile: profile).environment(named: environment).name
+        self.environment = try profile.environment(named: environment).name
         self.method = method
         self.proof = proof
         try accept(answers)
@@ -89,14 +87,14 @@ package struct SignInForm: Sendable {
         let (unmet, words) = unmetFields(at: now)
         for field in unmet { fields[field.name] = nil }
         if let challenge = method.challenge, fields[challenge.field] == nil, sent == nil {
-            let missing = exchange.missing(fields: fields, challenge: challenge, of: method)
+            let missing = profile.missing(fields: fields, challenge: challenge, of: method)
             guard unmet.isEmpty, missing.isEmpty else {
                 return .ask(
-                    question(missing, unmet, words) { ProviderExchange.uses(challenge.request, field: $0.name) })
+                    question(missing, unmet, words) { ProviderProfile.uses(challenge.request, field: $0.name) })
             }
             return .send(challenge)
         }
-        var missing = exchange.missing(fields: fields, method: method)
+        var missing = profile.missing(fields: fields, method: method)
         let isToProve = !isProven && missing.contains { $0.name == proof?.field }
         if isToProve, let proof {
             missing.removeAll { $0.name == proof.field }
@@ -109,7 +107,7 @@ package struct SignInForm: Sendable {
             return .ask(
                 question(missing, unmet, words ?? message) { field in
                     guard sent != nil, let challenge = method.challenge else { return true }
-                    return !ProviderExchange.uses(challenge.request, field: field.name)
+                    return !ProviderProfile.uses(challenge.request, field: field.name)
                 })
         }
         return (isToProve ? .browser : method.flow).map(Next.authorize) ?? .finish
@@ -142,7 +140,7 @@ package struct SignInForm: Sendable {
             [ErrorKind.validation, .refused].contains(error.kind), corrections < Self.maxCorrections
         else { return nil }
         corrections += 1
-        let asked = exchange.fieldsAfter(challenge, of: method)
+        let asked = profile.fieldsAfter(challenge, of: method)
         for field in asked { fields[field.name] = nil }
         return SignInQuestion(fields: asked, message: error.providerMessage ?? error.message, error: error)
     }
@@ -166,7 +164,7 @@ package struct SignInForm: Sendable {
         var words: [String] = []
         for field in method.fields {
             guard let answer = fields[field.name] else { continue }
-            var broken = exchange.check(fields: [field.name: answer], method: method)
+            var broken = profile.check(fields: [field.name: answer], method: method)
             if broken.isEmpty, let expired = expiry(of: field, answer, now) { broken = [expired] }
             guard !broken.isEmpty else { continue }
             unmet.append(field)
@@ -189,7 +187,7 @@ package struct SignInForm: Sendable {
         let values = TemplateValues(environment: environment, fields: fields, method: method)
         if let template = challenge.sentTo { return template.fill(values) }
         let field = method.fields.first { field in
-            field.kind == FieldKind.email && ProviderExchange.uses(challenge.request, field: field.name)
+            field.kind == FieldKind.email && ProviderProfile.uses(challenge.request, field: field.name)
         }
         return field.flatMap { fields[$0.name]?.reveal() }
     }

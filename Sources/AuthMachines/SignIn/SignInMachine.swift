@@ -85,9 +85,8 @@ package struct SignInMachine: Machine {
         id: String, params: LoginStart, profile: ProviderProfile, catalog: ProfileCatalog, signIn: SignInID = .random(),
         now: Moment
     ) throws(AgentError) {
-        let exchange = ProviderExchange(profile: profile)
-        let method = try exchange.method(named: params.method)
-        let repeated = exchange.repeatedMethod
+        let method = try profile.method(named: params.method)
+        let repeated = profile.repeatedMethod
         if params.remember, let repeated, repeated.name != method.name {
             throw AgentError(
                 .validation,

@@ -88,10 +88,3 @@ extension SignInMethod {
             && !fields.contains { [FieldKind.code, FieldKind.idToken, FieldKind.newPassword].contains($0.kind) }
     }
 }
-
-/// For callers that still construct it.
-package typealias ProviderExchange = ProviderProfile
-
-extension ProviderProfile {
-    package init(profile: ProviderProfile) { self = profile }
-}
