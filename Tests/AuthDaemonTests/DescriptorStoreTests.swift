@@ -67,7 +67,7 @@ struct DescriptorStoreTests {
         manager.shelf.put(foreign, as: "somebody's")
         let store = manager.store()
         #expect(store.load(of: .secretService).isEmpty)
-        for reason in ["not sealed", "no memory", "17825792 bytes", "no JSON", "not handed over by authd"] {
+        for reason in ["not sealed", "not sealable memory", "17825792 bytes", "not JSON", "not handed over by authd"] {
             #expect(manager.log.contains(reason), "\(reason) is not in \(manager.log)")
         }
         #expect(!manager.log.contains("token"))

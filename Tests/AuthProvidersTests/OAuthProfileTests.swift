@@ -87,7 +87,7 @@ struct OAuthProfileTests {
         #expect(profile.oauth?.registers == true)
         #expect(profile.signIn.allSatisfy { method in !method.fields.contains { $0.name == "client_secret" } })
         #expect(!profile.signIn.contains { $0.flow == .service })
-        #expect(problems(Self.five + "registration = true").contains { $0.contains("client_id: expected none") })
+        #expect(problems(Self.five + "registration = true").contains { $0.contains("client_id: expected nothing") })
         #expect(problems(Self.five.replacing(#"client_id = "authd""#, with: "")).contains { $0.contains("client_id") })
         let key = text + "[oauth]\nclient_auth = \"private_key_jwt\""
         #expect(problems(key).contains { $0.contains("oauth.client_auth: expected none, basic or post") })
@@ -110,7 +110,7 @@ struct OAuthProfileTests {
     @Test(
         "keys that have no meaning there are named",
         arguments: [
-            ("[renewal]\nkind = \"none\"\n", "renewal: expected nothing, as a client_id"),
+            ("[renewal]\nkind = \"none\"\n", "renewal: expected nothing: a client_id"),
             ("[oauth]\nclient_secret = \"s\"\n", "client_secret"),
             ("[oauth]\nclient_auth = \"jwt\"\n", "one of none, basic"),
             ("[oauth.parameters]\nstate = \"s\"\n", "a parameter that the agent does not set itself"),
@@ -145,7 +145,7 @@ struct OAuthProfileTests {
         "a redirect to another machine, and files without a TLS redirect, are reported",
         arguments: [
             (#"redirect = "myapp:/callback""#, "oauth.redirect: expected an address of this machine"),
-            (#"redirect_certificate = "/a.pem""#, "oauth.redirect_certificate: expected none"),
+            (#"redirect_certificate = "/a.pem""#, "oauth.redirect_certificate: expected nothing"),
             ("redirect = \"https://localhost/\"\nredirect_key = \"/b\"", "oauth.redirect_certificate: expected a file"),
             (
                 "redirect = \"https://localhost/\"\nredirect_key = \"b\"\nredirect_certificate = \"/a\"",

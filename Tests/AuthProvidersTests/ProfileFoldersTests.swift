@@ -77,7 +77,7 @@ struct ProfileFoldersTests {
         guard chown(user.path + "/open.toml", 12345, gid_t.max) == 0 else { return #expect(errno == EPERM) }
         let given = ProfileFolders.load(folders: [user.path], environments: [:], defaults: [:])
         #expect(given.catalog["open"] == nil)
-        #expect(given.problems.map(\.found).contains("one of user 12345"))
+        #expect(given.problems.map(\.found).contains("a file of user 12345"))
     }
 
     @Test("a group is private if it has the user's name and no other member; an unknown group is not private")
