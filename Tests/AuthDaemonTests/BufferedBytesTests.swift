@@ -59,7 +59,7 @@ struct BufferedBytesTests {
     @Test("the age begins when something moved: more bytes do not reset it, fewer do")
     func age() {
         var held = BufferedSince()
-        let start = SuspendingClock.now
+        let start = ExecutorInstant(sinceStart: .seconds(7))
         #expect(held.change(to: 10, at: start) == 0)
         #expect(held.change(to: 20, at: start + .seconds(1)) == 10)
         #expect(held.age(at: start + .seconds(2)) == .seconds(2))

@@ -6,9 +6,7 @@ import Testing
 
 @Suite("Refused connections in the log", .timeLimit(.minutes(1)))
 struct RefusalLogTests {
-    private static let start = SuspendingClock.now
-
-    private static func instant(_ seconds: Int64) -> SuspendingClock.Instant { start + .seconds(seconds) }
+    private static func instant(_ seconds: Int64) -> ExecutorInstant { ExecutorInstant(sinceStart: .seconds(seconds)) }
 
     @Test("the first one is a line, those of the next minute are counted, and so on")
     func counted() {

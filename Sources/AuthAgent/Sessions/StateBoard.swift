@@ -115,8 +115,10 @@ package final class StateBoard: Sendable {
     /// The live token of a session or of the default one: what is asked most, so nothing is copied to answer it.
     package func liveToken(_ session: SessionName?, minValid: Duration?, at now: BootInstant) -> LiveToken? {
         known.withLock { known in
-            let token = if let session { known.tokens[session] } else { known.defaultToken }
-            return token?.isGood(minValid: minValid, at: now) == true ? token?.asked(at: now) : nil
+            let found = if let session { known.tokens[session] } else { known.defaultToken }
+            guard var token = found, token.isGood(minValid: minValid, at: now) else { return nil }
+            token.askedAt = now
+            return token
         }
     }
 

@@ -134,15 +134,23 @@ extension Connection {
     func answer(_ plain: PlainTokenRequest, in line: ByteBuffer) -> Bool {
         guard let token = registry.liveToken(plain.session) else { return false }
         registry.counters.request()
-        outgoing.writeStaticString(RPCReply.head)
-        unsafe line.withUnsafeReadableBytes { bytes in
-            _ = unsafe outgoing.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[plain.id]))
-        }
-        outgoing.writeStaticString(RPCReply.middle)
-        outgoing.writeBytes(token.json)
-        outgoing.writeStaticString("}\n")
+        Self.write(token, id: plain.id, of: line, to: &outgoing)
         if outgoing.readableBytes >= Self.writeChunk { handOver() }
         return true
+    }
+
+    private static func write(_ token: LiveToken, id: Range<Int>, of line: ByteBuffer, to buffer: inout ByteBuffer) {
+        buffer.writeStaticString(RPCReply.head)
+        unsafe line.withUnsafeReadableBytes { bytes in
+            _ = unsafe buffer.writeBytes(UnsafeRawBufferPointer(rebasing: bytes[id]))
+        }
+        buffer.writeStaticString(RPCReply.middle)
+        buffer.writeBytes(token.head)
+        if let valid = token.validMilliseconds {
+            buffer.writeStaticString(LiveToken.validKey)
+            buffer.writeString(String(valid))
+        }
+        buffer.writeStaticString("}}\n")
     }
 
     func process(_ requests: [Result<RPCRequest, RPCProblem>]) {

@@ -8,14 +8,14 @@ struct RefusalLog {
         /// It gets its own line.
         case log
         /// It is counted. The first one says when the count is to be logged.
-        case count(until: SuspendingClock.Instant?)
+        case count(until: ExecutorInstant?)
     }
 
     /// Until then refusals are counted.
-    private var quietUntil: SuspendingClock.Instant?
+    private var quietUntil: ExecutorInstant?
     private var counted = 0
 
-    mutating func refused(at now: SuspendingClock.Instant) -> Decision {
+    mutating func refused(at now: ExecutorInstant) -> Decision {
         guard counted == 0 else {
             counted += 1
             return .count(until: nil)
@@ -29,7 +29,7 @@ struct RefusalLog {
     }
 
     /// The count to be logged now.
-    mutating func takeCount(at now: SuspendingClock.Instant) -> Int {
+    mutating func takeCount(at now: ExecutorInstant) -> Int {
         defer { counted = 0 }
         quietUntil = now + Self.interval
         return counted

@@ -34,6 +34,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
 
     private let waker: Waker
     private let time: @Sendable () -> SuspendingClock.Instant
+    private let start: SuspendingClock.Instant
     private var poller: Poller
     private var timers = TimerQueue()
     private var isEnding = false
@@ -49,6 +50,7 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
         time: @escaping @Sendable () -> SuspendingClock.Instant = { SuspendingClock.now }
     ) throws(SystemFailure) {
         self.time = time
+        start = time()
         waker = try Waker()
         poller = try Poller()
         try poller.watch(waker.descriptor, for: .input, waker)
@@ -207,11 +209,11 @@ package final class SocketExecutor: SerialExecutor, @unchecked Sendable {
     // MARK: Timers
 
     /// On the clock of the timers.
-    var now: SuspendingClock.Instant { time() }
+    var now: ExecutorInstant { ExecutorInstant(sinceStart: start.duration(to: time())) }
 
     /// Runs `work` on this thread at that time, or never if the executor stops first. Only this thread may call it.
     @discardableResult
-    func schedule(at deadline: SuspendingClock.Instant, _ work: @escaping () -> Void) -> TimerID {
+    func schedule(at deadline: ExecutorInstant, _ work: @escaping () -> Void) -> TimerID {
         assertOwned()
         lastTimer += 1
         let id = TimerID(deadline: deadline, number: lastTimer)

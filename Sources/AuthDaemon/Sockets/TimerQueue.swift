@@ -1,10 +1,10 @@
 /// Identifies a timer of the ``SocketExecutor``.
 struct TimerID {
-    fileprivate let deadline: SuspendingClock.Instant
+    fileprivate let deadline: ExecutorInstant
     /// Of two with the same deadline, the one with the lower number is first.
     fileprivate let number: UInt64
 
-    init(deadline: SuspendingClock.Instant, number: UInt64) {
+    init(deadline: ExecutorInstant, number: UInt64) {
         self.deadline = deadline
         self.number = number
     }
@@ -18,7 +18,7 @@ struct TimerID {
 struct TimerQueue {
     private var timers: [(id: TimerID, work: () -> Void)] = []
 
-    var next: SuspendingClock.Instant? { timers.last?.id.deadline }
+    var next: ExecutorInstant? { timers.last?.id.deadline }
 
     mutating func add(_ id: TimerID, _ work: @escaping () -> Void) {
         timers.insert((id, work), at: index(of: id))
@@ -29,7 +29,7 @@ struct TimerQueue {
         if position < timers.count, timers[position].id.number == id.number { timers.remove(at: position) }
     }
 
-    mutating func popDue(at now: SuspendingClock.Instant) -> (() -> Void)? {
+    mutating func popDue(at now: ExecutorInstant) -> (() -> Void)? {
         guard let timer = timers.last, timer.id.deadline <= now else { return nil }
         timers.removeLast()
         return timer.work

@@ -4,11 +4,11 @@ internal import AuthWire
 /// A token that is rendered once: the most frequent request is answered by copying bytes.
 package struct LiveToken: Sendable {
     /// A ``TokenResult`` as JSON text, without time-dependent members and the last brace. Secret.
-    private let head: [UInt8]
+    package let head: [UInt8]
     private let end: BootInstant?
     private let usualMinValid: Duration
     /// When it was requested.
-    private var askedAt: BootInstant?
+    package var askedAt: BootInstant?
 
     /// `nil` if the session has no valid token.
     package init?(_ snapshot: SessionSnapshot) {
@@ -27,16 +27,17 @@ package struct LiveToken: Sendable {
         return now < end && end - now >= minValid ?? usualMinValid
     }
 
-    /// The same token, for a request at that time.
-    package func asked(at now: BootInstant) -> LiveToken {
-        var token = self
-        token.askedAt = now
-        return token
+    /// What follows ``head`` except for this time and the last brace.
+    package static let validKey: StaticString = #","valid_ms":"#
+
+    /// How long it was valid when it was requested; `nil` if the provider does not say.
+    package var validMilliseconds: Int64? {
+        guard let end, let askedAt else { return nil }
+        return max(.zero, end - askedAt).wholeMilliseconds
     }
 
     /// A ``TokenResult`` as JSON text. Secret.
     package var json: [UInt8] {
-        guard let end, let askedAt else { return head + [UInt8(ascii: "}")] }
-        return head + Array(",\"valid_ms\":\(max(.zero, end - askedAt).wholeMilliseconds)}".utf8)
+        head + (validMilliseconds.map { Array("\(Self.validKey)\($0)".utf8) } ?? []) + [UInt8(ascii: "}")]
     }
 }
