@@ -37,6 +37,8 @@ package struct OutboxMachine: Machine {
     private var mayLoad = false
     private var loadAt: BootInstant?
     private var flushes: [(caller: CallerID, params: OutboxParams)] = []
+    /// What was dropped, for callers that have no reply yet.
+    private var drops: [(caller: CallerID, items: [OutboxItem])] = []
     /// What was added just now: it need not be read from the store.
     private var added: (id: String, write: OutboxWrite)?
     private var isStopping = false
@@ -206,7 +208,7 @@ package struct OutboxMachine: Machine {
                 dropped(ids[0], &turn)
                 let rest = Array(ids.dropFirst())
                 if rest.isEmpty {
-                    turn.reply(.list(items), to: caller)
+                    drops.append((caller, items))
                 } else {
                     submit(.drop(rest, caller, items), &turn)
                 }
@@ -215,6 +217,10 @@ package struct OutboxMachine: Machine {
         jobs.removeFirst()
         if case .release = job {} else if jobs.isEmpty, isLoaded, entries.isEmpty { jobs = [.release] }
         if let next = jobs.first { turn.act(.store(next.call)) }
+        // The file is deleted before the caller learns that the last entry is gone.
+        if case .release = jobs.first { return }
+        for (caller, items) in drops { turn.reply(.list(items), to: caller) }
+        drops = []
     }
 
     private mutating func loaded(_ result: Result<[OutboxEntry], OutboxError>, _ turn: inout OutboxTurn) {

@@ -45,6 +45,17 @@ struct OutboxCallersTests {
         #expect(play.published.contains("dropped a"))
     }
 
+    @Test("the caller that drops the last entry gets its reply when the store is closed")
+    func lastDropped() throws {
+        var play = try OutboxScript(sessions: [:])
+        try play.add("a")
+        play.ask(.drop(OutboxParams(id: "a")), by: "drop")
+        play.handle(.stored(.success([])))
+        #expect(play.calls == [.remove("a"), .release] && play.answers["drop"] == nil)
+        play.handle(.stored(.success([])))
+        #expect(play.answers["drop"] != nil)
+    }
+
     @Test("if the store fails while several are dropped, those that it has removed are gone, and the rest stays")
     func partlyDropped() throws {
         var play = try OutboxScript(sessions: [:])
