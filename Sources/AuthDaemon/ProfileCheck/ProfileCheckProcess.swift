@@ -110,12 +110,20 @@ private struct ChildProcess {
         unsafe posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
         // All our descriptors are closed on exec. This includes those of libraries.
         unsafe posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
+        // No signal is blocked there: the thread that starts it may block them all, and a child inherits that.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        unsafe sigemptyset(&noSignals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         let command = ["authd"] + arguments
         var words = unsafe command.map { unsafe strdup($0) } + [nil]
         defer { for index in command.indices { unsafe free(words[index]) } }
         var environment = unsafe Array(words.suffix(1))
         var child: pid_t = 0
-        let code = unsafe posix_spawn(&child, program, &actions, nil, &words, &environment)
+        let code = unsafe posix_spawn(&child, program, &actions, &attributes, &words, &environment)
         guard code == 0 else {
             close(ends[0])
             throw ChildFailure(reason: "\(SystemFailure("start its process", number: code))")
