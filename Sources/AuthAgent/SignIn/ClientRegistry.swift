@@ -28,11 +28,11 @@ package final class ClientRegistry: Sendable {
     /// The client that the provider knows: the stored one, or a new one.
     /// - Parameters:
     ///   - refused: one that cannot be used any more.
-    ///   - bind: binds the address that the browser comes back to and returns it, if it may have any port: many servers compare
+    ///   - redirectURI: listens at the address that the browser comes back to and returns it, if it may have any port: many servers compare
     ///     the port too.
     func client(
         at profile: ProviderProfile, besides refused: RegisteredClient?,
-        bind: (OAuthProfile) async throws(AgentError) -> String
+        redirectURI: (OAuthProfile) async throws(AgentError) -> String
     ) async throws(AgentError) -> RegisteredClient {
         guard let oauth = profile.oauth else { throw .noOAuth(profile) }
         let server = try await context.providers.server(of: profile, at: context.clock.now()).mapError(\.error).get()
@@ -47,7 +47,7 @@ package final class ClientRegistry: Sendable {
             }
             var profile = profile
             if oauth.redirect.isAtAnyPort {
-                profile.oauth?.redirect = RedirectTarget(try await bind(oauth)) ?? oauth.redirect
+                profile.oauth?.redirect = RedirectTarget(try await redirectURI(oauth)) ?? oauth.redirect
             }
             let client = try await context.providers.register(at: profile, server: server, sentAt: context.clock.now())
                 .mapError(\.error).get()

@@ -10,7 +10,7 @@ struct RedirectBinder: Sendable {
     let clock: any SystemClock
 
     /// - Returns: `nil` if nothing listens there: the desktop passes addresses of a private scheme on.
-    func bind(_ oauth: OAuthProfile) async throws(AgentError) -> BoundRedirect? {
+    func redirect(for oauth: OAuthProfile) async throws(AgentError) -> BoundRedirect? {
         guard case .loopback(let redirect) = oauth.redirect else { return nil }
         guard redirect.isSecure else {
             return BoundRedirect(listener: try await dependencies.redirects.listen(at: redirect, as: nil))

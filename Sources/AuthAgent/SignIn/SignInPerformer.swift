@@ -49,7 +49,7 @@ final class SignInPerformer: ActionPerformer {
             begin(runner, SignInEvent.registered) { [self] () async throws(AgentError) in
                 try await clients.client(at: machine.plainAuthority, besides: refused) {
                     oauth async throws(AgentError) in
-                    try await bind(oauth, at: machine.authority)?.listener.redirectURI ?? oauth.redirect.uri
+                    try await boundRedirect(oauth, at: machine.authority)?.listener.redirectURI ?? oauth.redirect.uri
                 }
             }
         case .forgetRegistration(let client):
@@ -137,10 +137,12 @@ final class SignInPerformer: ActionPerformer {
     // MARK: The authorization server
 
     /// What is bound already was registered with its port.
-    private func bind(_ oauth: OAuthProfile, at profile: ProviderProfile) async throws(AgentError) -> BoundRedirect? {
+    private func boundRedirect(_ oauth: OAuthProfile, at profile: ProviderProfile) async throws(AgentError)
+        -> BoundRedirect?
+    {
         guard let dependencies else { throw .noBrowser(profile) }
         if let bound = redirect.withLock({ $0 }) { return bound }
-        let bound = try await RedirectBinder(dependencies: dependencies, clock: context.clock).bind(oauth)
+        let bound = try await RedirectBinder(dependencies: dependencies, clock: context.clock).redirect(for: oauth)
         redirect.withLock { $0 = bound }
         return bound
     }
@@ -150,7 +152,7 @@ final class SignInPerformer: ActionPerformer {
     ) async throws(AgentError) -> BrowserAuthorization {
         let authority = machine.authority
         guard let dependencies, let oauth = authority.oauth else { throw .noBrowser(authority) }
-        let redirect = listens ? try await bind(oauth, at: authority) : nil
+        let redirect = listens ? try await boundRedirect(oauth, at: authority) : nil
         var attempt = try AuthorizationAttempt(
             profile: authority, oauth: oauth, server: server,
             redirectURI: redirect?.listener.redirectURI ?? oauth.redirect.uri, proofKey: machine.client.proofKey,

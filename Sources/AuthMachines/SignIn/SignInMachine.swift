@@ -16,7 +16,7 @@ package struct SignInMachine: Machine {
         var signsIn: Bool { self == .signIn || self == .password(.reset) }
     }
 
-    private enum Stage {
+    enum Stage {
         /// Waits for an answer.
         case asking(SignInQuestion)
         case sendingChallenge
@@ -43,40 +43,40 @@ package struct SignInMachine: Machine {
 
     package let id: String
     package let session: SessionName
-    package private(set) var form: SignInForm
-    private let purpose: Purpose
-    private let signIn: SignInID
+    package internal(set) var form: SignInForm
+    let purpose: Purpose
+    let signIn: SignInID
     /// The answers are kept, so that the session can sign in again.
-    private var remembers = false
+    var remembers = false
     /// Whether the user has a browser on this machine.
-    private var hasBrowser = true
+    var hasBrowser = true
     /// What the user is told at the end.
     private var note: String?
     /// The session may be given to another account: the user said so, beforehand or when asked.
-    private var mayReplaceAccount: Bool
+    var mayReplaceAccount: Bool
 
-    private var stage = Stage.requesting
-    private var lastTouched: BootInstant
+    var stage = Stage.requesting
+    var lastTouched: BootInstant
     /// As the session was when it was last looked at.
-    private var former: SessionStatus?
+    var former: SessionStatus?
     /// What the user is asked to agree to.
-    private var accountChange: AccountChange?
+    var accountChange: AccountChange?
     /// Tokens that belong to no session yet.
-    private var held: (grant: Grant, sentAt: Moment)?
+    var held: (grant: Grant, sentAt: Moment)?
     /// The user's way to an authorization server, until they are back.
-    private var attempt: AuthorizationAttempt?
+    var attempt: AuthorizationAttempt?
     /// What the authorization server has registered us as.
-    private var registration: RegisteredClient?
-    private var hasRegisteredAgain = false
+    var registration: RegisteredClient?
+    var hasRegisteredAgain = false
     /// What the tokens are bound to.
-    private var proofKey: Secret?
+    var proofKey: Secret?
 
     /// The caller that began it, until it knows the sign-in.
     private var starter: CallerID?
     /// The caller whose request is worked on. It gets the next step of any kind.
     private var asker: CallerID?
     /// Those that wait for a question or the end.
-    private var waiting: [CallerID] = []
+    var waiting: [CallerID] = []
 
     /// - Parameter catalog: the other providers, where a user may prove who they are.
     /// - Throws: `validation` for an environment, method or field that the profile does not have, and for answers that
@@ -175,7 +175,7 @@ package struct SignInMachine: Machine {
         turn.wakeUp = deadline
     }
 
-    private var deadline: BootInstant? {
+    var deadline: BootInstant? {
         switch stage {
         case .asking: lastTouched + Self.abandonedAfter
         case .inBrowser(_, let end): end
@@ -234,7 +234,7 @@ package struct SignInMachine: Machine {
         }
     }
 
-    private mutating func failed(_ error: AgentError, _ turn: inout SignInTurn) {
+    mutating func failed(_ error: AgentError, _ turn: inout SignInTurn) {
         switch stage {
         case .authorizing where mayRegisterAgain(after: error):
             hasRegisteredAgain = true
@@ -257,7 +257,7 @@ package struct SignInMachine: Machine {
 
     // MARK: Callers
 
-    private mutating func reply(
+    mutating func reply(
         to caller: CallerID, _ turn: inout SignInTurn,
         _ body: (inout SignInMachine, inout SignInTurn) throws(AgentError) -> Void
     ) {
@@ -273,7 +273,7 @@ package struct SignInMachine: Machine {
         }
     }
 
-    private mutating func answer(_ answers: [String: String], _ turn: inout SignInTurn) throws(AgentError) {
+    mutating func answer(_ answers: [String: String], _ turn: inout SignInTurn) throws(AgentError) {
         if let change = accountChange {
             guard let answer = answers[AccountChange.field.name], answers.count == 1 else {
                 throw AgentError(
@@ -324,23 +324,23 @@ package struct SignInMachine: Machine {
     }
 
     /// The user is elsewhere: those that know it already wait for what comes after that.
-    private mutating func replyAway(_ turn: inout SignInTurn) {
+    mutating func replyAway(_ turn: inout SignInTurn) {
         guard let asker, let step = stepAway(at: turn.now) else { return }
         turn.reply(.success(step), to: asker)
         (starter, self.asker) = (nil, nil)
     }
 
-    private mutating func reply(_ step: Step, _ turn: inout SignInTurn) {
+    mutating func reply(_ step: Step, _ turn: inout SignInTurn) {
         for caller in [asker].compactMap(\.self) + waiting { turn.reply(.success(step), to: caller) }
         (starter, asker, waiting) = (nil, nil, [])
     }
 
-    private func step(for question: SignInQuestion, at now: Moment) -> Step {
+    func step(for question: SignInQuestion, at now: Moment) -> Step {
         Step(login: id, question, about: accountChange == nil ? form.sent : nil, at: now)
     }
 
     /// `nil` if the user is not elsewhere.
-    private func stepAway(at now: Moment) -> Step? {
+    func stepAway(at now: Moment) -> Step? {
         switch stage {
         case .inBrowser(let authorization, let end):
             Step(login: id, authorization, redirect: authority.oauth?.redirect, until: now.date(of: end))
@@ -349,205 +349,9 @@ package struct SignInMachine: Machine {
         }
     }
 
-    // MARK: The user
-
-    /// Goes on with what was given so far.
-    private mutating func proceed(message: String? = nil, _ turn: inout SignInTurn) {
-        let next = form.next(at: turn.now, message: message)
-        var user = UserSummary()
-        user.email = form.email
-        // Nothing is sent before the user has agreed.
-        if let change = unapprovedChange(to: user) { return ask(about: change, &turn) }
-        switch next {
-        case .ask(let question):
-            form.hasAsked = true
-            ask(question, &turn)
-        case .send(let challenge): send(challenge, &turn)
-        case .authorize(let flow):
-            stage = .authorizing(flow)
-            guard plainAuthority.oauth?.registers == true, registration == nil else { return findServer(&turn) }
-            turn.act(.register(refused: nil))
-        case .finish:
-            stage = .requesting
-            switch purpose {
-            case .signIn, .password(.reset): turn.act(.signIn)
-            case .password(.requestReset): turn.act(.requestReset)
-            case .password(.set), .password(.change): turn.act(.changePassword)
-            }
-        }
-    }
-
-    private func unapprovedChange(to user: UserSummary?) -> AccountChange? {
-        guard purpose.signsIn, !mayReplaceAccount else { return nil }
-        return AccountChange(of: session, from: former, to: user, at: form.environment)
-    }
-
-    private mutating func ask(about change: AccountChange, _ turn: inout SignInTurn) {
-        accountChange = change
-        ask(SignInQuestion(fields: [AccountChange.field], message: change.message), &turn)
-    }
-
-    private mutating func askForAddress(message: String? = nil, _ turn: inout SignInTurn) {
-        ask(SignInQuestion(fields: [OAuthField.address], message: message, url: attempt?.url), &turn)
-    }
-
-    private mutating func ask(_ question: SignInQuestion, _ turn: inout SignInTurn) {
-        lastTouched = turn.now.boot
-        stage = .asking(question)
-        reply(step(for: question, at: turn.now), &turn)
-    }
-
-    private mutating func send(_ challenge: Challenge, _ turn: inout SignInTurn) {
-        stage = .sendingChallenge
-        turn.act(.sendChallenge(challenge))
-    }
-
-    // MARK: The authorization server
-
-    /// The server may have forgotten the client that it registered, or the port that it knows is in use: then it is asked
-    /// once more, as a new client.
-    private func mayRegisterAgain(after error: AgentError) -> Bool {
-        guard !hasRegisteredAgain, let oauth = plainAuthority.oauth, oauth.registers else { return false }
-        return error.isUnknownClient || (error.cause == AgentError.redirectPort && oauth.redirect.isAtAnyPort)
-    }
-
-    private func forgetRegistration(_ turn: inout SignInTurn) {
-        if let registration { turn.act(.forgetRegistration(registration)) }
-    }
-
-    private func findServer(_ turn: inout SignInTurn) {
-        turn.act(.findServer(makesKey: authority.oauth?.bindsTokens == true && proofKey == nil))
-    }
-
-    private mutating func serverFound(
-        _ server: OAuthServer, _ key: Secret?, _ turn: inout SignInTurn
-    ) throws(AgentError) {
-        guard case .authorizing(let flow) = stage else { return }
-        proofKey = key ?? proofKey
-        if key != nil, let algorithms = server.proofAlgorithms, !algorithms.contains("ES256") {
-            throw AgentError(
-                .unsupported,
-                "\(authority.title) does not take proofs by ES256 (RFC 9449), and its profile wants them.")
-        }
-        let (hasDevices, hasPage) = (server.endpoints.deviceAuthorization != nil, server.endpoints.authorization != nil)
-        let listens = flow == .browser && hasBrowser && (hasPage || !hasDevices)
-        // Its address was bound before it was registered.
-        if !listens { turn.act(.stopListening) }
-        switch flow {
-        case .service: turn.act(.requestToken(.clientCredentials))
-        case .importing: turn.act(.requestToken(.refreshToken(form.fields[OAuthField.refreshToken] ?? Secret(""))))
-        case .browser where !listens && hasDevices, .device: turn.act(.beginDevice)
-        case .browser, .paste: turn.act(.prepareBrowser(server, listens: listens))
-        }
-    }
-
-    private mutating func authorizationReady(_ authorization: BrowserAuthorization, _ turn: inout SignInTurn) {
-        attempt = authorization.attempt
-        guard authorization.listens else { return askForAddress(&turn) }
-        stage = .inBrowser(authorization, until: turn.now.boot + AuthorizationAttempt.timeout)
-        turn.act(.listen)
-        replyAway(&turn)
-    }
-
-    /// - Parameter uri: what the desktop was called with; `nil`: a browser, which waits for the page of the next step.
-    private mutating func cameBack(_ caller: CallerID, _ uri: String?, _ query: String, _ turn: inout SignInTurn) {
-        guard case .inBrowser(let authorization, _) = stage, let step = stepAway(at: turn.now),
-            uri.map({ $0.utf8.elementsEqual(authorization.attempt.redirectURI.utf8) }) ?? true
-        else { return turn.reply(.failure(.unknownAddress), to: caller) }
-        if uri == nil { waiting.append(caller) }
-        let isAccepted = accept(authorization.attempt.read(query), &turn)
-        if uri == nil, isAccepted { return }
-        waiting.removeAll { $0 == caller }
-        turn.reply(isAccepted ? .success(step) : .failure(.unknownAddress), to: caller)
-    }
-
-    /// - Returns: `false` if it was not this sign-in that sent the browser.
-    private mutating func accept(_ answer: AuthorizationAttempt.Answer, _ turn: inout SignInTurn) -> Bool {
-        switch answer {
-        case .unrelated: return false
-        case .refused(let error): failed(error, &turn)
-        case .code(let code):
-            guard let attempt else { return false }
-            // There is one answer. Any other visitor is a stranger.
-            turn.act(.stopListening)
-            stage = .exchangingCode
-            turn.act(.requestToken(.code(code, attempt)))
-        }
-        return true
-    }
-
-    private mutating func tokenReceived(
-        _ result: Result<Grant, ProviderFailure>, _ turn: inout SignInTurn
-    ) throws(AgentError) {
-        var grant: Grant
-        if case .atDevice(let device, var poll, _) = stage {
-            switch poll.take(result, at: turn.now.boot) {
-            case .again:
-                stage = .atDevice(device, poll, isAsking: false)
-                return
-            case .granted(let granted): grant = granted
-            case .ended(let error): throw error
-            }
-        } else {
-            grant = try result.mapError(\.error).get()
-        }
-        if let given = form.fields[OAuthField.refreshToken] {
-            // One that did not rotate is still the one that was given.
-            grant.refreshToken = grant.refreshToken ?? given
-            grant.message = "Remove the refresh token from where it came from: two that renew by one end the session."
-        }
-        attempt = nil
-        guard form.proof == nil else {
-            // The device grant is not part of OpenID Connect and may end without one.
-            guard let idToken = grant.idToken else { throw .noProof(authority, for: form.profile) }
-            form.prove(with: idToken)
-            return proceed(&turn)
-        }
-        // Their life began when they were requested, however long that took.
-        held = (grant, Moment(boot: turn.now.deadline(for: grant.issuedAt), wall: grant.issuedAt))
-        examine(fetchesUser: form.method.flow != .service, &turn)
-    }
-
-    // MARK: The tokens
-
-    private mutating func examine(fetchesUser: Bool, _ turn: inout SignInTurn) {
-        stage = .examining
-        guard fetchesUser, let held else { return turn.act(.examine(user: nil)) }
-        turn.act(.examine(user: try? record(from: held.grant, at: turn.now)))
-    }
-
-    private mutating func examined(
-        _ user: SignedInUser?, _ origins: TokenOrigins?, _ turn: inout SignInTurn
-    ) throws(AgentError) {
-        guard var grant = held?.grant, let sentAt = held?.sentAt else { return }
-        // What is said of another user is not about this one (OpenID Connect Core 1.0 §5.3.2).
-        if let user,
-            grant.user == nil || form.profile.userRequest != nil
-                || user.raw["sub"]?.stringValue == grant.rawUser?["sub"]?.stringValue
-        {
-            (grant.user, grant.rawUser) = (user.summary, user.raw)
-            held?.grant = grant
-        }
-        if let change = unapprovedChange(to: grant.user) { return ask(about: change, &turn) }
-        var record = try record(from: grant, former: former, at: turn.now)
-        record.origins = origins ?? form.profile.origins(in: form.environment)
-        let change = AccountChange(of: session, from: former, to: grant.user, at: form.environment)
-        stage = .installing
-        turn.act(.install(record, sentAt: sentAt, revokesFormer: change != nil))
-    }
-
-    private func record(
-        from grant: Grant, former: SessionStatus? = nil, at now: Moment
-    ) throws(AgentError) -> SessionRecord {
-        try SessionRecord(
-            session: session, form: form, grant: grant,
-            client: form.method.flow == nil ? nil : (client, registration), remembers: remembers, former: former,
-            signIn: signIn, at: now)
-    }
-
     // MARK: The end
 
-    private mutating func end(_ step: Step, _ turn: inout SignInTurn) {
+    mutating func end(_ step: Step, _ turn: inout SignInTurn) {
         if let held, !isInstalling { revoke(held.grant, &turn) }
         held = nil
         stage = .ended
