@@ -101,7 +101,7 @@ struct CrowdTests {
     func connections() async throws {
         for (limits, words) in [
             (Self.limits { $0.connectionsPerUser = 3 }, "User"),
-            (Self.limits { $0.connectionsInAll = 3 }, "descriptors"),
+            (Self.limits { $0.connectionsInAll = 3 }, "descriptor limit"),
         ] {
             try await TestServer.run(limits: limits) { rig in
                 try await onThread {

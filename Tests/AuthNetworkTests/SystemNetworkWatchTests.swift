@@ -8,11 +8,11 @@ struct SystemNetworkWatchTests {
     @Test("reports the initial state, and each change of the default route")
     func followsDefaultRoute() async throws {
         try await withNamespace { namespace in
-            #expect(try await namespace.next()?.reach == "nothing")
+            #expect(try await namespace.next()?.reach == "offline")
             try await namespace.run("ip route add default dev lo")
-            #expect(try await namespace.next()?.reach == "everywhere")
+            #expect(try await namespace.next()?.reach == "internet")
             try await namespace.run("ip route del default dev lo")
-            #expect(try await namespace.next()?.reach == "nothing")
+            #expect(try await namespace.next()?.reach == "offline")
         }
     }
 
@@ -20,31 +20,31 @@ struct SystemNetworkWatchTests {
     func beginsOnline() async throws {
         try await withNamespace(before: "ip route add default dev lo") { namespace in
             let first = try await namespace.next()
-            #expect(first?.reach == "everywhere" && first?.monitor == "online")
+            #expect(first?.reach == "internet" && first?.monitor == "online")
         }
     }
 
     @Test("does not report a route that disappears and returns at once")
     func settles() async throws {
         try await withNamespace(before: "ip route add default dev lo") { namespace in
-            #expect(try await namespace.next()?.reach == "everywhere")
+            #expect(try await namespace.next()?.reach == "internet")
             try await namespace.run("ip route del default dev lo; ip route add default dev lo")
             // Long after the settling time, the first reading is that of a lasting change.
             try await namespace.run("ip route add 192.0.2.0/24 dev lo; ip route del default dev lo")
-            #expect(try await namespace.next()?.reach == "nothing")
+            #expect(try await namespace.next()?.reach == "offline")
         }
     }
 
     @Test("a link without carrier leads nowhere, even with its default route")
     func carrierLost() async throws {
         try await withNamespace(before: Self.cable) { namespace in
-            #expect(try await namespace.next()?.reach == "everywhere")
+            #expect(try await namespace.next()?.reach == "internet")
             try await namespace.run("ip link set far down")
             let lost = try await namespace.next()
-            #expect(lost?.reach == "nothing")
+            #expect(lost?.reach == "offline")
             try await namespace.run("ip route show default | grep -q near && ip link set far up")
             let back = try await namespace.next()
-            #expect(back?.reach == "everywhere")
+            #expect(back?.reach == "internet")
             // The same addresses as before: requests in flight may still be answered.
             #expect(back?.move == 0 && lost?.move == 0)
         }
@@ -53,13 +53,13 @@ struct SystemNetworkWatchTests {
     @Test("a link that was set down and up without its route is link-local only")
     func linkDownAndUp() async throws {
         try await withNamespace(before: Self.cable) { namespace in
-            #expect(try await namespace.next()?.reach == "everywhere")
+            #expect(try await namespace.next()?.reach == "internet")
             try await namespace.run("ip link set near down")
-            #expect(try await namespace.next()?.reach == "nothing")
+            #expect(try await namespace.next()?.reach == "offline")
             try await namespace.run("ip link set near up")
-            #expect(try await namespace.next()?.reach == "neighbourhood")
+            #expect(try await namespace.next()?.reach == "linkLocal")
             try await namespace.run("ip route add default via 10.1.0.2")
-            #expect(try await namespace.next()?.reach == "everywhere")
+            #expect(try await namespace.next()?.reach == "internet")
         }
     }
 
@@ -74,7 +74,7 @@ struct SystemNetworkWatchTests {
                 "ip addr flush dev near; ip addr add 10.2.0.1/24 dev near; ip route add default via 10.2.0.2")
             let third = try #require(try await namespace.next())
             #expect(third.generation > second.generation && third.move > second.move)
-            #expect(third.reach == "everywhere")
+            #expect(third.reach == "internet")
         }
     }
 
@@ -86,9 +86,9 @@ struct SystemNetworkWatchTests {
                 "ip link add box type veth peer name lid; ip addr add 172.17.0.1/16 dev box; ip link set box up; "
                     + "ip link set lid up; sleep 1.2; ip link set far down")
             let next = try await namespace.next()
-            #expect(first?.reach == "everywhere")
+            #expect(first?.reach == "internet")
             // The first reading is about the cable; the container's bridge remains.
-            #expect(next?.reach == "neighbourhood")
+            #expect(next?.reach == "linkLocal")
         }
     }
 

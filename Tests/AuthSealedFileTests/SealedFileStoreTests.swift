@@ -108,7 +108,7 @@ struct SealedFileStoreTests {
         #expect(try await failure(place, other)?.contains("is not the key") == true)
         #expect(try await place.start(other) { await $0.states().first { _ in true } } == .failed)
         #expect(try await failure(place, .key("short"))?.contains("32 bytes or more") == true)
-        #expect(try await failure(place, .passphrase)?.contains("none is given") == true)
+        #expect(try await failure(place, .passphrase)?.contains("no key is configured") == true)
         let key = try place.bytes("key")
         try FileManager.default.removeItem(atPath: place.path + "/key")
         #expect(try await failure(place)?.contains("key is missing") == true)

@@ -35,7 +35,7 @@ struct SocketPathTests {
         #expect(error?.message.contains("/run/user/1234") == true)
         #expect(error?.message.contains("XDG_RUNTIME_DIR is not set") == true)
         let relative = #expect(throws: AgentError.self) { try resolve(["XDG_RUNTIME_DIR": "x"]) }
-        #expect(relative?.message.contains("XDG_RUNTIME_DIR is no absolute path") == true)
+        #expect(relative?.message.contains("XDG_RUNTIME_DIR is not an absolute path") == true)
     }
 
     @Test("a relative path, a path with a zero byte and a path too long for the system are refused by their source")

@@ -48,7 +48,7 @@ struct NetworkChangeTests {
                     + "add rule inet t o oifname \"near\" meta l4proto { tcp, udp } counter'")
             for command in ["token", "refresh", "token"] {
                 let output = try await lab.authc(command)
-                #expect(output.status == 75 && output.err.contains("no network"), "\(output.err)")
+                #expect(output.status == 75 && output.err.contains("offline"), "\(output.err)")
             }
             let login = try await lab.authc(
                 "login", "lab", "-s", "other", "--field", "email=ada@example.org", "--password-stdin",

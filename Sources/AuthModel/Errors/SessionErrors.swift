@@ -164,7 +164,7 @@ extension AgentError {
         var told = self
         told.message +=
             " The sign-out could not be saved to disk: if authd restarts before then, the session "
-            + "returns.  \(AgentError(error).message)"
+            + "returns. \(AgentError(error).message)"
         return told
     }
 }

@@ -113,7 +113,7 @@ struct PendingSignOutsTests {
             store.takes.withLock { $0 = false }
             let error = await #expect(throws: AgentError.self) { try await table.logout(SessionLogout()) }
             #expect(error?.message.contains("the disk is full") == true)
-            #expect(error?.message.contains("comes back") == true)
+            #expect(error?.message.contains("the session returns") == true)
         }
     }
 
