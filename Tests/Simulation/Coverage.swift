@@ -14,10 +14,10 @@ package enum MachineState: Int, Sendable, CaseIterable {
             self = .signInRequired
         } else {
             let isLive = seat.snapshot?.status.state == .active
-            switch seat.machine.flight?.stage {
+            switch seat.machine.currentRequest?.stage {
             case nil: self = isLive ? .liveIdle : .endedIdle
             case .probingStore: self = isLive ? .liveProving : .endedProving
-            case .asking: self = isLive ? .liveAsking : .endedAsking
+            case .requesting: self = isLive ? .liveAsking : .endedAsking
             case .rereading: self = isLive ? .liveRereading : .endedRereading
             case .saving: self = isLive ? .liveSaving : .endedSaving
             }
@@ -27,7 +27,8 @@ package enum MachineState: Int, Sendable, CaseIterable {
 
 /// What can happen to a machine, results apart.
 package enum EventKind: Int, Sendable, CaseIterable {
-    case tokenWanted, aimedTokenWanted, renewalWanted, rejected, signOutRequested, writeWanted, callerGone
+    case tokenRequested, targetedTokenRequested, renewalRequested, rejected, signOutRequested, writeRequested,
+        callerGone
     case replaced, userReceived, passwordSet, defaultChosen, renewable, notRenewable
     case renewed, finalNo, refused, failed
     case reread, rereadFailed

@@ -7,18 +7,19 @@ import AuthWire
 extension SessionEvent {
     var words: String {
         switch self {
-        case .tokenWanted(let caller, let minValid):
+        case .tokenRequested(let caller, let minValid):
             "caller \(caller.number) wants a token" + (minValid.map { " for \($0)" } ?? "")
-        case .renewalWanted(let caller): "caller \(caller.number) wants a renewal"
+        case .renewalRequested(let caller): "caller \(caller.number) wants a renewal"
         case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
-        case .aimedTokenWanted(let caller, let aim, _): "caller \(caller.number) wants a token for \(aim)"
+        case .targetedTokenRequested(let caller, let target, _): "caller \(caller.number) wants a token for \(target)"
         case .signOutRequested(let caller, let revokes):
             "caller \(caller.number) signs out" + (revokes ? "" : ", and the provider is not told")
-        case .writeWanted(let caller): "caller \(caller.number) wants it written"
+        case .writeRequested(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
         case .replaced(let record, _, _): "signed in anew with \(record.tokens.accessToken.reveal())"
-        case .flightEnded(let flight, let result, _): "flight \(flight.number) ended: \(result.words)"
-        case .storeReread(let flight, let result): "read again for flight \(flight.number): \(result.words)"
+        case .requestEnded(let currentRequest, let result, _): "flight \(currentRequest.number) ended: \(result.words)"
+        case .storeReread(let currentRequest, let result):
+            "read again for flight \(currentRequest.number): \(result.words)"
         case .saved(let version): "version \(version.words) is written"
         case .saveRefused(let version, let stored):
             "version \(version.words) is not written: the store holds \(stored.words)"
@@ -34,9 +35,11 @@ extension SessionEvent {
 extension SessionAction {
     var words: String {
         switch self {
-        case .renew(let flight, let record): "ask the provider, flight \(flight.number), with \(record.tokens.words)"
-        case .obtain(let flight, _, let aim): "ask the provider, flight \(flight.number), for \(aim)"
-        case .reread(let flight): "read the store again for flight \(flight.number)"
+        case .renew(let currentRequest, let record):
+            "ask the provider, flight \(currentRequest.number), with \(record.tokens.words)"
+        case .requestTargeted(let currentRequest, _, let target):
+            "ask the provider, flight \(currentRequest.number), for \(target)"
+        case .reread(let currentRequest): "read the store again for flight \(currentRequest.number)"
         case .save(let record, _): "write \(record.words)"
         case .rewrite(let record): "write once more \(record.words)"
         case .delete: "remove it from the store"
@@ -99,14 +102,14 @@ extension EventKind {
     init(_ event: SessionEvent) {
         self =
             switch event {
-            case .tokenWanted: .tokenWanted
-            case .aimedTokenWanted: .aimedTokenWanted
-            case .renewalWanted: .renewalWanted
+            case .tokenRequested: .tokenRequested
+            case .targetedTokenRequested: .targetedTokenRequested
+            case .renewalRequested: .renewalRequested
             case .rejected: .rejected
             case .signOutRequested: .signOutRequested
-            case .writeWanted: .writeWanted
+            case .writeRequested: .writeRequested
             // The simulated agent dies, and is never stopped.
-            case .requestsEndWanted: .writeWanted
+            case .requestsEndRequested: .writeRequested
             case .callerGone: .callerGone
             // Each machine begins.
             case .begun: .wake
@@ -117,10 +120,10 @@ extension EventKind {
             case .renewable(let means): means == .none ? .notRenewable : .renewable
             // The profiles of a schedule lead to one place.
             case .originsChecked, .originsTrusted: .renewable
-            case .flightEnded(_, .success, _): .renewed
-            case .flightEnded(_, .failure(.final), _): .finalNo
-            case .flightEnded(_, .failure(.refused), _): .refused
-            case .flightEnded(_, .failure(.temporary), _): .failed
+            case .requestEnded(_, .success, _): .renewed
+            case .requestEnded(_, .failure(.final), _): .finalNo
+            case .requestEnded(_, .failure(.refused), _): .refused
+            case .requestEnded(_, .failure(.temporary), _): .failed
             case .storeReread(_, .success): .reread
             case .storeReread(_, .failure): .rereadFailed
             case .saved: .saved

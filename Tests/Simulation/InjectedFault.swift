@@ -62,7 +62,7 @@ package enum InjectedFault: String, Sendable, CaseIterable {
     private func changed(_ action: SessionAction, _ seat: SimulatedSession?) -> [SessionAction] {
         switch (self, action) {
         case (.tellsBeforeTheStoreHasIt, .save(let record, _)):
-            guard var early = seat?.snapshot, seat?.machine.flight != nil else { return [action] }
+            guard var early = seat?.snapshot, seat?.machine.currentRequest != nil else { return [action] }
             early.token = record.tokens.accessToken
             return [.publish(early), action]
         case (.writesTheFormerTokens, .save(var record, let replacesOther)):
@@ -78,7 +78,7 @@ package enum InjectedFault: String, Sendable, CaseIterable {
         case (.deletesOnTheLastNo, .publish(let snapshot)) where snapshot.status.state == .signInRequired:
             return [action, .delete(snapshot.status.session)]
         case (.spendsUnproven, .rewrite(let record)):
-            return seat?.machine.flight.map { [.renew($0.id, record)] } ?? [action]
+            return seat?.machine.currentRequest.map { [.renew($0.id, record)] } ?? [action]
         case (.sendsTwice, .renew): return [action, action]
         case (.dropsLateRevocations, .revoke): return []
         default: return [action]

@@ -209,13 +209,13 @@ extension SimulationRun {
             report(
                 .liveness, "session \(session) is \(snapshot.status.state) (\(snapshot.status.cause ?? "no cause"))")
         }
-        if setting.life != nil, seat.alarm == nil, seat.machine.flight == nil {
+        if setting.life != nil, seat.alarm == nil, seat.machine.currentRequest == nil {
             report(.liveness, "session \(session) has no deadline and nothing under way")
         }
     }
 
     private func checkStored(_ seat: SimulatedSession, _ session: Int) {
-        guard seat.machine.flight == nil, !seat.signOutAsked else { return }
+        guard seat.machine.currentRequest == nil, !seat.signOutAsked else { return }
         let held = seat.machine.record
         guard let record = store.records[key(session)] else {
             return report(.stored, "session \(session) is not stored")

@@ -24,7 +24,7 @@ package struct ScheduleMaker {
     }
 
     private enum Trouble: CaseIterable {
-        case callers, ends, provider, network, store, process, clocks, others, aims
+        case callers, ends, provider, network, store, process, clocks, others, targets
     }
 
     private mutating func makeSetting() -> Setting {
@@ -38,7 +38,7 @@ package struct ScheduleMaker {
             .rotating(grace: .zero, reuse: .refuses), .rotating(grace: .seconds(30), reuse: .revokes),
             .rotating(grace: .seconds(600), reuse: .refuses), .fixed, .fixed, .sliding, .bearer, .none,
         ])
-        setting.aims = pick([.grants, .grants, .refuses, .narrows])
+        setting.targets = pick([.grants, .grants, .refuses, .narrows])
         setting.handsOver = chance(50)
         setting.agents = chance(15) ? 2 : 1
         // A store that several agents share tells them of changes.
@@ -65,7 +65,7 @@ package struct ScheduleMaker {
         case .ends:
             return .ask(
                 session, pick([.signOut, .signOut, .signOutQuietly, .signIn, .signIn, .reject(current: true), .write]))
-        case .aims: return .ask(session, .aimed(Int.random(in: 0..<3, using: &random)))
+        case .targets: return .ask(session, .targeted(Int.random(in: 0..<3, using: &random)))
         case .provider: return .provider(makeProviderBehaviour())
         case .network: return .network(pick([.online, .online, .offline, .limited, .portal]))
         case .store: return .store(makeStoreBehaviour())

@@ -8,7 +8,7 @@ package struct Setting: Sendable, Equatable {
     /// Of an access token; `nil`: the provider does not tell.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
-    package var aims = TargetSchedule.grants
+    package var targets = TargetSchedule.grants
     /// From a request to its answer.
     package var answerTime = Duration.milliseconds(10)...Duration.milliseconds(500)
     /// Of one store call.

@@ -90,7 +90,7 @@ struct SimulatedProvider {
 
     /// A token for a scope or an audience: it takes the refresh token as a renewal does.
     mutating func obtain(
-        _ tokens: TokenSet, as aims: Setting.TargetSchedule, life: Duration?, sentAt: Duration,
+        _ tokens: TokenSet, as targets: Setting.TargetSchedule, life: Duration?, sentAt: Duration,
         wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
         switch rotation {
@@ -98,9 +98,9 @@ struct SimulatedProvider {
         case .fixed, .rotating: break
         }
         // Not agreed to, and the refresh token is not used up.
-        if aims == .refuses { return .failure(.final(.refusedByProvider)) }
+        if targets == .refuses { return .failure(.final(.refusedByProvider)) }
         var answer = renew(tokens, toldLife: life, sentAt: sentAt, wallAtSending: wallAtSending, at: now)
-        if aims == .narrows, case .success(var grant) = answer {
+        if targets == .narrows, case .success(var grant) = answer {
             grant.scopes = []
             answer = .success(grant)
         }

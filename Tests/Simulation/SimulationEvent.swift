@@ -23,9 +23,9 @@ enum SimulationEvent {
 /// A renewal on its way.
 struct Request {
     let session: Int
-    let flight: RenewalRequestID
+    let currentRequest: RenewalRequestID
     /// `nil`: a renewal.
-    let aim: TokenTarget?
+    let target: TokenTarget?
     let tokens: TokenSet
     let account: Int?
     /// Who sent it: an answer to somebody who has gone is nobody's.

@@ -54,9 +54,10 @@ extension SimulationRun {
 
     private func carryOut(_ action: SessionAction, for session: Int) {
         switch action {
-        case .renew(let flight, let record): send(flight, record, for: session)
-        case .obtain(let flight, let record, let aim): send(flight, record, for: session, to: aim)
-        case .reread(let flight): callStore(.load(flight), for: session)
+        case .renew(let currentRequest, let record): send(currentRequest, record, for: session)
+        case .requestTargeted(let currentRequest, let record, let target):
+            send(currentRequest, record, for: session, to: target)
+        case .reread(let currentRequest): callStore(.load(currentRequest), for: session)
         case .save(let record, let replacesOther):
             checkGeneration(of: record.tokens, session, "written")
             callStore(.save(record, replacesOther: replacesOther), for: session)
@@ -162,11 +163,11 @@ extension SimulationRun {
             // What was to be written after it is as good as refused.
             if let newest = seat.newest { settle(newest, session) }
             tell(session, .compared(.failure(error)))
-        case (.load(let flight), nil):
+        case (.load(let currentRequest), nil):
             seats[session]?.readAgain = true
             if let tokens = store.records[key(session)]?.tokens { adopt(tokens, session) }
-            tell(session, .storeReread(flight, .success(store.read(key(session)))))
-        case (.load(let flight), let error?): tell(session, .storeReread(flight, .failure(error)))
+            tell(session, .storeReread(currentRequest, .success(store.read(key(session)))))
+        case (.load(let currentRequest), let error?): tell(session, .storeReread(currentRequest, .failure(error)))
         }
     }
 

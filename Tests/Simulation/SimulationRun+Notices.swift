@@ -42,7 +42,7 @@ extension SimulationRun {
     /// What is told for the first time has to need them.
     private func checkTold(_ notice: Notice) {
         guard notice.reason == .stale, let seat = seat(of: notice) else { return }
-        let patient = now - NoticeMachine.patience
+        let patient = now - NoticeMachine.staleLimit
         if networkTold != .online || networkToldAt > patient {
             report(.notices, "'\(notice.title)' while the network was not fine for ten minutes")
         }
@@ -65,7 +65,7 @@ extension SimulationRun {
     func checkAllTold() {
         for seat in firstAgents.compactMap({ $0 }) {
             guard let status = seat.snapshot?.status, status.state == .signInRequired else { continue }
-            if told[.session(status.session)] == nil, told.count < NoticeMachine.most {
+            if told[.session(status.session)] == nil, told.count < NoticeMachine.maxShown {
                 report(.notices, "\(status.session) needs a sign-in, and nobody is told")
             }
         }

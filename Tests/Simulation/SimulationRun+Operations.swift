@@ -92,27 +92,28 @@ extension SimulationRun {
             }
             let held = goodToken(of: session)
             let caller = wait(session)
-            tell(session, .tokenWanted(caller, minValid: minValid))
+            tell(session, .tokenRequested(caller, minValid: minValid))
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
             calls[session].wish(at: now)
-            tell(session, .renewalWanted(wait(session)))
+            tell(session, .renewalRequested(wait(session)))
         case .reject(let current):
             let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
             guard let token else { return }
             if current { noteRejection(of: token, session) }
             tell(session, .rejected(wait(session), Secret(token)))
-        case .aimed(let number):
+        case .targeted(let number):
             calls[session].wish(at: now)
             tell(
                 session,
-                .aimedTokenWanted(
-                    wait(session, longer: InvariantChecker.patience), Self.aims[number % Self.aims.count], minValid: nil
+                .targetedTokenRequested(
+                    wait(session, longer: InvariantChecker.patience), Self.targets[number % Self.targets.count],
+                    minValid: nil
                 ))
         case .signOut: signOut(session, revokes: true)
         case .signOutQuietly: signOut(session, revokes: false)
         case .signIn: break
-        case .write: tell(session, .writeWanted(wait(session)))
+        case .write: tell(session, .writeRequested(wait(session)))
         case .userChange:
             tell(session, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
         case .setPassword: tell(session, .passwordSet(Secret("secret"), rememberedAs: nil))
@@ -153,7 +154,7 @@ extension SimulationRun {
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }
-    static let aims: [TokenTarget] = [
+    static let targets: [TokenTarget] = [
         TokenGet(scopes: ["read"]), TokenGet(scopes: ["read", "write"]),
         TokenGet(audience: "https://api.example"),
     ].compactMap { try? TokenTarget($0) }

@@ -4,13 +4,15 @@ import AuthWire
 
 /// The way to the provider and back.
 extension SimulationRun {
-    func send(_ flight: RenewalRequestID, _ record: SessionRecord, for session: Int, to aim: TokenTarget? = nil) {
+    func send(
+        _ currentRequest: RenewalRequestID, _ record: SessionRecord, for session: Int, to target: TokenTarget? = nil
+    ) {
         checkGeneration(of: record.tokens, session, "sent")
         checkOneFlight(record, session)
         checkProven(record, session)
         let number = nextNumber()
         requests[number] = Request(
-            session: session, flight: flight, aim: aim, tokens: record.tokens,
+            session: session, currentRequest: currentRequest, target: target, tokens: record.tokens,
             account: provider.account(of: record.tokens),
             seat: seats[session], sentAt: moment, sent: now)
         let urgency = record.tokens.expiresAt.map { moment.deadline(for: $0) } ?? moment.boot
@@ -48,7 +50,7 @@ extension SimulationRun {
         }
         requests[number]?.sentAt = moment
         requests[number]?.sent = now
-        if let obstacle = seat.machine.obstacle(to: request.flight) {
+        if let obstacle = seat.machine.obstacle(to: request.currentRequest) {
             requests[number]?.fail(obstacle)
             return queue.add(.answered(number), at: now)
         }
@@ -90,9 +92,9 @@ extension SimulationRun {
 
     private func renew(_ request: Request, told life: Duration?) -> Result<Grant, ProviderFailure> {
         calls[request.session].wasTold(life: life)
-        if request.aim != nil {
+        if request.target != nil {
             return provider.obtain(
-                request.tokens, as: setting.aims, life: setting.life == nil ? nil : life, sentAt: request.sent,
+                request.tokens, as: setting.targets, life: setting.life == nil ? nil : life, sentAt: request.sent,
                 wallAtSending: request.sentAt.wall, at: now)
         }
         return provider.renew(
@@ -136,24 +138,24 @@ extension SimulationRun {
         }
         defer { if let account = request.account { checkSignedOut(account) } }
         guard let seat = request.seat, seat === seats[request.session] else { return finishLate(request, result) }
-        if case .success(let grant) = result, request.aim != nil, let token = grant.accessToken {
+        if case .success(let grant) = result, request.target != nil, let token = grant.accessToken {
             if let refresh = grant.refreshToken, refresh != seat.machine.record.tokens.refreshToken {
                 seat.cameWith[token.reveal()] = refresh
             } else {
                 seat.settled.insert(token.reveal())
             }
         }
-        if case .failure(.final) = result, request.aim == nil, seat.account == request.account {
+        if case .failure(.final) = result, request.target == nil, seat.account == request.account {
             seat.sawFinal = true
             seat.readAgain = false
         }
-        if case .success(let grant) = result, grant.accessToken == nil, request.aim == nil {
+        if case .success(let grant) = result, grant.accessToken == nil, request.target == nil {
             provider.prolong(request.tokens, grant, sentAt: request.sent)
             // What was measured in this run is beyond doubt, as soon as it is in the store.
             seat.readings[request.tokens.accessToken.reveal()]?.validSince = nil
             seat.measured[request.tokens.accessToken.reveal()] = grant.issuedAt
         }
-        tell(request.session, .flightEnded(request.flight, result, sentAt: request.sentAt))
+        tell(request.session, .requestEnded(request.currentRequest, result, sentAt: request.sentAt))
     }
 }
 

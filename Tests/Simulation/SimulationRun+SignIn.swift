@@ -79,6 +79,6 @@ extension SimulationRun {
             begin(session)
         }
         guard seats[session] != nil else { return }
-        tell(session, .writeWanted(wait(session)))
+        tell(session, .writeRequested(wait(session)))
     }
 }

@@ -71,7 +71,8 @@ extension SimulationRun {
     /// An answer that arrives at an agent which has forgotten the session.
     func finishLate(_ request: Request, _ result: Result<Grant, ProviderFailure>) {
         guard let seat = request.seat, isAlive(seat, request.session) else { return }
-        let turn = seat.machine.handle(.flightEnded(request.flight, result, sentAt: request.sentAt), at: moment)
+        let turn = seat.machine.handle(
+            .requestEnded(request.currentRequest, result, sentAt: request.sentAt), at: moment)
         for action in (tampering?.changed(turn, for: seat) ?? turn).actions {
             guard case .revoke(let record) = action else {
                 report(.generation, "a session that is gone wants: \(action.words)")

@@ -28,7 +28,7 @@ final class SimulationRun: SimulationBase {
     var processes: [Int]
     var running: [Bool]
     var networkTold = NetworkState.online
-    var networkToldAt = Duration.zero - NoticeMachine.patience
+    var networkToldAt = Duration.zero - NoticeMachine.staleLimit
     var notices = NoticeMachine()
     /// What is on the person's desktop.
     var told: [Notice.Subject: Notice] = [:]

@@ -46,7 +46,7 @@ package enum SimulatedOperation: Sendable, Equatable {
 package enum Ask: Sendable, Equatable {
     case token(minValid: Duration?)
     /// A token for a scope or an audience, by its number.
-    case aimed(Int)
+    case targeted(Int)
     case renewal
     /// A 401 with the token in use, or with the one before.
     case reject(current: Bool)

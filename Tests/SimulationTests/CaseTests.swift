@@ -136,7 +136,7 @@ struct CaseTests {
             setting.storeTime = .milliseconds(10)...Duration.milliseconds(10)
             // The answer to the other agent is on its way when the 401 comes.
             let moves = [
-                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .ask(1, .aimed(2))),
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .ask(1, .targeted(2))),
                 SimulationStep<SimulatedOperation>(.happenings(2), .ask(0, .reject(current: true))),
                 SimulationStep<SimulatedOperation>(.happenings(0), .ask(0, .token(minValid: nil))),
             ]

@@ -51,23 +51,23 @@ extension ProviderClient {
     /// Renews by the refresh token, or as a service by the client's own secret.
     /// - Parameter aim: what the new token is for; `nil`: what the session's own is for.
     func renewOAuth(
-        _ record: SessionRecord, at profile: ProviderProfile, for aim: TokenTarget? = nil, sentAt: Moment
+        _ record: SessionRecord, at profile: ProviderProfile, for target: TokenTarget? = nil, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         func refresh(_ scopes: [String]) async -> Result<Grant, ProviderFailure> {
             await token(of: profile, as: OAuthClient(record), purpose: .renewal, sentAt: sentAt) {
                 requests throws(AgentError) in
-                if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
-                    return try requests.exchange(record.tokens.accessToken, for: aim)
+                if let target, target.audience != nil, profile.oauth?.audienceBy == .exchange {
+                    return try requests.exchange(record.tokens.accessToken, for: target)
                 }
                 if let refreshToken = record.tokens.refreshToken {
-                    return try requests.refresh(refreshToken, for: aim, scopes: scopes)
+                    return try requests.refresh(refreshToken, for: target, scopes: scopes)
                 }
                 guard profile.flow(of: record) == .service else { throw .cannotRenew(record.provider) }
-                return try requests.clientCredentials(for: aim)
+                return try requests.clientCredentials(for: target)
             }
         }
         // A token for an aim may have narrowed the refresh token: all that was granted is requested back.
-        let back = aim == nil && record.tokens.isSuspect ? record.tokens.scopes?.granted ?? [] : []
+        let back = target == nil && record.tokens.isSuspect ? record.tokens.scopes?.granted ?? [] : []
         var answer = await refresh(back)
         if !back.isEmpty {
             if case .failure(let failure) = answer, failure.error.cause == "invalid_scope" {
@@ -81,7 +81,7 @@ extension ProviderClient {
                 }
             }
         }
-        if let aim, aim.audience != nil, profile.oauth?.audienceBy == .exchange {
+        if let target, target.audience != nil, profile.oauth?.audienceBy == .exchange {
             // What may come with it is not the session's.
             return answer.map { grant in
                 var grant = grant

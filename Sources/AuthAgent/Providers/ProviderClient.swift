@@ -140,12 +140,12 @@ package struct ProviderClient: Sendable {
 
     /// A token for an aim of its own.
     package func obtain(
-        _ aim: TokenTarget, _ record: SessionRecord, sentAt: Moment
+        _ target: TokenTarget, _ record: SessionRecord, sentAt: Moment
     ) async -> Result<Grant, ProviderFailure> {
         guard let profile = profile(of: record), profile.oauth != nil else {
             return .failure(.refused(.notOAuth(record.provider)))
         }
-        return await renewOAuth(record, at: profile, for: aim, sentAt: sentAt)
+        return await renewOAuth(record, at: profile, for: target, sentAt: sentAt)
     }
 
     /// `nil` where the provider has no request for it.

@@ -72,11 +72,11 @@ package final class Session: Sendable {
     // MARK: What callers ask
 
     package func token(minValid: Duration?) async throws(AgentError) -> TokenResult {
-        try await token { .tokenWanted($0, minValid: minValid) }
+        try await token { .tokenRequested($0, minValid: minValid) }
     }
 
-    package func token(for aim: TokenTarget, minValid: Duration?) async throws(AgentError) -> TokenResult {
-        try await token { .aimedTokenWanted($0, aim, minValid: minValid) }
+    package func token(for target: TokenTarget, minValid: Duration?) async throws(AgentError) -> TokenResult {
+        try await token { .targetedTokenRequested($0, target, minValid: minValid) }
     }
 
     private func token(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> TokenResult {
@@ -113,7 +113,7 @@ package final class Session: Sendable {
     }
 
     package func renew() async throws(AgentError) {
-        try await finish { .renewalWanted($0) }
+        try await finish { .renewalRequested($0) }
     }
 
     package func reject(_ token: Secret) async throws(AgentError) {
@@ -133,12 +133,12 @@ package final class Session: Sendable {
 
     /// Returns when the newest record is in the store, or the store has refused it.
     package func write() async throws(AgentError) {
-        try await finish { .writeWanted($0) }
+        try await finish { .writeRequested($0) }
     }
 
     /// Returns when no request to the provider is under way, or when the session is closed.
     package func requestsEnded() async {
-        _ = try? await ask { .requestsEndWanted($0) }
+        _ = try? await ask { .requestsEndRequested($0) }
     }
 
     /// Each wait ends with `stopping`, now and later: the agent is going.

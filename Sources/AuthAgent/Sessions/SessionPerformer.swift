@@ -17,7 +17,7 @@ final class SessionPerformer: ActionPerformer {
         case .publish(let snapshot): world.publish(snapshot)
         case .forget: world.forget(name, runner)
         case .renew(let flight, let record): send(flight, record, for: nil, runner)
-        case .obtain(let flight, let record, let aim): send(flight, record, for: aim, runner)
+        case .requestTargeted(let flight, let record, let target): send(flight, record, for: target, runner)
         case .reread(let flight): runner.start { [self] in .storeReread(flight, await read()) }
         case .save(let record, let replacesOther): save(record, replacesOther: replacesOther, runner)
         case .rewrite(let record): save(record, replacesOther: false, runner)
@@ -31,7 +31,7 @@ final class SessionPerformer: ActionPerformer {
     // MARK: The provider
 
     private func send(
-        _ flight: RenewalRequestID, _ record: SessionRecord, for aim: TokenTarget?,
+        _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?,
         _ runner: isolated Runner<SessionMachine>
     ) {
         let urgency = runner.read { $0.end } ?? world.tasks.clock.now().boot
@@ -39,10 +39,10 @@ final class SessionPerformer: ActionPerformer {
             var obstacle = await world.turnFailure(for: record, urgency: urgency)
             let sentAt = world.tasks.clock.now()
             if obstacle == nil { obstacle = await runner.read { $0.obstacle(to: flight) } }
-            if let obstacle { return .flightEnded(flight, .failure(obstacle), sentAt: sentAt) }
+            if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: sentAt) }
             var result =
-                if let aim {
-                    await world.provider.obtain(aim, record, sentAt: sentAt)
+                if let target {
+                    await world.provider.obtain(target, record, sentAt: sentAt)
                 } else {
                     await world.provider.renew(record, sentAt: sentAt)
                 }
@@ -51,7 +51,7 @@ final class SessionPerformer: ActionPerformer {
             if case .failure(.temporary(_, let wait?)) = result {
                 await world.renewals.send(.held(RenewalQueue.Provider(record), for: wait))
             }
-            await runner.send(.flightEnded(flight, result, sentAt: sentAt))
+            await runner.send(.requestEnded(flight, result, sentAt: sentAt))
             // The first server that has answered for the issuer is trusted from now on.
             if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
                 _ = await trust(origins, of: record, on: runner)

@@ -38,13 +38,13 @@ extension SessionRegistry {
     }
 
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
-        guard let aim = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
+        guard let target = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
         guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // What is exchanged has to be good itself.
-        if aim.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
-        return try await session.token(for: aim, minValid: params.minValid)
+        if target.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
+        return try await session.token(for: target, minValid: params.minValid)
     }
 
     /// - Throws: `denied` if the token that is requested does not belong to the origin that the caller sends it to.
@@ -53,9 +53,9 @@ extension SessionRegistry {
             throw .invalidParams("params.origin: expected an http or https URL; found something else.")
         }
         // A token for another audience belongs there, if that is an address.
-        let aim = audience.flatMap { Origin(of: $0) }
+        let target = audience.flatMap { Origin(of: $0) }
         let record = await session.record
-        let places = if let aim { [aim] } else { provider.tokenOrigins(record) }
+        let places = if let target { [target] } else { provider.tokenOrigins(record) }
         guard !places.contains(origin) else { return }
         if let change = provider.originChange(of: record) { throw change }
         var fitting: [String] = []

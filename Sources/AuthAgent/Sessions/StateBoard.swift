@@ -173,9 +173,9 @@ package final class StateBoard: Sendable {
     package func prefer(_ session: SessionName?) { changeDefault { $0.preferred = session } }
 
     /// Keeps the default session as it is while sessions are loaded: any that is still missing may be it.
-    package func freezeDefault() { changeDefault { $0.isHeld = true } }
+    package func freezeDefault() { changeDefault { $0.isFrozen = true } }
 
-    package func unfreezeDefault() { changeDefault { $0.isHeld = false } }
+    package func unfreezeDefault() { changeDefault { $0.isFrozen = false } }
 
     private func changeDefault(_ changed: (inout DefaultSession) -> Void) {
         change { known in

@@ -5,12 +5,12 @@ package import AuthModel
 /// Relative to CLOCK_BOOTTIME, so that a later change of the wall clock counts at once.
 package struct ClockSkew: Sendable, Equatable {
     /// Less than this does no harm and is not reported.
-    package static let worthTelling = Duration.seconds(60)
+    package static let reportableSkew = Duration.seconds(60)
     /// A date has whole seconds.
     private static let resolution = 1.0
 
     /// The provider's Unix seconds when this machine was started: the lower and upper bound.
-    private let least: Double
+    private let lowerBound: Double
     private let most: Double
 
     /// `nil` for a response without a readable date.
@@ -19,20 +19,20 @@ package struct ClockSkew: Sendable, Equatable {
         // A copy from a cache on the way includes its age (RFC 9111 §5.1).
         let age = reply.header("Age").flatMap { Int($0) }.map { Double(max(0, $0)) } ?? 0
         let then = date.unixSeconds + age
-        least = then - received.boot.sinceBoot.seconds
+        lowerBound = then - received.boot.sinceBoot.seconds
         most = then + Self.resolution - sent.boot.sinceBoot.seconds
     }
 
     /// The smallest difference that explains the response; negative if the provider's clock is behind.
     package func value(at now: Moment) -> Duration {
         let ours = now.wall.unixSeconds - now.boot.sinceBoot.seconds
-        if least > ours { return .seconds(least - ours) }
+        if lowerBound > ours { return .seconds(lowerBound - ours) }
         return most < ours ? .seconds(most - ours) : .zero
     }
 
     /// Whole seconds; `nil` if it is too small to report.
-    package func worthTelling(at now: Moment) -> Duration? {
+    package func reportable(at now: Moment) -> Duration? {
         let seconds = value(at: now).seconds
-        return abs(seconds) >= Self.worthTelling.seconds ? .seconds(Int(seconds)) : nil
+        return abs(seconds) >= Self.reportableSkew.seconds ? .seconds(Int(seconds)) : nil
     }
 }

@@ -50,7 +50,7 @@ package struct NetworkMachine: Machine {
         version += 1
         switch event {
         case .began: (published, publishedSkews) = (nil, [:])
-        case .reading(let new): take(new, &turn)
+        case .reading(let new): applyReading(new, &turn)
         case .inUse(let providers): use(providers)
         case .clearanceRequested(let caller, let origin): waiting.append((caller, origin))
         case .callerGone(let caller): waiting.removeAll { $0.caller == caller }
@@ -122,9 +122,11 @@ package struct NetworkMachine: Machine {
         case .linkLocal: return isIntercepted ? .portal : .limited
         case .internet: break
         }
-        let words = outside
-        if isIntercepted || (reading.monitor == .portal && !words.contains(.reached(isProven: true))) { return .portal }
-        return isWhole || words.contains(where: \.isReached) ? .online : .limited
+        let results = outside
+        if isIntercepted || (reading.monitor == .portal && !results.contains(.reached(isProven: true))) {
+            return .portal
+        }
+        return isWhole || results.contains(where: \.isReached) ? .online : .limited
     }
 
     /// The whole Internet is reachable, according to the kernel and the monitor.
@@ -152,7 +154,7 @@ package struct NetworkMachine: Machine {
 
     // MARK: Events
 
-    private mutating func take(_ new: NetworkReading, _ turn: inout Turn<NetworkAction, Clearance>) {
+    private mutating func applyReading(_ new: NetworkReading, _ turn: inout Turn<NetworkAction, Clearance>) {
         let old = reading
         guard new != old else { return }
         reading = new
@@ -264,11 +266,11 @@ package struct NetworkMachine: Machine {
 
     private mutating func publish(_ turn: inout Turn<NetworkAction, Clearance>) {
         let picture = picture
-        let words = words(picture)
-        if picture != published || words != publishedProviders {
+        let providerStates = providerStates(picture)
+        if picture != published || providerStates != publishedProviders {
             published = picture
-            publishedProviders = words
-            turn.act(.publish(picture.state, providers: words))
+            publishedProviders = providerStates
+            turn.act(.publish(picture.state, providers: providerStates))
         }
         let skews = skewsToReport(turn.now)
         if skews != publishedSkews {
@@ -287,16 +289,16 @@ package struct NetworkMachine: Machine {
     }
 
     /// A provider with several origins is in the state of the worst of them.
-    private func words(_ picture: NetworkSnapshot) -> [String: String] {
+    private func providerStates(_ picture: NetworkSnapshot) -> [String: String] {
         providers.compactMapValues { origins in
-            let words = origins.compactMap { picture.origins[$0] }
-            return words.sorted().first { $0 != NetworkStatus.reachable } ?? words.first
+            let states = origins.compactMap { picture.origins[$0] }
+            return states.sorted().first { $0 != NetworkStatus.reachable } ?? states.first
         }
     }
 
     private func skewsToReport(_ now: Moment) -> [String: Duration] {
         providers.compactMapValues { origins in
-            origins.compactMap { skews[$0]?.worthTelling(at: now) }.max { abs($0.seconds) < abs($1.seconds) }
+            origins.compactMap { skews[$0]?.reportable(at: now) }.max { abs($0.seconds) < abs($1.seconds) }
         }
     }
 

@@ -18,9 +18,9 @@ enum ProbePolicy {
     }
 
     /// - Parameter tries: probes of this round so far.
-    static func pause(_ why: Reason, tries: Int) -> Duration {
+    static func pause(_ reason: Reason, tries: Int) -> Duration {
         let (first, factor, longest) =
-            switch why {
+            switch reason {
             case .portal: portal
             case .limited: limited
             case .waking: waking

@@ -55,15 +55,15 @@ package enum NoticeChange: String, Sendable {
 /// Decides which notices a user gets, and when they are withdrawn.
 ///
 /// Invariants, whatever the order of events:
-/// 1. A failure that may pass is reported only after ``patience`` on a working network.
+/// 1. A failure that may pass is reported only after ``staleLimit`` on a working network.
 /// 2. A notice is withdrawn as soon as its cause is gone.
 /// 3. The same cause is reported once; a notice that the user has closed returns only after its cause was gone.
-/// 4. No more than ``most`` are shown at once.
+/// 4. No more than ``maxShown`` are shown at once.
 package struct NoticeMachine: Machine {
     /// A provider may fail for ten minutes without a notice (a restart, a deployment).
-    package static let patience = Duration.seconds(600)
+    package static let staleLimit = Duration.seconds(600)
     /// More would not fit on a screen; the next one comes when one is withdrawn.
-    package static let most = 5
+    package static let maxShown = 5
 
     package private(set) var shown: [Notice.Subject: Notice] = [:]
     private var dismissed: [Notice.Subject: Notice.Reason] = [:]
@@ -124,33 +124,33 @@ package struct NoticeMachine: Machine {
     }
 
     /// Everything that could be reported now, the most important first.
-    private func wanted(_ now: BootInstant) -> [Notice] {
+    private func requested(_ now: BootInstant) -> [Notice] {
         let isLocked = view.store == .locked || view.store == .denied
         let needsKeyring = isLocked && (view.isStoreRequested || view.sessions.contains(where: \.unsaved))
         let ended = view.sessions.filter { $0.state == .signInRequired }.map(Notice.signIn)
         let stale = view.sessions.filter { status in
-            staleSince[status.session].map { now - $0 >= Self.patience } ?? false
-        }.map { Notice.stale($0, after: Self.patience) }
+            staleSince[status.session].map { now - $0 >= Self.staleLimit } ?? false
+        }.map { Notice.stale($0, after: Self.staleLimit) }
         return (needsKeyring ? [view.storeKind == .sealedFile ? Notice.sealed : .keyring] : []) + ended + stale
     }
 
     private mutating func settle(_ turn: inout Turn<NoticeAction, Never>) {
         let now = turn.now.boot
-        let wanted = wanted(now)
-        let bySubject = Dictionary(wanted.map { ($0.subject, $0) }) { first, _ in first }
+        let requested = requested(now)
+        let bySubject = Dictionary(requested.map { ($0.subject, $0) }) { first, _ in first }
         dismissed = dismissed.filter { bySubject[$0.key]?.reason == $0.value }
         for notice in shown.values.sorted(by: Self.precedes) where bySubject[notice.subject] == nil {
             shown[notice.subject] = nil
             if isOn { turn.act(.withdraw(notice.subject)) }
             turn.act(.publish(.withdrawn, notice))
         }
-        for notice in wanted where dismissed[notice.subject] == nil && shown[notice.subject] != notice {
-            guard shown[notice.subject] != nil || shown.count < Self.most else { continue }
+        for notice in requested where dismissed[notice.subject] == nil && shown[notice.subject] != notice {
+            guard shown[notice.subject] != nil || shown.count < Self.maxShown else { continue }
             shown[notice.subject] = notice
             if isOn { turn.act(.show(notice)) }
             turn.act(.publish(.shown, notice))
         }
-        turn.wakeUp = staleSince.values.map { $0 + Self.patience }.filter { $0 > now }.min()
+        turn.wakeUp = staleSince.values.map { $0 + Self.staleLimit }.filter { $0 > now }.min()
     }
 
     private static func precedes(_ one: Notice, _ other: Notice) -> Bool {

@@ -10,7 +10,7 @@ package struct DefaultSession: Sendable {
     /// From the settings.
     package var preferred: SessionName?
     /// Sessions are being loaded: any that is still missing may be the default, so it stays as it was.
-    package var isHeld = false
+    package var isFrozen = false
     /// The marks that the remaining sessions had when the default session went away. They no longer count.
     private var discardedMarks: [SessionName: WallTime] = [:]
 
@@ -22,7 +22,7 @@ package struct DefaultSession: Sendable {
             discardedMarks = snapshots.compactMapValues(\.defaultSince)
             self.name = nil
         }
-        if !isHeld { name = chosen(among: snapshots, discardedMarks: discardedMarks) }
+        if !isFrozen { name = chosen(among: snapshots, discardedMarks: discardedMarks) }
     }
 
     /// The default session after `session` has gone.

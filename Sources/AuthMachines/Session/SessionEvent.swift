@@ -16,17 +16,17 @@ package enum SessionEvent: Sendable {
     case begun
 
     // Requests of callers.
-    case tokenWanted(CallerID, minValid: Duration?)
-    case aimedTokenWanted(CallerID, TokenTarget, minValid: Duration?)
-    case renewalWanted(CallerID)
+    case tokenRequested(CallerID, minValid: Duration?)
+    case targetedTokenRequested(CallerID, TokenTarget, minValid: Duration?)
+    case renewalRequested(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
     /// With `revokes` the tokens are revoked at the provider, including those of a renewal in progress.
     case signOutRequested(CallerID, revokes: Bool = true)
     /// Answered when the newest record is in the store, or could not be written.
-    case writeWanted(CallerID)
+    case writeRequested(CallerID)
     /// Answered when no request to the provider is in progress.
-    case requestsEndWanted(CallerID)
+    case requestsEndRequested(CallerID)
     case callerGone(CallerID)
 
     // From sign-ins and other writers.
@@ -49,7 +49,7 @@ package enum SessionEvent: Sendable {
     case originsTrusted(TokenOrigins)
 
     // Results of the machine's own actions.
-    case flightEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
+    case requestEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
     case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
     case saved(RecordVersion)
     /// Not written: the store has this record, which is newer in a part, or of another sign-in.
@@ -78,7 +78,7 @@ package enum SessionEvent: Sendable {
 /// An action for a session. Results come back as events.
 package enum SessionAction: Sendable {
     case renew(RenewalRequestID, SessionRecord)
-    case obtain(RenewalRequestID, SessionRecord, TokenTarget)
+    case requestTargeted(RenewalRequestID, SessionRecord, TokenTarget)
     case reread(RenewalRequestID)
     /// Replaces records that are not newer; with `replacesOther` also those of another sign-in.
     case save(SessionRecord, replacesOther: Bool)

@@ -3,22 +3,23 @@ internal import AuthWire
 
 /// Requests of callers.
 extension SessionMachine {
-    mutating func tokenWanted(
+    mutating func tokenRequested(
         _ caller: CallerID, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
-        if isLive(turn.now), record.tokens.isSuspect, canRenew, flight != nil || mayRenew(turn.now) {
+        if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
+        if isLive(turn.now), record.tokens.isSuspect, canRenew, currentRequest != nil || mayRenew(turn.now) {
             // The provider may have revoked it. If the renewal fails, it is still the best token.
         } else if isLive(turn.now) {
-            let wanted = minValid ?? RenewalPolicy.defaultMinValid(life: life)
-            let enough = end.map { $0 - turn.now.boot >= wanted } ?? true
-            let couldBeBetter = !enough && !isTooYoungToReject(turn.now) && (flight != nil || mayRenew(turn.now))
+            let requested = minValid ?? RenewalPolicy.defaultMinValid(life: life)
+            let enough = end.map { $0 - turn.now.boot >= requested } ?? true
+            let couldBeBetter =
+                !enough && !isTooYoungToReject(turn.now) && (currentRequest != nil || mayRenew(turn.now))
             if couldBeBetter { startRequest(&turn) }
             // Only callers that require a longer lifetime wait for it.
             guard couldBeBetter, minValid != nil else {
                 return turn.reply(.token(tokenResult), to: caller)
             }
-        } else if flight == nil, !mayRenewForCaller(turn.now) {
+        } else if currentRequest == nil, !mayRenewForCaller(turn.now) {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .token
@@ -26,15 +27,15 @@ extension SessionMachine {
     }
 
     /// A request of the user: it does not wait for the end of a back-off, but for a provider that asked clients to wait.
-    mutating func renewalWanted(_ caller: CallerID, _ turn: inout SessionTurn) {
-        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
-        guard flight != nil || canRenew else {
+    mutating func renewalRequested(_ caller: CallerID, _ turn: inout SessionTurn) {
+        if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
+        guard currentRequest != nil || canRenew else {
             return turn.reply(.failure(.cannotRenew(record.provider)), to: caller)
         }
-        if flight == nil, isHeld(turn.now) {
+        if currentRequest == nil, isPaused(turn.now) {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
-        if flight == nil, let barrier { return turn.reply(.failure(barrier), to: caller) }
+        if currentRequest == nil, let networkError { return turn.reply(.failure(networkError), to: caller) }
         waiters[caller] = .renewal
         startRequest(&turn)
     }
@@ -42,15 +43,15 @@ extension SessionMachine {
     mutating func rejected(
         _ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
+        if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the current one stays.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
         guard !isTooYoungToReject(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
         rejectedToken = token
         lastRejection = turn.now.boot
-        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
-        guard flight != nil || mayRenewForCaller(turn.now) else {
+        if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
+        guard currentRequest != nil || mayRenewForCaller(turn.now) else {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         waiters[caller] = .renewal
@@ -61,7 +62,7 @@ extension SessionMachine {
     /// there is one renewal, and the token stays in use if that fails. The next such 401 soon after is the second kind;
     /// otherwise each call of such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
-        let isRenewing = flight.map { $0.aim == nil } ?? false
+        let isRenewing = currentRequest.map { $0.target == nil } ?? false
         let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.minRejectAge } ?? false
         guard isRenewing || (mayRenew(turn.now) && !wasLately) else { return turn.reply(.done, to: caller) }
         if !isRenewing { lastRejection = turn.now.boot }
@@ -78,20 +79,22 @@ extension SessionMachine {
         if !signedOut {
             signedOutTokens = latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
         }
-        if let flight, case .asking = flight.stage { lateRequests[flight.id] = (record, false) }
+        if let currentRequest, case .requesting = currentRequest.stage {
+            lateRequests[currentRequest.id] = (record, false)
+        }
         if revokes {
-            for (id, flight) in lateRequests where flight.asked.signIn == record.signIn {
+            for (id, currentRequest) in lateRequests where currentRequest.asked.signIn == record.signIn {
                 lateRequests[id]?.isRevoked = true
             }
         }
         signedOut = true
-        flight = nil
+        currentRequest = nil
         waiters[caller] = .signOut
         // `settle` begins the removal once a write in progress has ended; otherwise that would restore the record.
         writer.tryAgain()
     }
 
-    mutating func writeWanted(_ caller: CallerID, _ turn: inout SessionTurn) {
+    mutating func writeRequested(_ caller: CallerID, _ turn: inout SessionTurn) {
         guard !signedOut, writer.isBehind(latestVersion) else {
             return turn.reply(.done, to: caller)
         }
@@ -103,7 +106,9 @@ extension SessionMachine {
     /// - Returns: the tokens to revoke, the newest first.
     mutating func abandonTokens() -> [SessionRecord] {
         guard !signedOut else { return [] }
-        if let flight, case .asking = flight.stage { lateRequests[flight.id] = (record, true) }
+        if let currentRequest, case .requesting = currentRequest.stage {
+            lateRequests[currentRequest.id] = (record, true)
+        }
         return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
     }
 
@@ -116,7 +121,7 @@ extension SessionMachine {
         discardTargetedTokens()
         // The former session is gone; a removal in progress ends before the new session is written.
         answer(.signOut, .done, &turn)
-        flight = nil
+        currentRequest = nil
         signedOut = false
         originChange = nil
         record = new
@@ -189,6 +194,6 @@ extension SessionMachine {
     /// The refusal that no renewal can change.
     func refusal(_ now: Moment) -> AgentError? {
         if signedOut { return .notSignedIn(record.session, at: record.provider) }
-        return originChange ?? verdict ?? (isOver(now) ? endedWithoutRenewal() : nil)
+        return originChange ?? finalRefusal ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }
 }

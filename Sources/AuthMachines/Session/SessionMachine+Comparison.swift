@@ -12,7 +12,7 @@ extension SessionMachine {
     enum Comparison {
         /// It was written or read here.
         case done
-        case wanted
+        case requested
         case underWay
         /// The store could not be read. It is read when it is ready, and before anything is written.
         case deferred
@@ -22,7 +22,7 @@ extension SessionMachine {
     func needsComparison(_ now: Moment) -> Bool {
         switch comparison {
         case .done, .underWay: false
-        case .wanted: secondLook.map { now.boot >= $0 } ?? true
+        case .requested: secondLook.map { now.boot >= $0 } ?? true
         case .deferred: isProbingStore || writer.isBehind(latestVersion)
         }
     }
@@ -36,7 +36,7 @@ extension SessionMachine {
             storeProbeFailed = false
             planSoon(now)
         }
-        if comparison != .done { comparison = .wanted }
+        if comparison != .done { comparison = .requested }
     }
 
     mutating func compared(
@@ -44,7 +44,7 @@ extension SessionMachine {
     ) {
         guard !signedOut else { return writer.readEnded() }
         // Something has changed there since the request.
-        let isWantedAgain = comparison == .wanted
+        let isRequestedAgain = comparison == .requested
         comparison = .done
         switch result {
         case .success(nil):
@@ -67,14 +67,14 @@ extension SessionMachine {
             // The write is refused for now, and its callers continue.
             written(latestVersion, &turn)
         }
-        if isWantedAgain { comparison = .wanted }
+        if isRequestedAgain { comparison = .requested }
     }
 
     private mutating func recordIsMissing(isLost: Bool, _ turn: inout SessionTurn) {
         guard wasStored else { return writer.forgetWritten() }
         guard let secondLook, turn.now.boot >= secondLook else {
             absentSince = absentSince ?? turn.now.boot
-            comparison = .wanted
+            comparison = .requested
             return
         }
         absentSince = nil
@@ -89,7 +89,7 @@ extension SessionMachine {
         }
         discardTargetedTokens()
         signedOut = true
-        flight = nil
+        currentRequest = nil
         isGone = true
         turn.act(.handOver(nil))
         turn.act(.forget)
@@ -97,7 +97,7 @@ extension SessionMachine {
 
     /// How often callers wait for another write because another program wrote to a slow store first. Then they get the new
     /// token, and the writes continue.
-    private static let mostConflicts = 2
+    private static let maxConflicts = 2
 
     /// The store has not written this version over `stored`.
     mutating func saveRefused(
@@ -105,19 +105,19 @@ extension SessionMachine {
     ) {
         // The removal that waited for this write need not wait any longer.
         guard !signedOut else { return writer.tryAgain() }
-        if case .saving(let pending, _) = flight?.stage, version.hasTokens(of: pending.version) {
-            flight?.conflicts += 1
+        if case .saving(let pending, _) = currentRequest?.stage, version.hasTokens(of: pending.version) {
+            currentRequest?.conflicts += 1
         }
         reconcile(stored, &turn)
-        let isContested = flight.map { $0.conflicts >= Self.mostConflicts } ?? false
+        let isContested = currentRequest.map { $0.conflicts >= Self.maxConflicts } ?? false
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
     }
 
     private mutating func reconcile(_ stored: SessionRecord, _ turn: inout SessionTurn) {
-        kept = stored.tokens
+        storedTokens = stored.tokens
         guard stored.signIn == record.signIn else {
             // Neither dates nor versions show which is later: clocks are set, and a sign-in may not have seen the other.
-            if wasStored { return takeOver(stored, &turn) }
+            if wasStored { return adoptSignIn(stored, &turn) }
             changeAll { $0.raise(above: stored) }
             return writer.forgetWritten()
         }
@@ -135,7 +135,9 @@ extension SessionMachine {
             merged.adoptTokens(from: stored)
             merged.raiseTokens(above: latest)
         }
-        if let flight, case .saving(let pending, _) = flight.stage, !flight.isBehind(stored, with: pending) {
+        if let currentRequest, case .saving(let pending, _) = currentRequest.stage,
+            !currentRequest.isBehind(stored, with: pending)
+        {
             // The provider has just issued the tokens that are being written: nobody has newer ones.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
@@ -143,36 +145,36 @@ extension SessionMachine {
             if stored.revision >= pending.revision { changeAll { $0.adoptUserData(from: stored) } }
             return
         }
-        if case .saving = flight?.stage { merged.adoptTokens(from: stored) }
+        if case .saving = currentRequest?.stage { merged.adoptTokens(from: stored) }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
         record = merged
         if isNewToken { useStoredTokens(&turn) }
     }
 
     /// Continues with another sign-in that somebody has stored in place of this one.
-    private mutating func takeOver(_ stored: SessionRecord, _ turn: inout SessionTurn) {
+    private mutating func adoptSignIn(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         record = stored
         // The origins of another sign-in are compared with the profile when it is used.
         originChange = nil
         writer.holds(stored.version)
         discardTargetedTokens()
-        flight = nil
+        currentRequest = nil
         useStoredTokens(&turn)
     }
 
     /// The current tokens were found in the store.
     private mutating func useStoredTokens(_ turn: inout SessionTurn) {
-        if case .asking = flight?.stage {
+        if case .requesting = currentRequest?.stage {
             // There is one renewal at a time, even if its result is not needed any more.
-            flight?.isOutdated = true
+            currentRequest?.isOutdated = true
         } else if !isProbingStore {
-            flight = nil
+            currentRequest = nil
         }
         readAt = turn.now.boot
         applyNewTokens(sentAt: turn.now, now: turn.now)
         guard isLive(turn.now) else { return }
         // Nothing was sent yet, and the callers of that renewal have their token.
-        if isProbingStore, flight?.aim == nil { flight = nil }
+        if isProbingStore, currentRequest?.target == nil { currentRequest = nil }
         answerRenewed(&turn)
     }
 }

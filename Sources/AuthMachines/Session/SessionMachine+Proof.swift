@@ -16,17 +16,19 @@ extension SessionMachine {
     }
 
     var isProbingStore: Bool {
-        if case .probingStore = flight?.stage { true } else { false }
+        if case .probingStore = currentRequest?.stage { true } else { false }
     }
 
     /// The second stage of a request: sends it with the current tokens.
     mutating func sendToProvider(_ turn: inout SessionTurn) {
-        guard let flight else { return }
-        requests.insert(flight.id)
-        self.flight?.stage = .asking
-        self.flight?.generation = record.generation
-        self.flight?.spent = record.tokens.refreshToken
-        turn.act(flight.aim.map { .obtain(flight.id, record, $0) } ?? .renew(flight.id, record))
+        guard let currentRequest else { return }
+        requests.insert(currentRequest.id)
+        self.currentRequest?.stage = .requesting
+        self.currentRequest?.generation = record.generation
+        self.currentRequest?.spent = record.tokens.refreshToken
+        turn.act(
+            currentRequest.target.map { .requestTargeted(currentRequest.id, record, $0) }
+                ?? .renew(currentRequest.id, record))
     }
 
     /// The store has replied to a call: a renewal that waited for it continues, or has failed.
@@ -36,17 +38,17 @@ extension SessionMachine {
             storeProbeFailed = false
             sendToProvider(&turn)
         } else if let error = writer.lastError {
-            notProven(AgentError(error), &turn)
+            storeDidNotAccept(AgentError(error), &turn)
         }
     }
 
     /// The provider got no request: its back-off stays, and the store's counts.
-    private mutating func notProven(_ error: AgentError, _ turn: inout SessionTurn) {
-        if let aim = flight?.aim {
-            targetedRequestEnded(aim, .failure(error), &turn)
+    private mutating func storeDidNotAccept(_ error: AgentError, _ turn: inout SessionTurn) {
+        if let target = currentRequest?.target {
+            targetedRequestEnded(target, .failure(error), &turn)
             return rejectTargetedWaits(error, &turn)
         }
-        flight = nil
+        currentRequest = nil
         storeProbeFailed = true
         lastFailure = error
         failedAt = turn.now.boot

@@ -3,32 +3,32 @@ internal import AuthWire
 
 /// The one request of a session: its result and the consequences.
 extension SessionMachine {
-    mutating func flightEnded(
+    mutating func requestEnded(
         _ id: RenewalRequestID, _ result: Result<Grant, ProviderFailure>, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
-        guard let flight, flight.id == id, case .asking = flight.stage else {
+        guard let currentRequest, currentRequest.id == id, case .requesting = currentRequest.stage else {
             return revoke(lateRequests.removeValue(forKey: id), result, &turn)
         }
         if case .failure(let failure) = result, failure.error.isOriginChange {
-            self.flight = nil
+            self.currentRequest = nil
             return originsChecked(failure.error, &turn)
         }
-        if let aim = flight.aim {
+        if let target = currentRequest.target {
             switch result {
-            case .success(let grant): return targetedTokenReceived(grant, at: aim, sentAt, &turn)
+            case .success(let grant): return targetedTokenReceived(grant, at: target, sentAt, &turn)
             case .failure(let failure):
                 guard case .temporary(let error, let retryAfter) = failure else {
-                    return targetedRequestEnded(aim, .failure(failure.error), &turn)
+                    return targetedRequestEnded(target, .failure(failure.error), &turn)
                 }
-                targetedRequestEnded(aim, .failure(error), retryAfter: retryAfter, &turn)
+                targetedRequestEnded(target, .failure(error), retryAfter: retryAfter, &turn)
                 rejectTargetedWaits(error, &turn)
                 // Callers of the session's own renewal have waited as long as for one without a response.
                 if error.kind == .timeout { answerUnrenewed(error, &turn) }
                 return
             }
         }
-        if flight.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(flight) {
-            self.flight = nil
+        if currentRequest.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(currentRequest) {
+            self.currentRequest = nil
             if isLive(turn.now) {
                 answerRenewed(&turn)
             } else if case .failure(.temporary(let error, let retryAfter)) = result {
@@ -42,14 +42,14 @@ extension SessionMachine {
         case .success(let grant):
             // Invariant 2: adopted, and callers answered, when the store has replied; see `written`.
             var pending = record
-            pending.take(grant)
+            pending.apply(grant)
             if endedInstead(pending, sentAt, turn.now) {
                 return failed(.endedOnArrival, retryAfter: nil, &turn)
             }
-            self.flight?.stage = .saving(pending, sentAt: sentAt)
+            self.currentRequest?.stage = .saving(pending, sentAt: sentAt)
             writer.tryAgain()
         case .failure(.final(let error)):
-            self.flight?.stage = .rereading(error)
+            self.currentRequest?.stage = .rereading(error)
             turn.act(.reread(id))
         case .failure(.refused(let error)):
             failed(error, retryAfter: nil, &turn)
@@ -77,38 +77,40 @@ extension SessionMachine {
         guard let lateRequests, lateRequests.isRevoked, case .success(let grant) = result else { return }
         var record = lateRequests.asked
         let former = record.tokens
-        record.take(grant)
+        record.apply(grant)
         if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
     }
 
     /// Whether the current tokens come from a later renewal than the response to this request, which was sent before them.
-    func isOvertaken(_ flight: RenewalRequest) -> Bool { record.generation > flight.generation + 1 }
+    func isOvertaken(_ currentRequest: RenewalRequest) -> Bool { record.generation > currentRequest.generation + 1 }
 
     /// The second half of a final refusal: another writer may have been first.
     mutating func storeReread(
         _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {
-        guard let flight, flight.id == id, case .rereading(let error) = flight.stage else { return }
+        guard let currentRequest, currentRequest.id == id, case .rereading(let error) = currentRequest.stage else {
+            return
+        }
         switch result {
         case .success(let stored?) where mayBeAccepted(stored):
-            self.flight = nil
+            self.currentRequest = nil
             if stored.signIn != record.signIn { discardTargetedTokens() }
             adopt(stored, turn.now)
             applyNewTokens(sentAt: turn.now, now: turn.now)
             if isLive(turn.now) {
                 answerRenewed(&turn)
-            } else if let barrier {
-                failed(barrier, retryAfter: nil, &turn)
+            } else if let networkError {
+                failed(networkError, retryAfter: nil, &turn)
             } else {
                 startRequest(&turn)
             }
         case .success:
-            self.flight = nil
-            let no = AgentError.signInRequired(
+            self.currentRequest = nil
+            let refusal = AgentError.signInRequired(
                 record.session, at: record.provider, cause: error.cause ?? "refused", from: error)
-            verdict = no
-            answer(.token, .failure(no), &turn)
-            answer(.renewal, .failure(no), &turn)
+            finalRefusal = refusal
+            answer(.token, .failure(refusal), &turn)
+            answer(.renewal, .failure(refusal), &turn)
         case .failure:
             // It is unknown whether another writer was first, so the refusal is not final yet.
             failed(error, retryAfter: nil, &turn)
@@ -122,12 +124,12 @@ extension SessionMachine {
     private func mayBeAccepted(_ stored: SessionRecord) -> Bool {
         guard stored.signIn == record.signIn else { return wasStored }
         guard !stored.tokens.areSame(as: record.tokens) else { return false }
-        return means == .liveToken || !(kept.map(stored.tokens.areSame) ?? false)
+        return means == .liveToken || !(storedTokens.map(stored.tokens.areSame) ?? false)
     }
 
     /// Continues with the stored tokens: the current ones are refused.
     private mutating func adopt(_ stored: SessionRecord, _ now: Moment) {
-        kept = stored.tokens
+        storedTokens = stored.tokens
         readAt = now.boot
         let refused = record
         record = stored.signIn == record.signIn ? record.merged(with: stored) : stored
@@ -146,18 +148,18 @@ extension SessionMachine {
         defer {
             if writer.lastError != nil || !writer.isBehind(latestVersion) { answer(.writing, .done, &turn) }
         }
-        guard case .saving(let pending, let sentAt) = flight?.stage else { return }
+        guard case .saving(let pending, let sentAt) = currentRequest?.stage else { return }
         // The reply to an earlier write says nothing about this one.
         guard version.signIn == pending.signIn, version.hasTokens(of: pending.version) else {
             return writer.tryAgain()
         }
-        if let aim = flight?.aim, let outcome = flight?.outcome {
+        if let target = currentRequest?.target, let outcome = currentRequest?.outcome {
             recordRotation(from: record, to: pending)
             record = pending
-            targetedRequestEnded(aim, outcome, &turn)
+            targetedRequestEnded(target, outcome, &turn)
             return redate(turn.now)
         }
-        flight = nil
+        currentRequest = nil
         if endedInstead(pending, sentAt, turn.now) {
             let former = record
             record = pending
@@ -185,13 +187,13 @@ extension SessionMachine {
     private mutating func failed(
         _ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn
     ) {
-        flight = nil
+        currentRequest = nil
         lastFailure = error
         let usual = backoff.next(retryAfter: retryAfter, using: &random)
         let wait = max(beforeEnd(usual, turn.now), min(retryAfter ?? .zero, Backoff.longestHold))
         plan = RenewalPlan(at: turn.now.boot + wait, now: turn.now)
         failedAt = turn.now.boot
-        heldUntil = retryAfter.map { turn.now.boot + min($0, Backoff.longestHold) }
+        pausedUntil = retryAfter.map { turn.now.boot + min($0, Backoff.longestHold) }
         pause = RenewalPause(
             failures: backoff.failures, from: turn.now.wall, until: turn.now.wall + wait,
             isRequestedByProvider: retryAfter != nil)
@@ -207,7 +209,7 @@ extension SessionMachine {
         self.plan = plan
         failedAt = now.boot - max(.zero, now.wall - pause.from)
         // It is unknown how much of the pause the provider asked for.
-        heldUntil = pause.isRequestedByProvider ? plan.at : nil
+        pausedUntil = pause.isRequestedByProvider ? plan.at : nil
     }
 
     /// Shortens the pause if the token itself authorizes its renewal, and ends soon.
@@ -219,29 +221,29 @@ extension SessionMachine {
     mutating func resetBackoff() {
         backoff.reset()
         pause = nil
-        heldUntil = nil
+        pausedUntil = nil
     }
 
     /// The provider asked clients to wait.
-    func isHeld(_ now: Moment) -> Bool { heldUntil.map { now.boot < $0 } ?? false }
+    func isPaused(_ now: Moment) -> Bool { pausedUntil.map { now.boot < $0 } ?? false }
 
     /// When a caller's request may begin a try despite the back-off: soon after the cause of a failure has gone, callers
     /// should not notice it any more.
     var nextTryForCallers: BootInstant? {
-        guard let failedAt else { return heldUntil }
+        guard let failedAt else { return pausedUntil }
         let next = failedAt + RenewalPolicy.callerSpacing
-        return heldUntil.map { max($0, next) } ?? next
+        return pausedUntil.map { max($0, next) } ?? next
     }
 
     /// Why a request that has waited for its turn must not be sent; `nil` if it may.
     package func obstacle(to id: RenewalRequestID) -> ProviderFailure? {
-        guard let flight, flight.id == id else { return .temporary(.offline, retryAfter: nil) }
-        return barrier.map { .temporary($0, retryAfter: nil) }
+        guard let currentRequest, currentRequest.id == id else { return .temporary(.offline, retryAfter: nil) }
+        return networkError.map { .temporary($0, retryAfter: nil) }
     }
 
     /// Earlier results do not apply to a new token.
     mutating func applyNewTokens(sentAt: Moment, now: Moment) {
-        verdict = nil
+        finalRefusal = nil
         lastFailure = nil
         storeProbeFailed = false
         resetBackoff()
@@ -250,7 +252,7 @@ extension SessionMachine {
 
     /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
-        let isSaving = if case .saving = flight?.stage { true } else { false }
+        let isSaving = if case .saving = currentRequest?.stage { true } else { false }
         if let readAt {
             let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
             applyLifetime(sentAt: now, former: former, now: now)
@@ -303,12 +305,12 @@ extension SessionMachine {
 
 extension AgentError {
     static let endedOnArrival = AgentError(
-        .badReply, "The provider's new token had already ended by this machine's clock.", cause: "ended_on_arrival")
+        .badReply, "The provider's new token had already expired by this machine's clock.", cause: "ended_on_arrival")
 }
 
 extension SessionRecord {
     /// The refresh token of a response; the lifetime of an unchanged one began when it was received.
-    package mutating func take(refreshToken: Secret?, endsAt end: WallTime?, at sentAt: WallTime) {
+    package mutating func apply(refreshToken: Secret?, endsAt end: WallTime?, at sentAt: WallTime) {
         let isNew = refreshToken != nil && refreshToken != tokens.refreshToken
         tokens.refreshToken = refreshToken ?? tokens.refreshToken
         let began = isNew ? sentAt : tokens.refreshLife?.issuedAt ?? sentAt
@@ -320,7 +322,7 @@ extension SessionRecord {
     }
 
     /// Applies a response; missing members stay.
-    mutating func take(_ grant: Grant) {
+    mutating func apply(_ grant: Grant) {
         generation += 1
         if let token = grant.accessToken {
             tokens.accessToken = token
@@ -335,7 +337,7 @@ extension SessionRecord {
             tokens.issuedAt = grant.issuedAt
             tokens.expiresAt = grant.expiresAt
         }
-        take(refreshToken: grant.refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
+        apply(refreshToken: grant.refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
         if let user = grant.user {
             merge(user: user, raw: grant.rawUser)
             userReceivedAt = grant.issuedAt

@@ -8,7 +8,7 @@ extension SessionMachine {
 
     /// Not expired, rejected or signed out.
     func isGood(_ now: Moment) -> Bool {
-        guard !signedOut, !isRejected, verdict == nil else { return false }
+        guard !signedOut, !isRejected, finalRefusal == nil else { return false }
         return end.map { now.boot < $0 } ?? true
     }
 
@@ -17,7 +17,7 @@ extension SessionMachine {
 
     /// Expired, and nothing renews it. Not final: the profile may be fixed.
     func isOver(_ now: Moment) -> Bool {
-        !canRenew && flight == nil && verdict == nil && !signedOut && !isLive(now)
+        !canRenew && currentRequest == nil && finalRefusal == nil && !signedOut && !isLive(now)
     }
 
     /// So young that age is not the reason for a 401, and a renewal would not help.
@@ -26,7 +26,7 @@ extension SessionMachine {
     }
 
     /// Why every try would fail now. A request would wait in vain, or send credentials to the sign-in page of a network.
-    var barrier: AgentError? {
+    var networkError: AgentError? {
         switch network {
         case .offline: .offline
         case .portal: .captivePortal
@@ -49,7 +49,7 @@ extension SessionMachine {
         return next <= now.boot
     }
 
-    private var canTry: Bool { canRenew && verdict == nil && originChange == nil && barrier == nil }
+    private var canTry: Bool { canRenew && finalRefusal == nil && originChange == nil && networkError == nil }
 
     /// The store has refused the latest version.
     var isUnsaved: Bool { writer.lastError != nil && writer.isBehind(latestVersion) }
@@ -64,8 +64,8 @@ extension SessionMachine {
     package func validity(of result: TokenResult, at now: Moment) -> Duration? {
         let token = Secret(result.accessToken)
         if token == record.tokens.accessToken { return end.map { max(.zero, $0 - now.boot) } }
-        if let aimed = aimed.values.first(where: { $0.accessToken == token }) {
-            return aimed.end.map { max(.zero, $0 - now.boot) }
+        if let targeted = targetedTokens.values.first(where: { $0.accessToken == token }) {
+            return targeted.end.map { max(.zero, $0 - now.boot) }
         }
         // Another token replaced it meanwhile: only its date is known.
         return result.expiresAt.map { max(.zero, WallTime(unixSeconds: $0) - now.wall) }
@@ -73,8 +73,8 @@ extension SessionMachine {
 
     /// For a caller between two tries: the last failure, and how long until its request begins a try.
     func failureUntilNextTry(_ now: Moment) -> AgentError {
-        if let barrier { return barrier }
-        var error = lastFailure ?? AgentError(.providerUnreachable, "The token has ended and is not renewed yet.")
+        if let networkError { return networkError }
+        var error = lastFailure ?? AgentError(.providerUnreachable, "The token has expired and is not renewed yet.")
         if let next = [plan?.at, nextTryForCallers].compactMap(\.self).min() {
             error.retryAfter = max(.zero, next - now.boot)
         }
@@ -88,7 +88,7 @@ extension SessionMachine {
     /// When the user is notified that the session ends soon: when the token ends if nothing renews it, else when the refresh
     /// token ends. Empty if no expiry is known.
     func endingNotices(_ now: Moment) -> [BootInstant] {
-        guard verdict == nil, originChange == nil, !signedOut else { return [] }
+        guard finalRefusal == nil, originChange == nil, !signedOut else { return [] }
         if canRenew {
             guard let refresh = record.tokens.refreshLife else { return [] }
             let end = now.deadline(for: refresh.expiresAt)
@@ -100,13 +100,14 @@ extension SessionMachine {
 
     func snapshot(_ now: Moment) -> SessionSnapshot {
         let live = isLive(now)
-        let (state, cause, message) = told(live: live)
+        let (state, cause, message) = describe(live: live)
         let status = SessionStatus(
             session: record.session, provider: record.provider, environment: record.environment, state: state,
             cause: cause, message: message, user: record.user, needsPassword: record.needsPassword,
             renews: canRenew, remembered: record.remembered != nil,
             expiresAt: record.tokens.expiresAt?.unixSeconds,
-            refreshAt: canRenew && verdict == nil && originChange == nil && !signedOut ? plan?.date.unixSeconds : nil,
+            refreshAt: canRenew && finalRefusal == nil && originChange == nil && !signedOut
+                ? plan?.date.unixSeconds : nil,
             issuedAt: record.tokens.issuedAt.unixSeconds,
             endsAt: canRenew ? record.tokens.refreshLife?.expiresAt.unixSeconds : nil,
             signedInAt: record.signedInAt.unixSeconds,
@@ -140,16 +141,18 @@ extension SessionMachine {
         )
     }
 
-    private func told(live: Bool) -> (SessionState, cause: String?, message: String?) {
+    private func describe(live: Bool) -> (SessionState, cause: String?, message: String?) {
         if signedOut { return (.signedOut, writer.lastError.flatMap { AgentError($0).statusCause }, nil) }
         if let originChange { return (.signInRequired, originChange.cause, originChange.message) }
-        if let verdict { return (.signInRequired, verdict.cause, verdict.providerMessage ?? verdict.message) }
+        if let finalRefusal {
+            return (.signInRequired, finalRefusal.cause, finalRefusal.providerMessage ?? finalRefusal.message)
+        }
         if live { return lostScopes ?? lostTokens ?? (.active, nil, nil) }
-        if !canRenew, flight == nil {
+        if !canRenew, currentRequest == nil {
             let end = endedWithoutRenewal()
             return (.signInRequired, end.cause, end.message)
         }
-        guard let lastFailure = barrier ?? lastFailure else {
+        guard let lastFailure = networkError ?? lastFailure else {
             return (.stale, isRejected ? "token_rejected" : "renewing", nil)
         }
         return (.stale, lastFailure.statusCause, lastFailure.message)

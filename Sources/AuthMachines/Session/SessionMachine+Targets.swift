@@ -15,85 +15,88 @@ extension SessionMachine {
         let until: BootInstant
     }
 
-    mutating func aimedTokenWanted(
-        _ caller: CallerID, _ aim: TokenTarget, _ minValid: Duration?, _ turn: inout SessionTurn
+    mutating func targetedTokenRequested(
+        _ caller: CallerID, _ target: TokenTarget, _ minValid: Duration?, _ turn: inout SessionTurn
     ) {
-        if let no = refusal(turn.now) { return turn.reply(.failure(no), to: caller) }
-        if let token = aimed[aim], token.isEnough(minValid, turn.now), !isRevoked(token) {
+        if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
+        if let token = targetedTokens[target], token.isEnough(minValid, turn.now), !isRevoked(token) {
             return turn.reply(.token(token.result(record.session)), to: caller)
         }
         guard canRenew else { return turn.reply(.failure(.cannotRenew(record.provider)), to: caller) }
-        if let failure = targetFailures[aim], turn.now.boot < failure.until {
+        if let failure = targetFailures[target], turn.now.boot < failure.until {
             var error = failure.error
             error.retryAfter = failure.until - turn.now.boot
             return turn.reply(.failure(error), to: caller)
         }
-        if flight == nil, isHeld(turn.now) {
+        if currentRequest == nil, isPaused(turn.now) {
             return turn.reply(.failure(failureUntilNextTry(turn.now)), to: caller)
         }
         // `settle` sends the request if none is in progress.
-        waiters[caller] = .aimed(aim)
+        waiters[caller] = .targeted(target)
     }
 
     /// The result of a targeted request. A new refresh token is stored before callers are answered (invariant 2).
     mutating func targetedTokenReceived(
-        _ grant: Grant, at aim: TokenTarget, _ sentAt: Moment, _ turn: inout SessionTurn
+        _ grant: Grant, at target: TokenTarget, _ sentAt: Moment, _ turn: inout SessionTurn
     ) {
-        let missing = grant.scopes.map { Set(aim.scopes).subtracting($0).sorted() } ?? []
+        let missing = grant.scopes.map { Set(target.scopes).subtracting($0).sorted() } ?? []
         let outcome: Result<TargetedToken, AgentError>
         if !missing.isEmpty {
             outcome = .failure(.notGranted(missing))
         } else if let token = TargetedToken(grant, sentAt: sentAt) {
             outcome = .success(token)
         } else {
-            outcome = .failure(AgentError(.badReply, "The provider said yes and gave no token.", cause: "no_token"))
+            outcome = .failure(
+                AgentError(.badReply, "The provider returned success without a token.", cause: "no_token"))
         }
         guard let refreshToken = grant.refreshToken, refreshToken != record.tokens.refreshToken,
-            flight.map(isOvertaken) != true
+            currentRequest.map(isOvertaken) != true
         else {
-            return targetedRequestEnded(aim, outcome, &turn)
+            return targetedRequestEnded(target, outcome, &turn)
         }
         var pending = record
-        pending.take(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
+        pending.apply(refreshToken: refreshToken, endsAt: grant.refreshEndsAt, at: grant.issuedAt)
         pending.tokens.isSuspect = true
         pending.generation += 1
-        flight?.outcome = outcome
-        flight?.stage = .saving(pending, sentAt: sentAt)
+        currentRequest?.outcome = outcome
+        currentRequest?.stage = .saving(pending, sentAt: sentAt)
         writer.tryAgain()
     }
 
     /// A failed targeted request says nothing about the session: many providers answer `invalid_grant` if only this target is
     /// not allowed. If the session is over, its own renewal will show it.
     mutating func targetedRequestEnded(
-        _ aim: TokenTarget, _ outcome: Result<TargetedToken, AgentError>, retryAfter: Duration? = nil,
+        _ target: TokenTarget, _ outcome: Result<TargetedToken, AgentError>, retryAfter: Duration? = nil,
         _ turn: inout SessionTurn
     ) {
-        flight = nil
+        currentRequest = nil
         switch outcome {
         // It had no lifetime, or the store took longer than that.
         case .success(let token) where !token.isLive(turn.now):
-            targetedRequestEnded(aim, .failure(.endedOnArrival), &turn)
+            targetedRequestEnded(target, .failure(.endedOnArrival), &turn)
         case .success(let token):
-            if aimed.count >= Self.maxTargets, let oldest = aimed.min(by: { $0.value.obtained < $1.value.obtained }) {
-                aimed[oldest.key] = nil
+            if targetedTokens.count >= Self.maxTargets,
+                let oldest = targetedTokens.min(by: { $0.value.obtained < $1.value.obtained })
+            {
+                targetedTokens[oldest.key] = nil
             }
-            aimed[aim] = token
-            aimed[aim]?.rotation = rotations
-            targetFailures[aim] = nil
-            answer(.aimed(aim), .token(token.result(record.session)), &turn)
+            targetedTokens[target] = token
+            targetedTokens[target]?.rotation = rotations
+            targetFailures[target] = nil
+            answer(.targeted(target), .token(token.result(record.session)), &turn)
         case .failure(let error):
             if targetFailures.count >= Self.maxTargets { targetFailures = [:] }
-            targetFailures[aim] = TargetFailure(
+            targetFailures[target] = TargetFailure(
                 error: error, until: turn.now.boot + max(Self.pauseAfterFailure, retryAfter ?? .zero))
-            answer(.aimed(aim), .failure(error), &turn)
+            answer(.targeted(target), .failure(error), &turn)
         }
     }
 
     /// Callers that waited for another request have their turn.
     mutating func startNextRequest(_ turn: inout SessionTurn) {
-        guard flight == nil else { return }
+        guard currentRequest == nil else { return }
         let wants = waiters.values
-        if wants.contains(.renewal), canRenew, barrier == nil, !isHeld(turn.now) {
+        if wants.contains(.renewal), canRenew, networkError == nil, !isPaused(turn.now) {
             startRequest(&turn)
         } else if wants.contains(.token), mayRenew(turn.now) {
             startRequest(&turn)
@@ -101,12 +104,12 @@ extension SessionMachine {
             answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(failureUntilNextTry(turn.now)), &turn)
             answer(.renewal, .failure(failureUntilNextTry(turn.now)), &turn)
         }
-        guard flight == nil, let aim = nextTarget else { return }
-        if let no = refusal(turn.now) ?? barrier {
-            answer(.aimed(aim), .failure(no), &turn)
+        guard currentRequest == nil, let target = nextTarget else { return }
+        if let refusal = refusal(turn.now) ?? networkError {
+            answer(.targeted(target), .failure(refusal), &turn)
             return startNextRequest(&turn)
         }
-        startRequest(for: aim, &turn)
+        startRequest(for: target, &turn)
     }
 
     /// The provider cannot be reached now, or the store accepts no write: callers that wait for targeted tokens do not each
@@ -121,20 +124,22 @@ extension SessionMachine {
 
     /// Of the caller that has waited longest.
     private var nextTarget: TokenTarget? {
-        let waiting = waiters.compactMap { caller, want -> (number: UInt64, aim: TokenTarget)? in
-            if case .aimed(let aim) = want { (caller.number, aim) } else { nil }
+        let waiting = waiters.compactMap { caller, want -> (number: UInt64, target: TokenTarget)? in
+            if case .targeted(let target) = want { (caller.number, target) } else { nil }
         }
-        return waiting.min { $0.number < $1.number }?.aim
+        return waiting.min { $0.number < $1.number }?.target
     }
 
     /// Drops a token that a program got a 401 with.
     /// - Returns: whether it was a targeted token.
     mutating func rejectTargetedToken(_ token: Secret, _ now: Moment) -> Bool {
-        guard let (aim, known) = aimed.first(where: { $0.value.accessToken == token }) else { return false }
+        guard let (target, known) = targetedTokens.first(where: { $0.value.accessToken == token }) else { return false }
         // A token that was valid until the refresh token was replaced was not refused for its age.
         let isReplaced = known.rotation < rotations
         if isReplaced { revokesFormerTokens = true }
-        if isReplaced || RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) { aimed[aim] = nil }
+        if isReplaced || RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) {
+            targetedTokens[target] = nil
+        }
         return true
     }
 
@@ -147,20 +152,20 @@ extension SessionMachine {
 
     /// After another sign-in, or a sign-out.
     mutating func discardTargetedTokens() {
-        aimed = [:]
+        targetedTokens = [:]
         targetFailures = [:]
     }
 }
 
 extension SessionMachine.Wait {
-    var isTargeted: Bool { if case .aimed = self { true } else { false } }
+    var isTargeted: Bool { if case .targeted = self { true } else { false } }
 }
 
 extension AgentError {
     fileprivate static func notGranted(_ scopes: [String]) -> AgentError {
         AgentError(
             .forbidden,
-            "The provider did not grant \(scopes.joined(separator: ", ")): sign in anew to be asked for it.",
+            "The provider did not grant \(scopes.joined(separator: ", ")): sign in again to request it.",
             cause: "scope")
     }
 }

@@ -15,9 +15,9 @@ package import AuthWire
 package struct SessionMachine: Machine {
     /// The current record: callers get its access token.
     package internal(set) var record: SessionRecord
-    package internal(set) var flight: RenewalRequest?
+    package internal(set) var currentRequest: RenewalRequest?
     /// The provider's final refusal.
-    package internal(set) var verdict: AgentError?
+    package internal(set) var finalRefusal: AgentError?
     /// The profile names another origin than the session was signed in at: nothing is sent, and no token is returned.
     package internal(set) var originChange: AgentError?
     /// Why renewing has failed so far.
@@ -46,12 +46,12 @@ package struct SessionMachine: Machine {
     /// When the last try failed.
     var failedAt: BootInstant?
     /// Until then the provider asked clients to wait (Retry-After).
-    var heldUntil: BootInstant?
+    var pausedUntil: BootInstant?
     private var earlyTries = RetryBudget()
     var network = NetworkState.online
     var writer = RecordWriter()
     /// The tokens that the store is known to have, and those that are being written.
-    var kept: TokenSet?
+    var storedTokens: TokenSet?
     /// The store has had this sign-in.
     var wasStored = false
     var comparison = Comparison.done
@@ -73,7 +73,7 @@ package struct SessionMachine: Machine {
     /// Requests to the provider in progress.
     var requests: Set<RenewalRequestID> = []
     /// Only in memory.
-    var aimed: [TokenTarget: TargetedToken] = [:]
+    var targetedTokens: [TokenTarget: TargetedToken] = [:]
     var targetFailures: [TokenTarget: TargetFailure] = [:]
     /// How often the refresh token was replaced here.
     var rotations: UInt64 = 0
@@ -89,7 +89,7 @@ package struct SessionMachine: Machine {
         package enum Stage: Sendable {
             /// Waits for the store to accept a write.
             case probingStore
-            case asking
+            case requesting
             case rereading(AgentError)
             /// The result waits for the store before callers are answered.
             case saving(SessionRecord, sentAt: Moment)
@@ -100,7 +100,7 @@ package struct SessionMachine: Machine {
         /// The refresh token that it was sent with.
         var spent: Secret?
         /// `nil`: the session itself is renewed.
-        package let aim: TokenTarget?
+        package let target: TokenTarget?
         package var stage: Stage
         /// Another writer has replaced the tokens that it was sent with.
         var isOutdated = false
@@ -113,7 +113,7 @@ package struct SessionMachine: Machine {
     /// What a caller waits for.
     enum Wait: Hashable {
         case token, renewal, writing, signOut, requestsEnd
-        case aimed(TokenTarget)
+        case targeted(TokenTarget)
     }
 
     /// When the next renewal begins, with its date for users.
@@ -133,7 +133,7 @@ package struct SessionMachine: Machine {
     ) {
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         writer.saved(record.version)
-        kept = record.tokens
+        storedTokens = record.tokens
         wasStored = true
         if let pause { resume(pause, now) }
     }
@@ -147,7 +147,7 @@ package struct SessionMachine: Machine {
         wasStored = handedOver.isStored
         mayBeStored = handedOver.mayBeStored
         if handedOver.isStored, !handedOver.isUnsaved { writer.saved(record.version) }
-        comparison = .wanted
+        comparison = .requested
         if let pause { resume(pause, now) }
     }
 
@@ -175,14 +175,14 @@ package struct SessionMachine: Machine {
         let now = turn.now
         switch event {
         case .begun: break
-        case .tokenWanted(let caller, let minValid): tokenWanted(caller, minValid, &turn)
-        case .aimedTokenWanted(let caller, let aim, let minValid):
-            aimedTokenWanted(caller, aim, minValid, &turn)
-        case .renewalWanted(let caller): renewalWanted(caller, &turn)
+        case .tokenRequested(let caller, let minValid): tokenRequested(caller, minValid, &turn)
+        case .targetedTokenRequested(let caller, let target, let minValid):
+            targetedTokenRequested(caller, target, minValid, &turn)
+        case .renewalRequested(let caller): renewalRequested(caller, &turn)
         case .rejected(let caller, let token): rejected(caller, token, &turn)
         case .signOutRequested(let caller, let revokes): signOut(caller, revokes: revokes, &turn)
-        case .writeWanted(let caller): writeWanted(caller, &turn)
-        case .requestsEndWanted(let caller): waiters[caller] = .requestsEnd
+        case .writeRequested(let caller): writeRequested(caller, &turn)
+        case .requestsEndRequested(let caller): waiters[caller] = .requestsEnd
         case .callerGone(let caller): waiters[caller] = nil
 
         case .replaced(let record, let sentAt, let revokesFormer):
@@ -208,15 +208,15 @@ package struct SessionMachine: Machine {
             originsChecked(nil, &turn)
             if record.origins != origins { update { $0.origins = origins } }
 
-        case .flightEnded(let id, let result, let sentAt):
+        case .requestEnded(let id, let result, let sentAt):
             requests.remove(id)
-            flightEnded(id, result, sentAt, &turn)
+            requestEnded(id, result, sentAt, &turn)
         case .storeReread(let id, let result): storeReread(id, result, &turn)
         case .saved(let version):
             writer.saved(version)
             storeAccepts = true
             storeProbeFailed = false
-            kept = writing
+            storedTokens = writing
             if version.signIn == record.signIn { wasStored = true }
             written(version, &turn)
         case .saveRefused(let version, let stored):
@@ -233,10 +233,10 @@ package struct SessionMachine: Machine {
 
         case .wake: break
         case .checkDue:
-            if canRenew, flight == nil, backoff.failures == 0 { planSoon(now) }
+            if canRenew, currentRequest == nil, backoff.failures == 0 { planSoon(now) }
         case .storeReady: storeIsReady(now)
         case .storeReplaced: storeAccepts = false
-        case .storeChanged: comparison = .wanted
+        case .storeChanged: comparison = .requested
         case .compared(let result, isLost: let isLost): compared(result, isLost: isLost, &turn)
         case .networkChanged(let state): networkChanged(to: state, now)
         case .clockSet: clockSet(now)
@@ -247,12 +247,12 @@ package struct SessionMachine: Machine {
     }
 
     /// Joins the request in progress, or begins one.
-    mutating func startRequest(for aim: TokenTarget? = nil, _ turn: inout SessionTurn) {
-        guard flight == nil, !signedOut, verdict == nil, originChange == nil else { return }
+    mutating func startRequest(for target: TokenTarget? = nil, _ turn: inout SessionTurn) {
+        guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil else { return }
         lastFlight += 1
-        flight = RenewalRequest(
+        currentRequest = RenewalRequest(
             id: RenewalRequestID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken,
-            aim: aim,
+            target: target,
             stage: .probingStore)
         if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }
@@ -280,26 +280,26 @@ package struct SessionMachine: Machine {
     }
 
     mutating func changePending(_ change: (inout SessionRecord) -> Void) {
-        guard case .saving(var pending, let sentAt) = flight?.stage else { return }
+        guard case .saving(var pending, let sentAt) = currentRequest?.stage else { return }
         change(&pending)
-        flight?.stage = .saving(pending, sentAt: sentAt)
+        currentRequest?.stage = .saving(pending, sentAt: sentAt)
     }
 
     var latestVersion: RecordVersion {
-        if case .saving(let pending, _) = flight?.stage { return pending.version }
+        if case .saving(let pending, _) = currentRequest?.stage { return pending.version }
         return record.version
     }
 
     /// The newest record of this session: what the store should have.
     var latest: SessionRecord {
-        if case .saving(let pending, _) = flight?.stage { return pending }
+        if case .saving(let pending, _) = currentRequest?.stage { return pending }
         return record
     }
 
     private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
         let wasOnline = network == .online
         network = state
-        guard state == .online, !wasOnline, !isHeld(now) else { return }
+        guard state == .online, !wasOnline, !isPaused(now) else { return }
         // A network that comes and goes all the time must not cause requests all the time.
         guard lastFailure == nil || earlyTries.take(at: now.boot) else { return }
         resetBackoff()
@@ -363,7 +363,8 @@ package struct SessionMachine: Machine {
 
     /// If there is no valid token, the renewal comes soon, whatever was planned before.
     private mutating func expedite(_ now: Moment) {
-        guard canRenew, verdict == nil, originChange == nil, flight == nil, backoff.failures == 0, !storeProbeFailed,
+        guard canRenew, finalRefusal == nil, originChange == nil, currentRequest == nil, backoff.failures == 0,
+            !storeProbeFailed,
             !isLive(now)
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
@@ -375,13 +376,13 @@ package struct SessionMachine: Machine {
     private func nextWake(_ now: Moment) -> BootInstant? {
         var deadlines: [BootInstant] = []
         if let retry = writer.retryAt,
-            signedOut || isProbingStore || writer.isBehind(latestVersion) || comparison == .wanted
+            signedOut || isProbingStore || writer.isBehind(latestVersion) || comparison == .requested
         {
             deadlines.append(retry)
         }
         if !signedOut {
-            if let secondLook, comparison == .wanted { deadlines.append(secondLook) }
-            let isIdle = verdict == nil && originChange == nil && flight == nil
+            if let secondLook, comparison == .requested { deadlines.append(secondLook) }
+            let isIdle = finalRefusal == nil && originChange == nil && currentRequest == nil
             if canRenew, isIdle, network == .online, let plan { deadlines.append(plan.at) }
             if let end, now.boot < end { deadlines.append(end) }
             if let notice = endingNotices(now).first(where: { now.boot < $0 }) { deadlines.append(notice) }

@@ -12,7 +12,7 @@ extension SessionRecord {
         signIn: SignInID, at now: Moment
     ) throws(AgentError) {
         guard let token = grant.accessToken else {
-            throw AgentError(.badReply, "The provider said yes and gave no token.")
+            throw AgentError(.badReply, "The provider returned success without a token.")
         }
         self.init(
             session: session, provider: form.profile.name, environment: form.environment, method: form.method.name,

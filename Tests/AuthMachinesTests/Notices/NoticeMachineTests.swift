@@ -162,9 +162,9 @@ struct NoticeMachineTests {
         var machine = NoticeMachine()
         var all = (0..<100).map { Self.status(.signInRequired, named: "s\($0)") }
         let first = machine.handle(.changed(NoticeInput(sessions: all)), at: Self.moment()).actions
-        #expect(first.count == NoticeMachine.most)
+        #expect(first.count == NoticeMachine.maxShown)
         all.removeFirst()
         let next = machine.handle(.changed(NoticeInput(sessions: all)), at: Self.moment()).actions
-        #expect(next.count == 2 && machine.shown.count == NoticeMachine.most)
+        #expect(next.count == 2 && machine.shown.count == NoticeMachine.maxShown)
     }
 }

@@ -99,8 +99,8 @@ struct MachineBench {
         keep(machine.handle(event, at: now))
     }
 
-    mutating func tokenWanted(_ caller: UInt64, minValid: Duration? = nil) {
-        send(.tokenWanted(CallerID(caller), minValid: minValid))
+    mutating func tokenRequested(_ caller: UInt64, minValid: Duration? = nil) {
+        send(.tokenRequested(CallerID(caller), minValid: minValid))
     }
 
     /// The provider's answer to the flight under way.
@@ -109,11 +109,11 @@ struct MachineBench {
         let grant = Grant(
             accessToken: Secret(token), refreshToken: Secret("refresh of \(token)"), issuedAt: issued,
             expiresAt: life.map { issued + $0 })
-        send(.flightEnded(try #require(flights.last), .success(grant), sentAt: now))
+        send(.requestEnded(try #require(requestsInFlight.last), .success(grant), sentAt: now))
     }
 
     mutating func provider(fails failure: ProviderFailure) throws {
-        send(.flightEnded(try #require(flights.last), .failure(failure), sentAt: now))
+        send(.requestEnded(try #require(requestsInFlight.last), .failure(failure), sentAt: now))
     }
 
     mutating func storeTakesIt() throws {
@@ -154,7 +154,7 @@ struct MachineBench {
 
     // MARK: What was asked for
 
-    var flights: [RenewalRequestID] {
+    var requestsInFlight: [RenewalRequestID] {
         actions.compactMap { if case .renew(let id, _) = $0 { id } else { nil } }
     }
 
@@ -164,7 +164,7 @@ struct MachineBench {
     }
 
     var targetedRequests: [RenewalRequestID] {
-        actions.compactMap { if case .obtain(let id, _, _) = $0 { id } else { nil } }
+        actions.compactMap { if case .requestTargeted(let id, _, _) = $0 { id } else { nil } }
     }
 
     var rereads: Int {

@@ -20,7 +20,7 @@ struct RenewalPauseTests {
         #expect(pause.until - pause.from >= .seconds(600))
 
         var next = restarted(with: pause, at: bench.now)
-        let turn = next.handle(.tokenWanted(CallerID(1), minValid: nil), at: bench.now)
+        let turn = next.handle(.tokenRequested(CallerID(1), minValid: nil), at: bench.now)
         #expect(!turn.actions.contains { if case .renew = $0 { true } else { false } })
         #expect(
             turn.replies.contains {

@@ -36,7 +36,7 @@ struct SessionMachineBeforeEndTests {
         var tries: [Duration] = []
         while try bench.sleepUntilWake() < .seconds(8000) {
             // It is woken at its end, too, and asks nobody then.
-            guard bench.flights.count > tries.count else { continue }
+            guard bench.requestsInFlight.count > tries.count else { continue }
             tries.append(bench.elapsed)
             try bench.provider(fails: .unreachable)
         }
@@ -53,7 +53,7 @@ struct SessionMachineBeforeEndTests {
         var bench = MachineBench(life: Self.life, means: .liveToken)
         let first = try bench.sleepUntilWake()
         try bench.provider(fails: .temporary(AgentError(.rateLimited, "slowly"), retryAfter: .seconds(300)))
-        while bench.flights.count == 1 { _ = try bench.sleepUntilWake() }
+        while bench.requestsInFlight.count == 1 { _ = try bench.sleepUntilWake() }
         #expect(bench.elapsed >= first + .seconds(300))
     }
 

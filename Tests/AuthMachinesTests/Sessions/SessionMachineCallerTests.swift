@@ -32,9 +32,9 @@ struct SessionMachineCallerTests {
     func isBack() throws {
         var bench = try patient()
         bench.advance(RenewalPolicy.callerSpacing)
-        let flights = bench.flights.count
-        bench.tokenWanted(1)
-        #expect(bench.flights.count == flights + 1)
+        let requestsInFlight = bench.requestsInFlight.count
+        bench.tokenRequested(1)
+        #expect(bench.requestsInFlight.count == requestsInFlight + 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.token(for: 1) == "token-2")
@@ -43,14 +43,14 @@ struct SessionMachineCallerTests {
     @Test("callers in a loop begin one try in five seconds, and are told when the next one is possible")
     func spaced() throws {
         var bench = try patient()
-        let before = bench.flights.count
+        let before = bench.requestsInFlight.count
         var caller: UInt64 = 0
         for _ in 0..<60 {
             bench.advance(.seconds(1))
-            let flights = bench.flights.count
+            let requestsInFlight = bench.requestsInFlight.count
             caller += 1
-            bench.tokenWanted(caller)
-            if bench.flights.count > flights {
+            bench.tokenRequested(caller)
+            if bench.requestsInFlight.count > requestsInFlight {
                 try bench.provider(fails: .unreachable)
             } else {
                 let wait = try #require(bench.failure(for: caller)?.retryAfter)
@@ -58,32 +58,32 @@ struct SessionMachineCallerTests {
             }
         }
         // A try by itself, which jitter may place close to the one before, counts too.
-        #expect((12...14).contains(bench.flights.count - before))
+        #expect((12...14).contains(bench.requestsInFlight.count - before))
     }
 
     @Test("a provider's Retry-After is waited for, and no longer than it says")
     func held() throws {
         var bench = try patient()
         bench.advance(RenewalPolicy.callerSpacing)
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .temporary(AgentError(.rateLimited, "slowly"), retryAfter: .seconds(20)))
-        let flights = bench.flights.count
+        let requestsInFlight = bench.requestsInFlight.count
         bench.advance(.seconds(19))
-        bench.tokenWanted(2)
-        #expect(bench.flights.count == flights)
+        bench.tokenRequested(2)
+        #expect(bench.requestsInFlight.count == requestsInFlight)
         #expect(try #require(bench.failure(for: 2)?.retryAfter) <= .seconds(1))
         bench.advance(.seconds(1))
-        bench.tokenWanted(3)
-        #expect(bench.flights.count == flights + 1)
+        bench.tokenRequested(3)
+        #expect(bench.requestsInFlight.count == requestsInFlight + 1)
     }
 
     @Test("a program that reports a 401 begins a try of its own, too")
     func rejects() throws {
         var bench = try patient()
         bench.advance(RenewalPolicy.callerSpacing)
-        let flights = bench.flights.count
+        let requestsInFlight = bench.requestsInFlight.count
         bench.send(.rejected(CallerID(1), Secret("token-1")))
-        #expect(bench.flights.count == flights + 1)
+        #expect(bench.requestsInFlight.count == requestsInFlight + 1)
     }
 
     @Test("a restart is no new try for callers either")
@@ -96,7 +96,7 @@ struct SessionMachineCallerTests {
         next.handle(.begun, at: bench.now)
         func tries(after wait: Duration, _ caller: UInt64) -> Int {
             let later = Moment(boot: bench.now.boot + wait, wall: bench.now.wall + wait)
-            return next.handle(.tokenWanted(CallerID(caller), minValid: nil), at: later).actions.count { action in
+            return next.handle(.tokenRequested(CallerID(caller), minValid: nil), at: later).actions.count { action in
                 // The first try of a run may begin with a rewrite, which shows that the store takes what it brings.
                 switch action {
                 case .renew, .rewrite: true

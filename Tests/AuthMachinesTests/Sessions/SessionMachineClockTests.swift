@@ -14,7 +14,7 @@ struct SessionMachineClockTests {
         let wake = bench.wakeAt
         bench.setClock(by: .seconds(seconds))
         #expect(bench.wakeAt == wake)
-        bench.tokenWanted(1, minValid: .seconds(890))
+        bench.tokenRequested(1, minValid: .seconds(890))
         #expect(bench.token(for: 1) == "token-1")
         #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + Double(seconds) + 1000)
         #expect(bench.saves.last?.tokens.issuedAt.unixSeconds == MachineBench.t0 + Double(seconds))
@@ -36,14 +36,14 @@ struct SessionMachineClockTests {
         var bench = MachineBench(fresh: true)
         try bench.storeTakesIt()
         bench.advance(.seconds(500))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         bench.setClock(by: .seconds(3600))
         #expect(bench.snapshot?.token == Secret("token-1"))
         try bench.storeTakesIt()
         #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + 500 + 1000 + 3600)
         bench.advance(.seconds(990))
-        bench.tokenWanted(2, minValid: .zero)
+        bench.tokenRequested(2, minValid: .zero)
         #expect(bench.token(for: 2) == "token-2")
     }
 
@@ -61,7 +61,7 @@ struct SessionMachineClockTests {
     func clockFarBehind() throws {
         var bench = MachineBench(clockOff: .seconds(-200_000_000))
         #expect(try bench.sleepUntilWake() <= .seconds(30))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         bench.advance(.seconds(1000))
         bench.send(.wake)
         #expect(bench.snapshot?.token == nil)
@@ -109,7 +109,7 @@ struct SessionMachineClockTests {
         #expect(bench.snapshot?.token == nil)
         bench.setClock(by: .seconds((jump - 10) * 1800))
         #expect(bench.snapshot?.token == nil)
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == nil)
     }
 }

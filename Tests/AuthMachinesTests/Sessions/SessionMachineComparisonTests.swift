@@ -26,7 +26,7 @@ struct SessionMachineComparisonTests {
     func servedAtOnce() {
         var bench = handedOver(record("token-2", revision: 2))
         #expect(bench.snapshot?.status.state == .active)
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-2")
         #expect(bench.comparisons == 1 && bench.saves.isEmpty)
     }
@@ -35,7 +35,7 @@ struct SessionMachineComparisonTests {
     func locked() {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.failure(.locked)))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-2")
         #expect(bench.snapshot?.status.unsaved == false)
         #expect(bench.comparisons == 1)
@@ -62,17 +62,17 @@ struct SessionMachineComparisonTests {
         var bench = handedOver(record("token-1", revision: 1))
         bench.send(.compared(.success(record("token-1", revision: 1))))
         for (caller, foreign) in [(UInt64(1), UInt64(3)), (2, 7)] {
-            bench.send(.renewalWanted(CallerID(caller)))
+            bench.send(.renewalRequested(CallerID(caller)))
             bench.send(.storeChanged)
             let grant = Grant(issuedAt: bench.now.wall, expiresAt: bench.now.wall + .seconds(1000))
-            bench.send(.flightEnded(try #require(bench.flights.last), .success(grant), sentAt: bench.now))
+            bench.send(.requestEnded(try #require(bench.requestsInFlight.last), .success(grant), sentAt: bench.now))
             bench.send(.compared(.success(record("token-1", revision: foreign))))
             #expect(bench.saves.last?.generation == foreign + 1)
             try bench.storeTakesIt()
             if case .done? = bench.answer(to: caller) {} else { Issue.record("caller \(caller) waits") }
             bench.advance(.seconds(300))
         }
-        bench.send(.renewalWanted(CallerID(3)))
+        bench.send(.renewalRequested(CallerID(3)))
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.snapshot?.token == Secret("token-2"))
@@ -83,16 +83,16 @@ struct SessionMachineComparisonTests {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.failure(.locked)))
         bench.advance(.seconds(300))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         bench.send(.compared(.failure(.locked)))
-        #expect(bench.flights.isEmpty && bench.rewrites.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty && bench.rewrites.isEmpty)
         #expect(bench.failure(for: 1)?.kind == .keyringLocked)
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "token-2")
         bench.send(.storeReady)
         bench.send(.compared(.success(record("token-2", revision: 2))))
-        bench.send(.renewalWanted(CallerID(3)))
-        #expect(bench.rewrites.count == 1 && bench.flights.count == 1)
+        bench.send(.renewalRequested(CallerID(3)))
+        #expect(bench.rewrites.count == 1 && bench.requestsInFlight.count == 1)
     }
 
     @Test("that the store never held is renewed while it is locked, and what that brings is handed over")
@@ -100,12 +100,12 @@ struct SessionMachineComparisonTests {
         var bench = handedOver(record("token-2", revision: 2), isStored: false)
         bench.send(.compared(.failure(.locked)))
         bench.advance(.seconds(300))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-3")
         #expect(bench.handedOver?.record.tokens.accessToken == Secret("token-3"))
         bench.send(.compared(.failure(.locked)))
         #expect(bench.saves.isEmpty)
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "token-3")
         #expect(bench.handedOver?.isUnsaved == true)
     }
@@ -114,11 +114,11 @@ struct SessionMachineComparisonTests {
     func removed() throws {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.success(nil)))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-2")
         #expect(try bench.sleepUntilWake() == .seconds(2))
         #expect(bench.comparisons == 2)
-        bench.send(.renewalWanted(CallerID(2)))
+        bench.send(.renewalRequested(CallerID(2)))
         bench.send(.compared(.success(nil)))
         #expect(bench.forgotten && bench.deletes == 0 && bench.saves.isEmpty)
         #expect(bench.failure(for: 2)?.kind == .notSignedIn)
@@ -146,7 +146,7 @@ struct SessionMachineComparisonTests {
     func newerInStore() {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.success(record("token-3", revision: 3))))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-3")
         #expect(bench.saves.isEmpty)
         bench.send(.defaultChosen)
@@ -157,14 +157,14 @@ struct SessionMachineComparisonTests {
     func otherSignIn() {
         var bench = handedOver(record("token-2", revision: 9, signedIn: .seconds(50)))
         bench.send(.compared(.success(record("theirs", revision: 1, signedIn: .seconds(40)))))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "theirs")
         bench.send(.defaultChosen)
         #expect(bench.saves.map(\.revision) == [2])
 
         var other = handedOver(record("token-2", revision: 2, signedIn: .seconds(50)), isStored: false)
         other.send(.compared(.success(record("old", revision: 7, signedIn: .seconds(60)))))
-        other.tokenWanted(1)
+        other.tokenRequested(1)
         #expect(other.token(for: 1) == "token-2")
         #expect(other.saves.map(\.revision) == [8])
     }
@@ -175,18 +175,18 @@ struct SessionMachineComparisonTests {
     func changedMeanwhile() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         bench.send(.storeChanged)
         #expect(bench.comparisons == 1)
         bench.send(.compared(.success(record("theirs", revision: 2, issued: .seconds(399)))))
         if case .done = bench.answer(to: 1) {} else { Issue.record("nobody told of the renewal") }
         bench.advance(.seconds(100))
-        bench.send(.renewalWanted(CallerID(3)))
-        #expect(bench.flights.count == 1)
+        bench.send(.renewalRequested(CallerID(3)))
+        #expect(bench.requestsInFlight.count == 1)
         try bench.provider(fails: .invalidGrant)
         #expect(bench.snapshot?.status.state == .active && bench.rereads == 0)
         if case .done = bench.answer(to: 3) {} else { Issue.record("the second caller is not told") }
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "theirs")
     }
 
@@ -195,17 +195,17 @@ struct SessionMachineComparisonTests {
         var bench = handedOver(record("token-2", revision: 2))
         bench.send(.compared(.success(record("token-2", revision: 2))))
         bench.advance(.seconds(2000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         bench.send(.storeChanged)
         bench.send(.compared(.success(record("theirs", revision: 3, issued: .seconds(900)))))
         var other = bench
         try bench.provider(fails: .invalidGrant)
-        #expect(bench.flights.count == 2 && bench.failure(for: 1) == nil)
+        #expect(bench.requestsInFlight.count == 2 && bench.failure(for: 1) == nil)
 
         try other.provider(fails: .temporary(AgentError(.timeout, "no answer"), retryAfter: .seconds(7)))
-        #expect(other.flights.count == 1)
+        #expect(other.requestsInFlight.count == 1)
         #expect(other.failure(for: 1)?.kind == .timeout)
-        other.tokenWanted(2)
+        other.tokenRequested(2)
         #expect(other.failure(for: 2)?.retryAfter == .seconds(7))
     }
 
@@ -232,7 +232,7 @@ struct SessionMachineComparisonTests {
         var bench = MachineBench()
         bench.send(.storeChanged)
         bench.send(.compared(.failure(.failed(reason: "no JSON"))))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-1")
         bench.send(.defaultChosen)
         bench.send(.compared(.failure(.failed(reason: "no JSON"))))
@@ -273,11 +273,11 @@ struct SessionMachineComparisonTests {
         try bench.storeTakesIt()
         // The store has it: that is worth knowing when it is gone from there.
         #expect(bench.handovers == 2)
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         bench.send(.networkChanged(.offline))
         bench.send(.networkChanged(.online))
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(2)))
+        bench.send(.renewalRequested(CallerID(2)))
         #expect(bench.handovers == 2)
         try bench.provider(gives: "token-2")
         #expect(bench.handovers == 3)

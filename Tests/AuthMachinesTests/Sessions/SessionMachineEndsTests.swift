@@ -13,13 +13,13 @@ struct SessionMachineEndsTests {
         var bench = MachineBench()
         bench.advance(.seconds(100))
         for caller in 1...50 { bench.send(.rejected(CallerID(UInt64(caller)), Secret("token-1"))) }
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.snapshot?.token == nil)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         bench.send(.rejected(CallerID(60), Secret("token-1")))
         guard case .done = bench.answer(to: 60) else { throw Unexpected() }
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("a 401 on a token that has just come renews it once, and the token stays in use meanwhile")
@@ -27,7 +27,7 @@ struct SessionMachineEndsTests {
         var bench = MachineBench()
         bench.advance(.seconds(5))
         for caller in 1...3 { bench.send(.rejected(CallerID(UInt64(caller)), Secret("token-1"))) }
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.snapshot?.token == Secret("token-1"))
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
@@ -35,7 +35,7 @@ struct SessionMachineEndsTests {
         bench.advance(.seconds(5))
         bench.send(.rejected(CallerID(4), Secret("token-2")))
         guard case .done = bench.answer(to: 4) else { throw Unexpected() }
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.snapshot?.status.state == .active)
     }
 
@@ -78,7 +78,7 @@ struct SessionMachineEndsTests {
     func noRenewal() throws {
         var bench = MachineBench(canRenew: false)
         #expect(bench.snapshot?.status.state == .active)
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         #expect(bench.failure(for: 1)?.kind == .unsupported)
         _ = try bench.sleepUntilWake()
         // A quarter of a short life before: somebody may want to know.
@@ -89,7 +89,7 @@ struct SessionMachineEndsTests {
         #expect(bench.elapsed == .seconds(1000))
         #expect(bench.snapshot?.status.state == .signInRequired)
         #expect(bench.snapshot?.status.cause == "token_ended")
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
     }
 
     @Test("the end of a session that nothing renews is near ten minutes before it")
@@ -124,10 +124,10 @@ struct SessionMachineEndsTests {
         #expect(ending(28.9) == nil)
         #expect(ending(29) == 2)
         #expect(RenewalPolicy.refreshNotices(life: .seconds(1800)).isEmpty)
-        record.take(
+        record.apply(
             refreshToken: Secret("refresh-1"), endsAt: start.wall + .seconds(86_400), at: start.wall + .seconds(5))
         #expect(record.tokens.refreshLife?.issuedAt == start.wall)
-        record.take(refreshToken: Secret("refresh-2"), endsAt: nil, at: start.wall + .seconds(9))
+        record.apply(refreshToken: Secret("refresh-2"), endsAt: nil, at: start.wall + .seconds(9))
         #expect(record.tokens.refreshLife == nil)
     }
 
@@ -136,14 +136,15 @@ struct SessionMachineEndsTests {
         var bench = MachineBench()
         bench.advance(.seconds(100))
         bench.send(.checkDue)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         _ = try bench.sleepUntilWake()
         #expect(bench.elapsed <= .seconds(102))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.snapshot?.token == Secret("token-1"))
         bench.send(
-            .flightEnded(
-                bench.flights[0], .failure(.temporary(AgentError(.providerUnreachable, "away"), retryAfter: nil)),
+            .requestEnded(
+                bench.requestsInFlight[0],
+                .failure(.temporary(AgentError(.providerUnreachable, "away"), retryAfter: nil)),
                 sentAt: bench.now))
         #expect(bench.snapshot?.status.state == .active)
     }
@@ -161,21 +162,21 @@ struct SessionMachineEndsTests {
     func noEnd() throws {
         var bench = MachineBench(life: nil)
         bench.advance(.seconds(100_000))
-        bench.tokenWanted(1, minValid: .seconds(3600))
+        bench.tokenRequested(1, minValid: .seconds(3600))
         #expect(bench.token(for: 1) == "token-1")
         bench.send(.rejected(CallerID(2), Secret("token-1")))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("a renewal that brings a token already ended is a failure, not a loop")
     func endedOnArrival() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(gives: "token-2", life: .seconds(-10))
         try bench.storeTakesIt()
         #expect(bench.failure(for: 1)?.kind == .badReply)
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.saves.last?.tokens.refreshToken == Secret("refresh of token-2"))
     }
 
@@ -183,8 +184,8 @@ struct SessionMachineEndsTests {
     func selfRenewingEndedOnArrival() throws {
         var bench = MachineBench(means: .liveToken)
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
-        bench.tokenWanted(2, minValid: .seconds(500))
+        bench.send(.renewalRequested(CallerID(1)))
+        bench.tokenRequested(2, minValid: .seconds(500))
         let saves = bench.saves.count
         try bench.provider(gives: "token-2", life: .seconds(-10))
         #expect(bench.failure(for: 1)?.cause == "ended_on_arrival")
@@ -192,10 +193,10 @@ struct SessionMachineEndsTests {
         #expect(bench.saves.count == saves)
         #expect(bench.snapshot?.token == Secret("token-1"))
         #expect(bench.snapshot?.status.state == .active)
-        for _ in 1...5 where bench.flights.count == 1 { _ = try bench.sleepUntilWake() }
+        for _ in 1...5 where bench.requestsInFlight.count == 1 { _ = try bench.sleepUntilWake() }
         #expect(bench.elapsed < .seconds(1000))
         #expect(bench.renewals.last?.tokens.accessToken == Secret("token-1"))
-        try #require(bench.flights.count == 2)
+        try #require(bench.requestsInFlight.count == 2)
         try bench.provider(gives: "token-3")
         try bench.storeTakesIt()
         #expect(bench.snapshot?.token == Secret("token-3"))
@@ -207,7 +208,7 @@ struct SessionMachineEndsTests {
     func selfRenewingEndedDuringWrite(isRejected: Bool, error: StoreError?) throws {
         var bench = MachineBench(means: .liveToken)
         bench.advance(.seconds(700))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2", life: .seconds(1))
         if isRejected { bench.send(.rejected(CallerID(2), Secret("token-1"))) }
         bench.advance(.seconds(5))
@@ -217,7 +218,7 @@ struct SessionMachineEndsTests {
         bench.send(.storeReady)
         let written = try #require(bench.saves.last)
         #expect(written.tokens.accessToken == Secret("token-1") && written.generation == 3)
-        for _ in 1...5 where bench.flights.count == 1 { _ = try bench.sleepUntilWake() }
+        for _ in 1...5 where bench.requestsInFlight.count == 1 { _ = try bench.sleepUntilWake() }
         #expect(bench.elapsed < .seconds(1000))
         #expect(bench.renewals.last?.tokens.accessToken == Secret("token-1"))
     }
@@ -237,7 +238,7 @@ struct SessionMachineEndsTests {
     func endedInHandover() throws {
         var (bench, stored) = handedOver()
         bench.send(.compared(.success(stored)))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-1")
         #expect(bench.saves.map(\.tokens.accessToken) == [Secret("token-1")] && bench.saves[0].generation == 3)
     }
@@ -249,11 +250,11 @@ struct SessionMachineEndsTests {
         stored.tokens.expiresAt = stored.tokens.issuedAt
         bench.send(.compared(.success(stored)))
         try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         #expect(bench.renewals.map(\.tokens.accessToken) == [Secret("token-2")])
         for _ in 1...2 {
             try bench.provider(fails: .invalidGrant)
-            bench.send(.storeReread(try #require(bench.flights.last), .success(stored)))
+            bench.send(.storeReread(try #require(bench.requestsInFlight.last), .success(stored)))
         }
         #expect(bench.renewals.map(\.tokens.accessToken) == [Secret("token-2"), Secret("token-1")])
         #expect(bench.failure(for: 1)?.kind == .signInRequired)
@@ -263,8 +264,9 @@ struct SessionMachineEndsTests {
     func nothingNew() throws {
         var bench = MachineBench()
         bench.advance(.seconds(500))
-        bench.send(.renewalWanted(CallerID(1)))
-        bench.send(.flightEnded(bench.flights[0], .success(Grant(issuedAt: bench.now.wall)), sentAt: bench.now))
+        bench.send(.renewalRequested(CallerID(1)))
+        bench.send(
+            .requestEnded(bench.requestsInFlight[0], .success(Grant(issuedAt: bench.now.wall)), sentAt: bench.now))
         try bench.storeTakesIt()
         #expect(bench.snapshot?.token == Secret("token-1"))
         #expect(bench.snapshot?.status.expiresAt == MachineBench.t0 + 1000)

@@ -8,18 +8,18 @@ struct SessionMachineNetworkTests {
     @Test(
         "while offline or before a portal a caller is told so at once, and nothing is sent",
         arguments: [(NetworkState.offline, ErrorKind.offline), (.portal, .captivePortal)])
-    func barrier(state: NetworkState, kind: ErrorKind) throws {
+    func networkError(state: NetworkState, kind: ErrorKind) throws {
         var bench = MachineBench()
         bench.send(.networkChanged(state))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-1")
         bench.advance(.seconds(1000))
         bench.send(.wake)
-        bench.tokenWanted(2)
-        bench.send(.renewalWanted(CallerID(3)))
+        bench.tokenRequested(2)
+        bench.send(.renewalRequested(CallerID(3)))
         bench.send(.rejected(CallerID(4), Secret("token-1")))
         for caller: UInt64 in 2...4 { #expect(bench.failure(for: caller)?.kind == kind) }
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         #expect(bench.snapshot?.status.state == .stale)
         #expect(bench.snapshot?.status.cause == kind.rawValue)
     }
@@ -51,6 +51,6 @@ struct SessionMachineNetworkTests {
         #expect(bench.snapshot?.status.state == .stale)
         bench.send(.networkChanged(.online))
         #expect(try bench.sleepUntilWake() <= .milliseconds(2600))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 }

@@ -9,7 +9,7 @@ struct SessionMachineOriginTests {
     func inFlight() throws {
         var bench = MachineBench()
         bench.advance(.seconds(990))
-        bench.tokenWanted(1, minValid: .seconds(500))
+        bench.tokenRequested(1, minValid: .seconds(500))
         let error = AgentError(.signInRequired, "elsewhere", cause: "origin_changed")
         bench.send(.originsChecked(error))
         #expect(bench.failure(for: 1)?.cause == "origin_changed")
@@ -17,11 +17,11 @@ struct SessionMachineOriginTests {
         try bench.storeTakesIt()
         #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
         #expect(bench.snapshot?.status.state == .signInRequired && bench.snapshot?.token == nil)
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.failure(for: 2)?.cause == "origin_changed")
         bench.send(.originsChecked(nil))
         #expect(bench.snapshot?.status.state == .active)
-        bench.tokenWanted(3)
+        bench.tokenRequested(3)
         #expect(bench.token(for: 3) == "token-2")
     }
 }

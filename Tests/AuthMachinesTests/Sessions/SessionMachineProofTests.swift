@@ -16,12 +16,12 @@ struct SessionMachineProofTests {
     func proof() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
-        #expect(bench.flights.isEmpty)
+        bench.tokenRequested(1)
+        #expect(bench.requestsInFlight.isEmpty)
         #expect(bench.rewrites.map(\.tokens.refreshToken) == [Secret("refresh-1")])
         #expect(bench.answer(to: 1) == nil)
         try bench.storeTakesRewrite()
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.token(for: 1) == "token-2")
@@ -32,45 +32,45 @@ struct SessionMachineProofTests {
         var bench = MachineBench()
         for number in 2...4 {
             bench.advance(.seconds(1100))
-            bench.tokenWanted(UInt64(number))
+            bench.tokenRequested(UInt64(number))
             try bench.provider(gives: "token-\(number)")
             try bench.storeTakesIt()
         }
         #expect(bench.rewrites.count == 1)
-        #expect(bench.flights.count == 3)
+        #expect(bench.requestsInFlight.count == 3)
     }
 
     @Test("and a keyring that asks the user keeps it from being spent, and says so")
     func waiting() throws {
         var bench = bench()
         bench.advance(.seconds(900))
-        bench.tokenWanted(1, minValid: .seconds(500))
+        bench.tokenRequested(1, minValid: .seconds(500))
         try bench.storeRefusesRewrite(.waiting)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         #expect(bench.token(for: 1) == "token-1")
         #expect(bench.snapshot?.status.state == .active)
         bench.advance(.seconds(200))
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         try bench.storeRefusesRewrite(.waiting)
         #expect(bench.failure(for: 2)?.kind == .keyringLocked)
         #expect(bench.failure(for: 2)?.cause == "keyring_waiting")
         #expect(bench.snapshot?.status.state == .stale)
         #expect(bench.snapshot?.status.cause == "keyring_waiting")
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
     }
 
     @Test("goes on by itself when the store is ready")
     func ready() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.storeRefusesRewrite(.waiting)
         bench.forgetActions()
         bench.send(.storeReady)
         _ = try bench.sleepUntilWake()
         #expect(bench.rewrites.count == 1)
         try bench.storeTakesRewrite()
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.snapshot?.status.state == .active)
@@ -88,7 +88,7 @@ struct SessionMachineProofTests {
             try bench.storeRefusesRewrite(.failed(reason: "disk full"))
             tries.append(try bench.sleepUntilWake())
         }
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         // A back-off, and not one every few seconds.
         #expect(tries[12] - tries[8] > .seconds(60))
     }
@@ -98,28 +98,28 @@ struct SessionMachineProofTests {
         var written = bench(fresh: true)
         try written.storeTakesIt()
         written.advance(.seconds(900))
-        written.tokenWanted(1, minValid: .seconds(500))
-        #expect(written.flights.count == 1)
+        written.tokenRequested(1, minValid: .seconds(500))
+        #expect(written.requestsInFlight.count == 1)
         var refused = bench(fresh: true)
         try refused.storeRefusesIt(.missing(reason: "no keyring"))
         refused.advance(.seconds(900))
-        refused.tokenWanted(1, minValid: .seconds(500))
-        #expect(refused.flights.count == 1)
+        refused.tokenRequested(1, minValid: .seconds(500))
+        #expect(refused.requestsInFlight.count == 1)
         #expect(written.rewrites.isEmpty && refused.rewrites.isEmpty)
     }
 
     @Test("a first write that is on its way is waited for, and one without an answer counts as held")
     func firstWrite() throws {
         var bench = bench(fresh: true)
-        bench.send(.renewalWanted(CallerID(1)))
-        #expect(bench.flights.isEmpty)
+        bench.send(.renewalRequested(CallerID(1)))
+        #expect(bench.requestsInFlight.isEmpty)
         try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
         #expect(bench.failure(for: 1)?.kind == .keyringUnavailable)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         bench.send(.storeReady)
         try bench.storeTakesIt()
-        bench.send(.renewalWanted(CallerID(2)))
-        #expect(bench.flights.count == 1)
+        bench.send(.renewalRequested(CallerID(2)))
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("a first write during which the agent ended counts as held in the next run, until the store says more")
@@ -129,11 +129,11 @@ struct SessionMachineProofTests {
         #expect(handedOver.mayBeStored && !handedOver.isStored)
         var next = MachineBench(handedOver: handedOver)
         next.acceptsRewrites = false
-        next.send(.renewalWanted(CallerID(1)))
-        #expect(next.flights.isEmpty)
+        next.send(.renewalRequested(CallerID(1)))
+        #expect(next.requestsInFlight.isEmpty)
         next.send(.compared(.success(handedOver.record)))
         try next.storeTakesRewrite()
-        #expect(next.flights.count == 1)
+        #expect(next.requestsInFlight.count == 1)
     }
 
     @Test("a first write that the store has refused does not count as held in the next run")
@@ -149,22 +149,22 @@ struct SessionMachineProofTests {
         var bench = bench(fresh: true)
         try bench.storeRefusesIt(.waiting)
         bench.advance(.seconds(900))
-        bench.tokenWanted(1, minValid: .seconds(500))
-        #expect(bench.flights.isEmpty)
+        bench.tokenRequested(1, minValid: .seconds(500))
+        #expect(bench.requestsInFlight.isEmpty)
         try bench.storeTakesIt()
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("for an aim of its own, the same holds")
     func aimed() throws {
         var bench = bench()
-        let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
-        bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
+        let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
+        bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
         #expect(bench.targetedRequests.isEmpty)
         try bench.storeRefusesRewrite(.waiting)
         #expect(bench.failure(for: 1)?.cause == "keyring_waiting")
         bench.advance(.seconds(10))
-        bench.send(.aimedTokenWanted(CallerID(2), aim, minValid: nil))
+        bench.send(.targetedTokenRequested(CallerID(2), target, minValid: nil))
         try bench.storeTakesRewrite()
         #expect(bench.targetedRequests.count == 1)
     }
@@ -173,10 +173,10 @@ struct SessionMachineProofTests {
     func aimsInARow() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         for (caller, scope) in [(UInt64(2), "a"), (3, "b")] {
-            let aim = try #require(try TokenTarget(TokenGet(scopes: [scope])))
-            bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
+            let target = try #require(try TokenTarget(TokenGet(scopes: [scope])))
+            bench.send(.targetedTokenRequested(CallerID(caller), target, minValid: nil))
         }
         try bench.storeRefusesRewrite(.waiting)
         for caller in 1...3 as ClosedRange<UInt64> {
@@ -184,8 +184,8 @@ struct SessionMachineProofTests {
         }
         #expect(bench.rewrites.count == 1)
         for (caller, scope) in [(UInt64(4), "c"), (5, "d")] {
-            let aim = try #require(try TokenTarget(TokenGet(scopes: [scope])))
-            bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: nil))
+            let target = try #require(try TokenTarget(TokenGet(scopes: [scope])))
+            bench.send(.targetedTokenRequested(CallerID(caller), target, minValid: nil))
         }
         try bench.storeRefusesRewrite(.waiting)
         #expect(bench.failure(for: 5)?.cause == "keyring_waiting")
@@ -196,13 +196,13 @@ struct SessionMachineProofTests {
     func replaced() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         bench.send(.storeReplaced)
         bench.send(.storeReady)
         bench.advance(.seconds(1100))
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.rewrites.count == 2)
     }
 
@@ -210,14 +210,14 @@ struct SessionMachineProofTests {
     func signOut() throws {
         var bench = bench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.deletes == 0)
         try bench.storeRefusesRewrite(.locked)
         #expect(bench.deletes == 1)
         bench.send(.deleted)
         #expect(bench.forgotten)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
     }
 
     // MARK: What a service has lost

@@ -18,7 +18,7 @@ struct SessionMachineSignOutTests {
     func beingSaved() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.machine.signedOutTokens.map(\.tokens.accessToken) == [Secret("token-2"), Secret("token-1")])
@@ -30,7 +30,7 @@ struct SessionMachineSignOutTests {
     func late(isRemoved: Bool) throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         bench.send(.signOutRequested(CallerID(2)))
         if isRemoved { bench.send(.deleted) }
         try bench.provider(gives: "token-2")
@@ -45,8 +45,8 @@ struct SessionMachineSignOutTests {
     @Test("are also those that come for a scope of their own, and after a new sign-in")
     func lateTarget() throws {
         var bench = MachineBench()
-        let aim = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
-        bench.send(.aimedTokenWanted(CallerID(1), aim, minValid: nil))
+        let target = try #require(try TokenTarget(TokenGet(scopes: ["read"])))
+        bench.send(.targetedTokenRequested(CallerID(1), target, minValid: nil))
         bench.send(.signOutRequested(CallerID(2)))
         bench.send(
             .replaced(
@@ -54,7 +54,7 @@ struct SessionMachineSignOutTests {
         let grant = Grant(
             accessToken: Secret("aimed"), refreshToken: Secret("rotated"), issuedAt: bench.now.wall,
             expiresAt: bench.now.wall + .seconds(60))
-        bench.send(.flightEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
+        bench.send(.requestEnded(try #require(bench.targetedRequests.first), .success(grant), sentAt: bench.now))
         #expect(bench.revocations.map(\.tokens.refreshToken) == [Secret("rotated")])
         #expect(bench.snapshot?.token == Secret("new"))
     }
@@ -63,7 +63,7 @@ struct SessionMachineSignOutTests {
     func afterAll() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         bench.send(.signOutRequested(CallerID(2), revokes: false))
         bench.send(.signOutRequested(CallerID(3)))
         try bench.provider(gives: "token-2")
@@ -74,7 +74,7 @@ struct SessionMachineSignOutTests {
     func nothing() throws {
         var quiet = MachineBench()
         quiet.advance(.seconds(400))
-        quiet.send(.renewalWanted(CallerID(1)))
+        quiet.send(.renewalRequested(CallerID(1)))
         var failed = quiet
         quiet.send(.signOutRequested(CallerID(2), revokes: false))
         try quiet.provider(gives: "token-2")

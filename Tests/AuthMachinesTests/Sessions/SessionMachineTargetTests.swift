@@ -6,12 +6,12 @@ import Testing
 /// Tokens for aims of their own: each is a flight with the session's one refresh token.
 @Suite("Session machine: tokens for one scope or audience")
 struct SessionMachineTargetTests {
-    private static func aim(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenTarget {
+    private static func target(_ scopes: [String]? = ["read"], _ audience: String? = nil) throws -> TokenTarget {
         try #require(try TokenTarget(TokenGet(scopes: scopes, audience: audience)))
     }
 
-    private func want(_ bench: inout MachineBench, _ caller: UInt64, _ aim: TokenTarget, minValid: Duration? = nil) {
-        bench.send(.aimedTokenWanted(CallerID(caller), aim, minValid: minValid))
+    private func want(_ bench: inout MachineBench, _ caller: UInt64, _ target: TokenTarget, minValid: Duration? = nil) {
+        bench.send(.targetedTokenRequested(CallerID(caller), target, minValid: minValid))
     }
 
     private func arrive(
@@ -21,12 +21,12 @@ struct SessionMachineTargetTests {
             accessToken: Secret(token), refreshToken: refresh.map { Secret($0) }, issuedAt: bench.now.wall,
             expiresAt: bench.now.wall + .seconds(1000))
         grant.scopes = scopes
-        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
+        bench.send(.requestEnded(try #require(bench.targetedRequests.last), .success(grant), sentAt: bench.now))
     }
 
     @Test("the same wish is the same aim, and nothing of its own is none")
-    func aims() throws {
-        #expect(try Self.aim(["b", "a", "b"]) == Self.aim(["a", "b"]))
+    func targets() throws {
+        #expect(try Self.target(["b", "a", "b"]) == Self.target(["a", "b"]))
         let none = try TokenTarget(TokenGet())
         #expect(none == nil)
         for bad in [["a b"], [""], ["\"x"]] {
@@ -38,48 +38,48 @@ struct SessionMachineTargetTests {
     @Test("it is fetched once for all who wait, kept beside the session's own, and told from memory then")
     func once() throws {
         var bench = MachineBench()
-        let aim = try Self.aim()
-        want(&bench, 1, aim)
-        want(&bench, 2, aim)
+        let target = try Self.target()
+        want(&bench, 1, target)
+        want(&bench, 2, target)
         #expect(bench.targetedRequests.count == 1)
         try arrive(&bench, "read-1")
         #expect(bench.token(for: 1) == "read-1")
         #expect(bench.token(for: 2) == "read-1")
-        want(&bench, 3, aim)
+        want(&bench, 3, target)
         #expect(bench.token(for: 3) == "read-1")
         #expect(bench.targetedRequests.count == 1)
-        bench.tokenWanted(4)
+        bench.tokenRequested(4)
         #expect(bench.token(for: 4) == "token-1")
         // Towards its end another is fetched.
         bench.advance(.seconds(995))
-        want(&bench, 5, aim)
-        #expect(bench.flights.count + bench.targetedRequests.count >= 2)
+        want(&bench, 5, target)
+        #expect(bench.requestsInFlight.count + bench.targetedRequests.count >= 2)
     }
 
     @Test("a refresh token that came with it is in the store before anybody is told")
     func rotation() throws {
         var bench = MachineBench()
-        let aim = try Self.aim()
-        want(&bench, 1, aim)
+        let target = try Self.target()
+        want(&bench, 1, target)
         try arrive(&bench, "read-1", refresh: "refresh-2")
         #expect(bench.answer(to: 1) == nil)
-        want(&bench, 2, aim)
+        want(&bench, 2, target)
         #expect(bench.answer(to: 2) == nil)
         #expect(bench.saves.last?.tokens.refreshToken?.reveal() == "refresh-2")
         #expect(bench.saves.last?.tokens.accessToken.reveal() == "token-1")
         try bench.storeTakesIt()
         #expect(bench.token(for: 1) == "read-1")
         #expect(bench.token(for: 2) == "read-1")
-        bench.send(.renewalWanted(CallerID(3)))
+        bench.send(.renewalRequested(CallerID(3)))
         #expect(bench.renewals.last?.tokens.refreshToken?.reveal() == "refresh-2")
     }
 
     @Test("nobody waits for one try after the other at a provider that does not answer")
     func silentProvider() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
-        want(&bench, 2, try Self.aim(["write"]))
-        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .failure(.unreachable), sentAt: bench.now))
+        want(&bench, 1, try Self.target())
+        want(&bench, 2, try Self.target(["write"]))
+        bench.send(.requestEnded(try #require(bench.targetedRequests.last), .failure(.unreachable), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .providerUnreachable)
         #expect(bench.failure(for: 2)?.kind == .providerUnreachable)
         #expect(bench.targetedRequests.count == 1)
@@ -88,10 +88,10 @@ struct SessionMachineTargetTests {
     @Test("who waits for the session's own renewal meanwhile does not wait for a second answer that does not come")
     func silentForRenewal() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
-        bench.send(.renewalWanted(CallerID(2)))
+        want(&bench, 1, try Self.target())
+        bench.send(.renewalRequested(CallerID(2)))
         let failure = ProviderFailure.temporary(AgentError(.timeout, "no answer"), retryAfter: nil)
-        bench.send(.flightEnded(try #require(bench.targetedRequests.last), .failure(failure), sentAt: bench.now))
+        bench.send(.requestEnded(try #require(bench.targetedRequests.last), .failure(failure), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .timeout)
         #expect(bench.failure(for: 2)?.kind == .timeout)
         #expect(bench.renewals.isEmpty)
@@ -100,7 +100,7 @@ struct SessionMachineTargetTests {
     @Test("a token that ends before the store has answered is not given out, and the refresh token is kept")
     func endedOnArrival() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
+        want(&bench, 1, try Self.target())
         try arrive(&bench, "read-1", refresh: "refresh-2")
         bench.advance(.seconds(1001))
         try bench.storeTakesIt()
@@ -112,40 +112,40 @@ struct SessionMachineTargetTests {
         "the session's own token is renewed before it is returned, once a token for a scope rotated the refresh token")
     func suspect() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
+        want(&bench, 1, try Self.target())
         try arrive(&bench, "read-1", refresh: "refresh-2")
         try bench.storeTakesIt()
         #expect(try #require(bench.snapshot).token != nil)
         #expect(LiveToken(try #require(bench.snapshot)) == nil)
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.answer(to: 2) == nil)
         #expect(bench.renewals.last?.tokens.isSuspect == true)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect(bench.token(for: 2) == "token-2")
         // Both are in memory now: neither program costs the other one a renewal.
-        want(&bench, 3, try Self.aim())
-        bench.tokenWanted(4)
+        want(&bench, 3, try Self.target())
+        bench.tokenRequested(4)
         #expect(bench.token(for: 3) == "read-1")
         #expect(bench.token(for: 4) == "token-2")
-        #expect(bench.flights.count == 1 && bench.targetedRequests.count == 1)
+        #expect(bench.requestsInFlight.count == 1 && bench.targetedRequests.count == 1)
     }
 
     @Test("a suspect token is still returned if it cannot be renewed, and is renewed soon if it is rejected")
     func suspectWithoutProvider() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
+        want(&bench, 1, try Self.target())
         try arrive(&bench, "read-1", refresh: "refresh-2")
         try bench.storeTakesIt()
         bench.send(.networkChanged(.offline))
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "token-1")
         bench.send(.networkChanged(.online))
         // Its age is no reason to keep it.
         bench.send(.rejected(CallerID(3), Secret("token-1")))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         try bench.provider(fails: .temporary(AgentError(.providerUnreachable, "no"), retryAfter: nil))
-        bench.tokenWanted(4)
+        bench.tokenRequested(4)
         #expect(bench.failure(for: 4) != nil)
     }
 
@@ -155,42 +155,42 @@ struct SessionMachineTargetTests {
         record.tokens.isSuspect = true
         let stored = try SessionRecord(decoding: record.encoded())
         var bench = MachineBench(handedOver: HandedOverSession(record: stored, isStored: true, isUnsaved: false))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         // It waits for a renewal, which waits for the store.
         #expect(bench.answer(to: 1) == nil)
-        #expect(bench.snapshot?.isSuspect == true && bench.machine.flight != nil)
+        #expect(bench.snapshot?.isSuspect == true && bench.machine.currentRequest != nil)
     }
 
     @Test("a rejected token for a scope that a later rotation has replaced shows that the provider revokes them")
     func exclusive() throws {
         var bench = MachineBench()
-        let aim = try Self.aim()
-        want(&bench, 1, aim)
+        let target = try Self.target()
+        want(&bench, 1, target)
         try arrive(&bench, "read-1", refresh: "refresh-2")
         try bench.storeTakesIt()
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         bench.send(.rejected(CallerID(3), Secret("read-1")))
         #expect(bench.snapshot?.status.cause == "tokens_exclusive")
         #expect(bench.snapshot?.status.state == .active)
-        want(&bench, 4, aim)
+        want(&bench, 4, target)
         #expect(bench.targetedRequests.count == 2)
         try arrive(&bench, "read-2", refresh: "refresh-4")
         try bench.storeTakesIt()
         #expect(bench.token(for: 4) == "read-2")
         // From now on each is fetched again after the other one.
-        bench.tokenWanted(5)
+        bench.tokenRequested(5)
         try bench.provider(gives: "token-3")
         try bench.storeTakesIt()
-        want(&bench, 6, aim)
+        want(&bench, 6, target)
         #expect(bench.targetedRequests.count == 3)
     }
 
     @Test("a store that refuses keeps nobody from it, and nothing is lost")
     func storeRefuses() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim())
+        want(&bench, 1, try Self.target())
         try arrive(&bench, "read-1", refresh: "refresh-2")
         try bench.storeRefusesIt()
         #expect(bench.token(for: 1) == "read-1")
@@ -202,15 +202,15 @@ struct SessionMachineTargetTests {
     @Test("flights go one after the other, whatever is asked for meanwhile")
     func turns() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim(["read"]))
-        bench.send(.renewalWanted(CallerID(2)))
-        want(&bench, 3, try Self.aim(["write"]))
+        want(&bench, 1, try Self.target(["read"]))
+        bench.send(.renewalRequested(CallerID(2)))
+        want(&bench, 3, try Self.target(["write"]))
         #expect(bench.targetedRequests.count == 1)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         try arrive(&bench, "read-1", refresh: "refresh-2")
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         try bench.storeTakesIt()
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
         #expect(bench.targetedRequests.count == 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
@@ -223,25 +223,25 @@ struct SessionMachineTargetTests {
     @Test("an aim that is refused ends no session, not even by invalid_grant, and is not asked about in a storm")
     func refused() throws {
         var bench = MachineBench()
-        let aim = try Self.aim(nil, "https://api.example.org")
-        want(&bench, 1, aim)
+        let target = try Self.target(nil, "https://api.example.org")
+        want(&bench, 1, target)
         bench.send(
-            .flightEnded(try #require(bench.targetedRequests.last), .failure(.invalidGrant), sentAt: bench.now))
+            .requestEnded(try #require(bench.targetedRequests.last), .failure(.invalidGrant), sentAt: bench.now))
         #expect(bench.failure(for: 1)?.kind == .refused)
         #expect(bench.rereads == 0)
         #expect(bench.snapshot?.status.state == .active)
-        want(&bench, 2, aim)
+        want(&bench, 2, target)
         #expect(bench.failure(for: 2) != nil)
         #expect(bench.targetedRequests.count == 1)
         bench.advance(.seconds(6))
-        want(&bench, 3, aim)
+        want(&bench, 3, target)
         #expect(bench.targetedRequests.count == 2)
     }
 
     @Test("fewer scopes than were asked for are told, and the refresh token that came is kept")
     func less() throws {
         var bench = MachineBench()
-        want(&bench, 1, try Self.aim(["read", "write"]))
+        want(&bench, 1, try Self.target(["read", "write"]))
         try arrive(&bench, "read-1", refresh: "refresh-2", scopes: ["read"])
         try bench.storeTakesIt()
         #expect(bench.failure(for: 1)?.kind == .forbidden)
@@ -251,21 +251,21 @@ struct SessionMachineTargetTests {
 
     @Test("a sign-out, another sign-in and a 401 forget it")
     func forgotten() throws {
-        let aim = try Self.aim()
+        let target = try Self.target()
         var bench = MachineBench()
-        want(&bench, 1, aim)
+        want(&bench, 1, target)
         try arrive(&bench, "read-1")
         bench.send(.rejected(CallerID(2), Secret("read-1")))
-        want(&bench, 3, aim)
+        want(&bench, 3, target)
         // Too young for its age to be what is wrong with it.
         #expect(bench.token(for: 3) == "read-1")
         bench.advance(.seconds(100))
         bench.send(.rejected(CallerID(4), Secret("read-1")))
-        want(&bench, 5, aim)
+        want(&bench, 5, target)
         #expect(bench.answer(to: 5) == nil)
         bench.send(.signOutRequested(CallerID(6)))
         #expect(bench.failure(for: 5)?.kind == .notSignedIn)
-        want(&bench, 7, aim)
+        want(&bench, 7, target)
         #expect(bench.failure(for: 7)?.kind == .notSignedIn)
     }
 
@@ -273,7 +273,7 @@ struct SessionMachineTargetTests {
     func offline() throws {
         var bench = MachineBench()
         bench.send(.networkChanged(.offline))
-        want(&bench, 1, try Self.aim())
+        want(&bench, 1, try Self.target())
         #expect(bench.failure(for: 1)?.kind == .offline)
         #expect(bench.targetedRequests.isEmpty)
     }

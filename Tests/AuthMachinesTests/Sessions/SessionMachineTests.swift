@@ -11,9 +11,9 @@ struct SessionMachineTests {
     func oneFlight() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1100))
-        for caller in 1...1000 { bench.tokenWanted(UInt64(caller)) }
-        bench.send(.renewalWanted(CallerID(2000)))
-        #expect(bench.flights.count == 1)
+        for caller in 1...1000 { bench.tokenRequested(UInt64(caller)) }
+        bench.send(.renewalRequested(CallerID(2000)))
+        #expect(bench.requestsInFlight.count == 1)
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
         #expect((1...1000).allSatisfy { bench.token(for: UInt64($0)) == "token-2" })
@@ -24,8 +24,8 @@ struct SessionMachineTests {
     func callerGone() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
-        bench.tokenWanted(2)
+        bench.tokenRequested(1)
+        bench.tokenRequested(2)
         bench.send(.callerGone(CallerID(1)))
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
@@ -39,11 +39,11 @@ struct SessionMachineTests {
     func storeFirst() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.tokenWanted(1, minValid: .seconds(500))
+        bench.tokenRequested(1, minValid: .seconds(500))
         try bench.provider(gives: "token-2")
         #expect(bench.answer(to: 1) == nil)
         #expect(bench.snapshot?.token == Secret("token-1"))
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "token-1")
         try bench.storeTakesIt()
         #expect(bench.token(for: 1) == "token-2")
@@ -54,7 +54,7 @@ struct SessionMachineTests {
     func oneWrite() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.tokenWanted(1, minValid: .seconds(500))
+        bench.tokenRequested(1, minValid: .seconds(500))
         try bench.provider(gives: "token-2")
         #expect(bench.saves.count == 1)
         let saved = try #require(bench.saves.last)
@@ -68,7 +68,7 @@ struct SessionMachineTests {
     func storeFails() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(gives: "token-2")
         try bench.storeRefusesIt()
         #expect(bench.token(for: 1) == "token-2")
@@ -84,7 +84,7 @@ struct SessionMachineTests {
     func storeRetried() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(gives: "token-2")
         try bench.storeRefusesIt(.notAnswering(after: .seconds(5)))
         bench.forgetActions()
@@ -101,7 +101,7 @@ struct SessionMachineTests {
         bench.send(.defaultChosen)
         let choice = try #require(bench.saves.last)
         bench.advance(.seconds(1100))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(gives: "token-2")
         bench.send(.saved(choice.version))
         #expect(bench.answer(to: 1) == nil)
@@ -117,7 +117,7 @@ struct SessionMachineTests {
     func goodTokenServed() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.tokenWanted(1, minValid: .seconds(500))
+        bench.tokenRequested(1, minValid: .seconds(500))
         try bench.provider(fails: .unreachable)
         #expect(bench.token(for: 1) == "token-1")
         #expect(bench.snapshot?.status.state == .active)
@@ -127,7 +127,7 @@ struct SessionMachineTests {
     func endedToken() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .unreachable)
         #expect(bench.failure(for: 1)?.kind == .providerUnreachable)
         #expect(bench.snapshot?.status.state == .stale)
@@ -139,19 +139,19 @@ struct SessionMachineTests {
     func nearTheEnd() {
         var bench = MachineBench()
         bench.advance(.seconds(995))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "token-1")
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("between two tries a caller is told at once when the next one is", arguments: 1...20)
     func betweenTries(seed: UInt64) throws {
         var bench = MachineBench(seed: seed)
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .unreachable)
-        bench.tokenWanted(2)
-        #expect(bench.flights.count == 1)
+        bench.tokenRequested(2)
+        #expect(bench.requestsInFlight.count == 1)
         let wait = try #require(bench.failure(for: 2)?.retryAfter)
         #expect(wait > .zero && wait <= Backoff.shortest)
     }
@@ -162,12 +162,13 @@ struct SessionMachineTests {
     func finalAnswer() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         #expect(bench.rereads == 1)
         #expect(bench.answer(to: 1) == nil)
         bench.send(
-            .storeReread(bench.flights[0], .success(MachineBench.record(token: "token-1", life: .seconds(1000)))))
+            .storeReread(
+                bench.requestsInFlight[0], .success(MachineBench.record(token: "token-1", life: .seconds(1000)))))
         #expect(bench.failure(for: 1)?.kind == .signInRequired)
         #expect(bench.failure(for: 1)?.providerMessage == "token revoked")
         #expect(bench.snapshot?.status.state == .signInRequired)
@@ -178,10 +179,10 @@ struct SessionMachineTests {
     func adopted() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
         let theirs = MachineBench.record(token: "theirs", life: .seconds(1000), at: .seconds(990), revision: 2)
-        bench.send(.storeReread(bench.flights[0], .success(theirs)))
+        bench.send(.storeReread(bench.requestsInFlight[0], .success(theirs)))
         #expect(bench.token(for: 1) == "theirs")
         #expect(bench.snapshot?.status.state == .active)
     }
@@ -190,9 +191,9 @@ struct SessionMachineTests {
     func noVerdictWithoutStore() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .invalidGrant)
-        bench.send(.storeReread(bench.flights[0], .failure(.locked)))
+        bench.send(.storeReread(bench.requestsInFlight[0], .failure(.locked)))
         #expect(bench.snapshot?.status.state == .stale)
         #expect(bench.wakeAt != nil)
     }
@@ -201,7 +202,7 @@ struct SessionMachineTests {
     func notFinal() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         try bench.provider(fails: .refused(AgentError(.forbidden, "not now")))
         #expect(bench.snapshot?.status.state == .stale)
         #expect(bench.rereads == 0)
@@ -249,10 +250,10 @@ struct SessionMachineTests {
     func signOutEndsWaiting() {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         bench.send(.signOutRequested(CallerID(2)))
         #expect(bench.failure(for: 1)?.kind == .notSignedIn)
-        bench.tokenWanted(3)
+        bench.tokenRequested(3)
         #expect(bench.failure(for: 3)?.kind == .notSignedIn)
     }
 
@@ -263,7 +264,7 @@ struct SessionMachineTests {
         var bench = MachineBench(seed: seed)
         let woken = try bench.sleepUntilWake()
         #expect(woken >= .seconds(650) && woken <= .seconds(850))
-        #expect(bench.flights.count == 1)
+        #expect(bench.requestsInFlight.count == 1)
     }
 
     @Test("a token of ten seconds is renewed before its end", arguments: 1...50)
@@ -330,7 +331,7 @@ struct SessionMachineTests {
         bench.send(.networkChanged(.offline))
         bench.advance(.seconds(1000))
         bench.send(.wake)
-        #expect(bench.flights.isEmpty)
+        #expect(bench.requestsInFlight.isEmpty)
         #expect(bench.snapshot?.status.state == .stale)
     }
 
@@ -340,12 +341,12 @@ struct SessionMachineTests {
     func earlierGeneration() throws {
         var bench = MachineBench()
         bench.advance(.seconds(1000))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         let new = MachineBench.otherSignIn(token: "signed-in-anew", life: .seconds(1000), at: bench.elapsed)
         bench.send(.replaced(new, sentAt: bench.now))
         #expect(bench.token(for: 1) == "signed-in-anew")
         try bench.provider(gives: "late")
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         #expect(bench.token(for: 2) == "signed-in-anew")
         #expect(bench.saves.last?.revision == 2)
     }

@@ -27,7 +27,7 @@ struct SessionMachineWriterTests {
         bench.send(.passwordSet(Secret("new"), rememberedAs: nil))
         bench.send(.storeReady)
         try bench.storeHolds(record("theirs", generation: 2))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "theirs")
         let written = try #require(bench.saves.last)
         #expect(written.tokens.refreshToken == Secret("refresh of theirs"))
@@ -40,7 +40,7 @@ struct SessionMachineWriterTests {
     func changedThere() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         var theirs = MachineBench.record(token: "token-1", life: Self.life)
         theirs.revision = 5
@@ -76,7 +76,7 @@ struct SessionMachineWriterTests {
     func sameGeneration() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         try bench.storeHolds(record("theirs", generation: 2))
         #expect(bench.saves.last?.tokens.accessToken == Secret("token-2"))
@@ -89,7 +89,7 @@ struct SessionMachineWriterTests {
     func contested() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         // A refresh token that stays the same: each access token stands for itself.
         try bench.storeHolds(record("theirs", generation: 2, refresh: "refresh-1"))
@@ -105,7 +105,7 @@ struct SessionMachineWriterTests {
     func raisedAndLater() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         try bench.storeHolds(record("theirs", generation: 2))
         #expect(bench.saves.last?.generation == 3)
@@ -119,7 +119,7 @@ struct SessionMachineWriterTests {
     func laterGeneration() throws {
         var bench = MachineBench()
         bench.advance(.seconds(900))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         try bench.storeHolds(record("theirs", generation: 3))
         #expect(bench.snapshot?.token == Secret("theirs"))
@@ -131,7 +131,7 @@ struct SessionMachineWriterTests {
     func overtaken() throws {
         var bench = MachineBench()
         bench.advance(.seconds(400))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         bench.send(.storeChanged)
         bench.send(.compared(.success(record("theirs", generation: 3))))
         try bench.provider(gives: "late")
@@ -142,17 +142,17 @@ struct SessionMachineWriterTests {
     func refused() throws {
         var bench = MachineBench()
         bench.advance(.seconds(700))
-        bench.send(.renewalWanted(CallerID(1)))
+        bench.send(.renewalRequested(CallerID(1)))
         try bench.provider(gives: "token-2")
         try bench.storeRefusesIt()
         bench.advance(.seconds(500))
-        bench.send(.renewalWanted(CallerID(2)))
+        bench.send(.renewalRequested(CallerID(2)))
         try bench.storeRefusesIt()
         try bench.provider(fails: .invalidGrant)
         var theirs = MachineBench.record(
             token: "theirs", life: Self.life, at: .seconds(1100), refresh: "refresh of theirs")
         theirs.generation = 1
-        bench.send(.storeReread(try #require(bench.flights.last), .success(theirs)))
+        bench.send(.storeReread(try #require(bench.requestsInFlight.last), .success(theirs)))
         #expect(bench.snapshot?.token == Secret("theirs"))
         bench.send(.storeReady)
         #expect(bench.saves.last?.tokens.accessToken == Secret("theirs"))
@@ -168,7 +168,7 @@ struct SessionMachineWriterTests {
         var bench = MachineBench()
         bench.advance(.seconds(100))
         bench.send(.rejected(CallerID(1), Secret("token-1")))
-        bench.tokenWanted(2)
+        bench.tokenRequested(2)
         let theirs = record("token-1", generation: 2, refresh: "refresh-2")
         switch way {
         case .compared:
@@ -180,11 +180,11 @@ struct SessionMachineWriterTests {
             try bench.storeTakesIt()
         case .reread:
             try bench.provider(fails: .invalidGrant)
-            bench.send(.storeReread(try #require(bench.flights.last), .success(theirs)))
+            bench.send(.storeReread(try #require(bench.requestsInFlight.last), .success(theirs)))
         }
         #expect(bench.answer(to: 1) == nil && bench.answer(to: 2) == nil)
         #expect(bench.snapshot?.token == nil)
-        if bench.flights.count == 1 { try bench.provider(fails: .invalidGrant) }
+        if bench.requestsInFlight.count == 1 { try bench.provider(fails: .invalidGrant) }
         #expect(bench.renewals.last?.tokens.refreshToken == Secret("refresh-2"))
         try bench.provider(gives: "token-2")
         try bench.storeTakesIt()
@@ -197,7 +197,7 @@ struct SessionMachineWriterTests {
         bench.advance(.seconds(10))
         bench.send(.defaultChosen)
         try bench.storeHolds(MachineBench.otherSignIn(token: "theirs", life: Self.life, at: bench.elapsed))
-        bench.tokenWanted(1)
+        bench.tokenRequested(1)
         #expect(bench.token(for: 1) == "theirs")
         #expect(bench.saves.count == 1)
     }
