@@ -1,4 +1,5 @@
 package import AuthModel
+package import AuthWire
 
 /// What the services of the agent share.
 package struct AgentContext: Sendable {
@@ -7,6 +8,26 @@ package struct AgentContext: Sendable {
     package let providers: ProviderClient
     package let board: StateBoard
     package let tasks: AgentTasks
-    /// Every request to a provider uses it.
-    package let transport: any HTTPTransport
+    let network: NetworkMonitor
+    /// Every request to a provider uses it. A request is sent only if the network leads to the provider.
+    let transport: any HTTPTransport
+
+    /// - Parameters:
+    ///   - cryptography: `nil`: nothing can be signed, and no token is bound to a key.
+    ///   - publish: called at each change; it must not wait.
+    package init(
+        storeKind: StoreKind, transport: any HTTPTransport, cryptography: (any Cryptography)? = nil,
+        clock: any SystemClock, network: any NetworkWatch, sleep: any SleepWatch = NeverSleeps(),
+        catalog: ProfileCatalog, publish: @escaping @Sendable (AgentEvent) -> Void
+    ) {
+        self.clock = clock
+        tasks = AgentTasks(clock: clock)
+        let network = NetworkMonitor(watch: network, sleep: sleep, transport: transport, tasks: tasks)
+        self.network = network
+        self.transport = GuardedTransport(transport, network: network)
+        self.catalog = CurrentCatalog(catalog)
+        let signer = ProofSigner(cryptography: cryptography, clock: clock, skew: { await network.skew(of: $0) })
+        providers = ProviderClient(catalog: self.catalog, transport: self.transport, signer: signer)
+        board = StateBoard(storeKind: storeKind, clock: clock, tell: publish)
+    }
 }

@@ -77,17 +77,19 @@ struct DurableFileTests {
     @Test("of concurrent reloads, the one that read last is in effect at the end")
     func reloads() async throws {
         let folder = try TemporaryFolder()
-        let table = SessionRegistry(
-            store: MemoryStore(), transport: Nowhere(), clock: BootClock(), network: Still(),
-            catalog: ProfileCatalog(), seed: 1, publish: { _ in })
+        let context = AgentContext(
+            storeKind: .memory, transport: Nowhere(), clock: BootClock(), network: Still(), catalog: ProfileCatalog(),
+            publish: { _ in })
+        let registry = SessionRegistry(context: context, storage: SessionStorage(store: MemoryStore()), seed: 1)
         let (log, readings) = (AgentLog(level: .critical), Readings())
         let policy = CurrentPeerPolicy(PeerPolicy(ownUserID: 1))
         let chosen = DefaultSessionSettings(
-            board: table.board, folders: FolderRulesFile(beside: folder.path + "/socket", home: nil),
+            board: context.board, folders: FolderRulesFile(beside: folder.path + "/socket", home: nil),
             logger: log.logger())
         let reloader = Reloader(
             current: AgentConfiguration(settings: Settings(), catalog: ProfileCatalog()), read: { readings.next() },
-            table: table, policy: policy, chosen: chosen, showsNotices: StateBroadcast<Bool>(true), log: log,
+            board: context.board, registry: registry, policy: policy, chosen: chosen,
+            showsNotices: StateBroadcast<Bool>(true), log: log,
             fixedLevel: true, notifier: ServiceNotifier(send: { _ in }))
         for round in 1...20 {
             try await withThrowingTaskGroup(of: Void.self) { group in

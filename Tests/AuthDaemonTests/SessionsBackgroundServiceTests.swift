@@ -52,22 +52,26 @@ struct SessionsBackgroundServiceTests {
                 session: name, provider: "shop", environment: "production", method: "password",
                 tokens: TokenSet(accessToken: Secret("token"), issuedAt: now, expiresAt: now + .seconds(3600)),
                 user: nil, rawUser: nil, signedInAt: now))
-        let table = SessionRegistry(
-            store: store, transport: Nowhere(), clock: clock, network: Still(), catalog: ProfileCatalog(), seed: 1,
+        let context = AgentContext(
+            storeKind: store.kind, transport: Nowhere(), clock: clock, network: Still(), catalog: ProfileCatalog(),
             publish: { _ in })
+        let storage = SessionStorage(store: store)
+        let registry = SessionRegistry(context: context, storage: storage, seed: 1)
+        let loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
+        let sessions = SessionRequests(context: context, registry: registry, storage: storage)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
                 services: [
                     .init(
                         service: SessionsBackgroundService(
-                            table: table, clock: clock, logger: logger, stop: ShutdownDeadline()))
+                            loader: loader, registry: registry, clock: clock, logger: logger, stop: ShutdownDeadline()))
                 ],
                 logger: logger))
         let agent = Task { try await group.run() }
-        await table.ready()
+        await loader.ready()
         store.take(false)
-        #expect(try await table.use(SessionUse(session: name)).unsaved)
+        #expect(try await sessions.use(SessionUse(session: name)).unsaved)
         #expect(try await store.load(name)?.defaultSince == nil)
         store.take(true)
         switch end {

@@ -83,7 +83,7 @@ package final class ClientRegistry: Sendable {
         }
         try await store(Secret(""), at: profile.name)
         var users: [String] = []
-        for session in registry.sessions {
+        for session in registry.all {
             if await session.record.client?.id == client.id { users.append(session.name.text) }
         }
         guard users.isEmpty else {

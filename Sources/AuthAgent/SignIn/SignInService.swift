@@ -19,13 +19,17 @@ package final class SignInService: Sendable {
     package let clients: ClientRegistry
     private let context: AgentContext
     private let registry: SessionRegistry
+    private let loader: SessionLoader
     private let dependencies: SignInDependencies?
     private let signIns = Mutex<[String: SignIn]>([:])
 
     /// - Parameter tools: what signing in with a browser needs; without them it is unsupported.
-    package init(context: AgentContext, registry: SessionRegistry, tools: SignInDependencies? = nil) {
+    package init(
+        context: AgentContext, registry: SessionRegistry, loader: SessionLoader, tools: SignInDependencies? = nil
+    ) {
         self.context = context
         self.registry = registry
+        self.loader = loader
         dependencies = tools
         clients = ClientRegistry(context: context, registry: registry, keys: tools?.keys)
     }
@@ -155,7 +159,7 @@ package final class SignInService: Sendable {
 
     /// Nothing is sent to a provider for a session that could not be stored.
     private func refuseWithoutStore() async throws(AgentError) {
-        await registry.retryPrompts()
+        await loader.retryPrompts()
         let store = context.board.store
         guard store.state != .ready else { return }
         throw .storeNotRead(store)

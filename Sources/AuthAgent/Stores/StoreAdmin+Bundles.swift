@@ -34,7 +34,7 @@ extension StoreAdmin {
         if let session { return [await (try await registry.session(session)).record] }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
         var records: [SessionRecord] = []
-        for session in registry.sessions.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }
+        for session in registry.all.sorted(by: { $0.name < $1.name }) { records.append(await session.record) }
         guard !records.isEmpty else { throw .noSession }
         return records
     }
@@ -56,7 +56,7 @@ extension StoreAdmin {
             throw AgentError(
                 .conflict, "These sessions are here already: \(taken.joined(separator: ", ")). Sign out of them first.")
         }
-        if !registry.sessions.isEmpty {
+        if !registry.all.isEmpty {
             for index in records.indices {
                 records[index].defaultSince = nil
                 records[index].isDefaultImplied = false
@@ -70,7 +70,7 @@ extension StoreAdmin {
                 throw AgentError(error)
             }
         }
-        await registry.storeWasReplaced()
+        await loader.storeWasReplaced()
         return ImportResult(sessions: records.map(\.session))
     }
 

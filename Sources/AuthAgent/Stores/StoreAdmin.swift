@@ -33,14 +33,19 @@ package struct StoreAdmin: Sendable {
 
     let context: AgentContext
     let registry: SessionRegistry
+    let loader: SessionLoader
     let store: MovableStore
     let surroundings: Dependencies
     private let turn = MovePermit()
 
     /// - Parameter store: the one that the sessions are in.
-    package init(context: AgentContext, registry: SessionRegistry, store: MovableStore, surroundings: Dependencies) {
+    package init(
+        context: AgentContext, registry: SessionRegistry, loader: SessionLoader, store: MovableStore,
+        surroundings: Dependencies
+    ) {
         self.context = context
         self.registry = registry
+        self.loader = loader
         self.store = store
         self.surroundings = surroundings
     }
@@ -48,7 +53,7 @@ package struct StoreAdmin: Sendable {
     /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
     package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
-        await registry.retryPrompts()
+        await loader.retryPrompts()
         let info = context.board.store
         guard info.state == .ready else { throw .storeNotRead(info) }
         return info
@@ -153,7 +158,7 @@ package struct StoreAdmin: Sendable {
             unfinished.copies = await finish(unfinished, in: source, new: target)
             return target
         }
-        await registry.storeWasReplaced()
+        await loader.storeWasReplaced()
         let left = unfinished.copies.map(\.session.text).joined(separator: ", ")
         let rest = left.isEmpty ? "" : " Not removed yet from where they were: \(left)."
         return MessageResult(message: "Sessions moved to \(kind.rawValue): \(count).\(rest)")

@@ -26,37 +26,44 @@ package struct Agent: Sendable {
         services = {
             let (clock, publisher) = (ports.clock, EventPublisher())
             let kept = ResponseCache(limit: configuration.settings.apiCacheBytes)
-            let table = SessionRegistry(
-                store: ports.store, transport: ports.transport, cryptography: ports.tools.cryptography, clock: clock,
-                network: ports.network,
-                sleep: ports.sleep,
-                catalog: configuration.catalog, pauses: StateFile.pauses(beside: socket.path), signOuts: ports.signOuts,
-                handover: ports.handover, seed: .random(in: .min ... .max),
+            let context = AgentContext(
+                storeKind: ports.store.kind, transport: ports.transport, cryptography: ports.tools.cryptography,
+                clock: clock, network: ports.network, sleep: ports.sleep, catalog: configuration.catalog,
                 publish: { event in
                     kept.heed(event)
                     publisher.publish(event)
                 })
+            let board = context.board
+            let storage = SessionStorage(
+                store: ports.store, pauses: StateFile.pauses(beside: socket.path), signOuts: ports.signOuts,
+                handover: ports.handover)
+            let registry = SessionRegistry(context: context, storage: storage, seed: .random(in: .min ... .max))
+            let loader = SessionLoader(
+                context: context, registry: registry, storage: storage, seed: .random(in: .min ... .max))
+            let sessions = SessionRequests(context: context, registry: registry, storage: storage)
             let policy = CurrentPeerPolicy(
                 PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
             let chosen = DefaultSessionSettings(
-                board: table.board,
+                board: board,
                 folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
             await chosen.take(configuration.settings)
             let showsNotices = StateBroadcast<Bool>(configuration.settings.notifications)
             let reloader = Reloader(
-                current: configuration, read: read, table: table, policy: policy, chosen: chosen,
+                current: configuration, read: read, board: board, registry: registry, policy: policy, chosen: chosen,
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
             let stop = ShutdownDeadline()
             let api = APIClient(
-                context: table.context, registry: table, kept: kept, seed: .random(in: .min ... .max))
+                context: context, registry: registry, kept: kept, seed: .random(in: .min ... .max))
             let outboxDesk = Outbox(
-                context: table.context, api: api, store: ports.outbox, seed: .random(in: .min ... .max),
+                context: context, api: api, store: ports.outbox, seed: .random(in: .min ... .max),
                 publish: publisher.publish)
             let storeDesk = StoreAdmin(
-                context: table.context, registry: table, store: ports.store, surroundings: storeSurroundings)
+                context: context, registry: registry, loader: loader, store: ports.store,
+                surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
-                table: table, signIns: SignInService(context: table.context, registry: table, tools: ports.tools),
+                context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
+                signIns: SignInService(context: context, registry: registry, loader: loader, tools: ports.tools),
                 api: api, outbox: outboxDesk,
                 store: storeDesk,
                 services: AgentServices(
@@ -67,14 +74,14 @@ package struct Agent: Sendable {
             var limits = ConnectionLimits()
             limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
             let listener = Listener(
-                socket: socket, executor: executor, dispatcher: dispatcher, board: table.board, policy: policy,
+                socket: socket, executor: executor, dispatcher: dispatcher, board: board, policy: policy,
                 publisher: publisher, limits: limits, counters: counters, clock: clock, logger: logger,
-                opening: { await table.ready() },
+                opening: { await loader.ready() },
                 accepting: {
                     logger.notice(
                         "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(ports.store.kind.rawValue)"])
                     notifier.ready(
-                        status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store))
+                        status: StatusLine.text(sessions: board.statuses(), store: board.store))
                 },
                 stopping: {
                     stop.begin(at: clock.now().boot)
@@ -86,11 +93,12 @@ package struct Agent: Sendable {
             }
             let always: [any Service] = [
                 StoreBackgroundService(store: ports.store),
-                SessionsBackgroundService(table: table, clock: clock, logger: logger, stop: stop),
+                SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
                 OutboxBackgroundService(desk: outboxDesk), MoveBackgroundService(desk: storeDesk),
-                StatusPublisher(board: table.board, prompt: prompt, notifier: notifier, logger: logger),
+                StatusPublisher(board: board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeService(
-                    table: table, desktop: ports.desktop, isOn: showsNotices, clock: clock, publish: publisher.publish,
+                    context: context, sessions: sessions, loader: loader, desktop: ports.desktop, isOn: showsNotices,
+                    publish: publisher.publish,
                     logger: logger),
                 ReloadSignal(reloader: reloader), listener,
             ]

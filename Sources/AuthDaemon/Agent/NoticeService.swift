@@ -9,7 +9,7 @@ import ServiceLifecycle
 /// Notifies the user of what ``NoticeMachine`` decides: with events on the socket, and on the desktop unless that is turned
 /// off.
 package struct NoticeService: Service {
-    private let table: SessionRegistry
+    private let board: StateBoard
     private let desktop: any Notifier
     private let isOn: StateBroadcast<Bool>
     private let runner: Runner<NoticeMachine>
@@ -18,20 +18,21 @@ package struct NoticeService: Service {
     ///   - isOn: whether notices are shown on the desktop.
     ///   - publish: called with each event; it must not wait.
     package init(
-        table: SessionRegistry, desktop: any Notifier, isOn: StateBroadcast<Bool>, clock: any SystemClock,
-        publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
+        context: AgentContext, sessions: SessionRequests, loader: SessionLoader, desktop: any Notifier,
+        isOn: StateBroadcast<Bool>, publish: @escaping @Sendable (AgentEvent) -> Void, logger: Logger
     ) {
-        self.table = table
+        board = context.board
         self.desktop = desktop
         self.isOn = isOn
         let performer = NoticePerformer(
-            table: table, desktop: desktop, clock: clock, publish: publish, logger: logger)
-        runner = Runner(NoticeMachine(), performer: performer, tasks: table.context.tasks)
+            sessions: sessions, loader: loader, desktop: desktop, clock: context.clock, publish: publish, logger: logger
+        )
+        runner = Runner(NoticeMachine(), performer: performer, tasks: context.tasks)
     }
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { for await _ in table.board.changes() { await runner.send(.changed(view)) } }
+            group.addTask { for await _ in board.changes() { await runner.send(.changed(view)) } }
             group.addTask { for await on in isOn.states() { await runner.send(.turned(on: on)) } }
             group.addTask {
                 for await response in desktop.responses() {
@@ -50,13 +51,14 @@ package struct NoticeService: Service {
 
     private var view: NoticeInput {
         NoticeInput(
-            sessions: table.board.statuses(), network: table.board.network.state, store: table.board.store.state,
-            storeKind: table.board.store.kind, isStoreRequested: table.board.isStoreRequested)
+            sessions: board.statuses(), network: board.network.state, store: board.store.state,
+            storeKind: board.store.kind, isStoreRequested: board.isStoreRequested)
     }
 }
 
 private struct NoticePerformer: ActionPerformer {
-    let table: SessionRegistry
+    let sessions: SessionRequests
+    let loader: SessionLoader
     let desktop: any Notifier
     let clock: any SystemClock
     let publish: @Sendable (AgentEvent) -> Void
@@ -75,7 +77,7 @@ private struct NoticePerformer: ActionPerformer {
                     topic: .notice, name: change.rawValue, at: clock.now().wall.unixSeconds, session: notice.session,
                     notice: notice.info))
         case .retry(let notice):
-            if let session = notice.session { table.renewNow(session) } else { table.retryStore() }
+            if let session = notice.session { sessions.startRenewal(of: session) } else { loader.startRetry() }
         }
     }
 }

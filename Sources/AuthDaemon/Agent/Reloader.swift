@@ -12,7 +12,8 @@ package actor Reloader {
 
     private var current: AgentConfiguration
     private let read: Read
-    private let table: SessionRegistry
+    private let board: StateBoard
+    private let registry: SessionRegistry
     private let policy: CurrentPeerPolicy
     private let chosen: DefaultSessionSettings
     private let showsNotices: StateBroadcast<Bool>
@@ -28,13 +29,15 @@ package actor Reloader {
     private var inEffect = 0
 
     package init(
-        current: AgentConfiguration, read: @escaping Read, table: SessionRegistry, policy: CurrentPeerPolicy,
+        current: AgentConfiguration, read: @escaping Read, board: StateBoard, registry: SessionRegistry,
+        policy: CurrentPeerPolicy,
         chosen: DefaultSessionSettings, showsNotices: StateBroadcast<Bool>, log: AgentLog, fixedLevel: Bool,
         notifier: ServiceNotifier
     ) {
         self.current = current
         self.read = read
-        self.table = table
+        self.board = board
+        self.registry = registry
         self.policy = policy
         self.chosen = chosen
         self.showsNotices = showsNotices
@@ -47,7 +50,7 @@ package actor Reloader {
     /// - Throws: `validation` with each problem as a detail; everything is as it was then.
     package func reload() async throws(AgentError) -> MessageResult {
         notifier.reloading()
-        defer { notifier.ready(status: StatusLine.text(sessions: table.board.statuses(), store: table.board.store)) }
+        defer { notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store)) }
         let found: Found
         do throws(AgentError) {
             found = try await self.found()
@@ -100,7 +103,7 @@ package actor Reloader {
         showsNotices.set(new.settings.notifications)
         if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
         await chosen.take(new.settings)
-        await table.reload(new.catalog)
+        await registry.reload(new.catalog)
     }
 }
 

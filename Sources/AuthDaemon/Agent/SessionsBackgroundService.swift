@@ -8,14 +8,18 @@ package struct SessionsBackgroundService: Service {
     /// For the store to take what it has not: within the 10 s that a person waits for a service to stop.
     package static let drainLimit = Duration.seconds(4)
 
-    private let table: SessionRegistry
+    private let loader: SessionLoader
+    private let registry: SessionRegistry
     private let clock: any SystemClock
     private let logger: Logger
     private let stop: ShutdownDeadline
 
     /// - Parameter stop: since when the agent stops: requests to providers have so much less time to end.
-    package init(table: SessionRegistry, clock: any SystemClock, logger: Logger, stop: ShutdownDeadline) {
-        self.table = table
+    package init(
+        loader: SessionLoader, registry: SessionRegistry, clock: any SystemClock, logger: Logger, stop: ShutdownDeadline
+    ) {
+        self.loader = loader
+        self.registry = registry
         self.clock = clock
         self.logger = logger
         self.stop = stop
@@ -23,7 +27,7 @@ package struct SessionsBackgroundService: Service {
 
     package func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await table.run(last: finish) }
+            group.addTask { await loader.run(last: finish) }
             // Thrown when the group is cancelled, which ends it too.
             try? await gracefulShutdown()
             group.cancelAll()
@@ -34,7 +38,7 @@ package struct SessionsBackgroundService: Service {
         let deadline = stop.deadline(at: clock.now().boot)
         let done = await withTaskGroup(of: Bool.self) { group in
             group.addTask {
-                await table.finish(until: deadline)
+                await registry.finish(until: deadline)
                 return true
             }
             group.addTask {

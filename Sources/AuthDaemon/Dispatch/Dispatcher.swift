@@ -8,27 +8,27 @@ package struct Dispatcher: Sendable {
     private var methods: MethodTable
 
     package init(
-        table: SessionRegistry, signIns: SignInService, api: APIClient, outbox: Outbox, store: StoreAdmin,
-        services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
+        context: AgentContext, sessions: SessionRequests, users: UserRequests, signIns: SignInService, api: APIClient,
+        outbox: Outbox, store: StoreAdmin, services: AgentServices, limits: ConnectionLimits = ConnectionLimits()
     ) {
-        methods = MethodTable(wait: RequestWait(board: table.board, limits: limits))
-        addAgent(table, services)
-        addProviders(table, signIns, services)
+        methods = MethodTable(wait: RequestWait(board: context.board, limits: limits))
+        addAgent(context, services)
+        addProviders(context.catalog, signIns, services)
         addSignIns(signIns)
-        addSessions(table)
-        addTokens(table)
+        addSessions(sessions, users)
+        addTokens(sessions)
         addCalls(api, outbox, longest: limits.longestAnswer)
         addStore(store)
     }
 
     func answer(_ request: RPCRequest) -> RequestHandling { methods.answer(request) }
 
-    private mutating func addAgent(_ table: SessionRegistry, _ services: AgentServices) {
+    private mutating func addAgent(_ context: AgentContext, _ services: AgentServices) {
         methods.now(AgentPing.self) { _ in services.pong }
-        methods.now(AgentInfoGet.self) { _ in services.info(store: table.board.store) }
-        methods.now(AgentStatsGet.self) { _ in services.stats(board: table.board) }
+        methods.now(AgentInfoGet.self) { _ in services.info(store: context.board.store) }
+        methods.now(AgentStatsGet.self) { _ in services.stats(board: context.board) }
         methods.on(RPCDiscover.self) { _ in .rendered(Discovery.text) }
-        methods.now(NetworkStatusGet.self) { _ in table.board.network }
+        methods.now(NetworkStatusGet.self) { _ in context.board.network }
         methods.later(AgentReload.self) { call async throws(AgentError) in try await services.reload(call) }
         methods.on(AgentLock.self) { _ throws(AgentError) in
             throw AgentError(
@@ -40,11 +40,11 @@ package struct Dispatcher: Sendable {
         methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
     }
 
-    private mutating func addProviders(_ table: SessionRegistry, _ signIns: SignInService, _ services: AgentServices) {
-        methods.now(ProviderListGet.self) { _ in ProviderList(providers: table.catalog.profiles.list.map(\.summary)) }
+    private mutating func addProviders(_ catalog: CurrentCatalog, _ signIns: SignInService, _ services: AgentServices) {
+        methods.now(ProviderListGet.self) { _ in ProviderList(providers: catalog.profiles.list.map(\.summary)) }
         methods.now(ProviderShow.self) { call throws(AgentError) in
             let name = call.params.provider
-            guard let profile = table.catalog.profiles[name] else { throw .unknownProvider(name) }
+            guard let profile = catalog.profiles[name] else { throw .unknownProvider(name) }
             return profile.detail
         }
         methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }
@@ -75,28 +75,30 @@ package struct Dispatcher: Sendable {
         }
     }
 
-    private mutating func addSessions(_ table: SessionRegistry) {
-        methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try table.list()) }
-        methods.known(SessionStatusGet.self) { call throws(AgentError) in try table.status(call.params.session) }
-        methods.later(SessionUse.self) { call async throws(AgentError) in try await table.use(call) }
-        methods.later(SessionRefresh.self) { call async throws(AgentError) in try await table.refresh(call.params) }
-        methods.later(SessionValidate.self) { call async throws(AgentError) in try await table.validate(call.params) }
-        methods.later(SessionLogout.self) { call async throws(AgentError) in try await table.logout(call) }
-        methods.later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
-            try await table.wait(call)
+    private mutating func addSessions(_ sessions: SessionRequests, _ users: UserRequests) {
+        methods.known(SessionListGet.self) { _ throws(AgentError) in SessionList(sessions: try sessions.list()) }
+        methods.known(SessionStatusGet.self) { call throws(AgentError) in try sessions.status(call.params.session) }
+        methods.later(SessionUse.self) { call async throws(AgentError) in try await sessions.use(call) }
+        methods.later(SessionRefresh.self) { call async throws(AgentError) in try await sessions.refresh(call.params) }
+        methods.later(SessionValidate.self) { call async throws(AgentError) in try await sessions.validate(call.params)
         }
-        methods.later(SessionTrust.self) { call async throws(AgentError) in try await table.trust(call) }
-        methods.later(UserGet.self) { call async throws(AgentError) in try await table.user(call) }
-        methods.later(UserUpdate.self) { call async throws(AgentError) in try await table.updateUser(call) }
+        methods.later(SessionLogout.self) { call async throws(AgentError) in try await sessions.logout(call) }
+        methods.later(SessionWait.self, within: { $0.timeout }) { call async throws(AgentError) in
+            try await sessions.wait(call)
+        }
+        methods.later(SessionTrust.self) { call async throws(AgentError) in try await sessions.trust(call) }
+        methods.later(UserGet.self) { call async throws(AgentError) in try await users.user(call) }
+        methods.later(UserUpdate.self) { call async throws(AgentError) in try await users.update(call) }
     }
 
-    private mutating func addTokens(_ table: SessionRegistry) {
+    private mutating func addTokens(_ sessions: SessionRequests) {
         methods.on(TokenGet.self) { [wait = methods.wait] call in
-            if let token = table.liveToken(call) { return .rendered(token.json) }
-            return wait.value(within: call.timeout) { () async throws(AgentError) in try await table.token(call).json }
+            if let token = sessions.liveToken(call) { return .rendered(token.json) }
+            return wait.value(within: call.timeout) { () async throws(AgentError) in try await sessions.token(call).json
+            }
         }
-        methods.later(TokenReject.self) { call async throws(AgentError) in try await table.reject(call) }
-        methods.later(TokenProof.self) { call async throws(AgentError) in try await table.proof(call) }
+        methods.later(TokenReject.self) { call async throws(AgentError) in try await sessions.reject(call) }
+        methods.later(TokenProof.self) { call async throws(AgentError) in try await sessions.proof(call) }
     }
 
     private mutating func addCalls(_ api: APIClient, _ outbox: Outbox, longest: Duration) {

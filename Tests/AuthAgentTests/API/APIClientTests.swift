@@ -26,7 +26,7 @@ struct APIClientTests {
     }
 
     static func play(
-        _ example: ExampleProvider, _ test: @escaping @Sendable (SessionRegistry, APIClient) async throws -> Void
+        _ example: ExampleProvider, _ test: @escaping @Sendable (SessionRequests, APIClient) async throws -> Void
     ) async throws {
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)

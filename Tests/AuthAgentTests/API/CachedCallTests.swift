@@ -41,7 +41,7 @@ struct CachedCallTests {
 
     private static func play(
         _ numbers: Numbers, api: APIRules = APIRules(), endpoints: [Endpoint] = [],
-        _ test: @escaping @Sendable (APIClient, ManualClock, SessionRegistry) async throws -> Void
+        _ test: @escaping @Sendable (APIClient, ManualClock, ExampleProvider) async throws -> Void
     ) async throws {
         let example = try ExampleProvider(
             transport: ScriptedTransport { request throws(TransportError) in
@@ -53,9 +53,9 @@ struct CachedCallTests {
             profile.api = api
             profile.endpoints = endpoints
         }
-        try await example.running { table, desk in
+        try await example.running { _, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            try await test(example.apiClient, example.clock, table)
+            try await test(example.apiClient, example.clock, example)
         }
     }
 
@@ -150,10 +150,10 @@ struct CachedCallTests {
 
     @Test("signing out empties it, and nothing is kept where the profile says so")
     func empties() async throws {
-        try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, table in
+        try await Self.play(Numbers(), api: APIRules(cache: .seconds(300))) { api, _, example in
             _ = try await Self.get(api)
-            _ = try await table.logout(SessionLogout())
-            _ = try await SignInService(context: table.context, registry: table).start(SessionRegistryTests.start)
+            _ = try await example.table.logout(SessionLogout())
+            _ = try await example.signIns.start(SessionRegistryTests.start)
             let again = try await Self.get(api)
             #expect(again.body == 2 && !again.fromCache)
         }

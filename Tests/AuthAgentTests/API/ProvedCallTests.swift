@@ -30,7 +30,7 @@ struct ProvedCallTests {
     /// Plays with a session that is in the store, at a provider that answers each of its requests in turn.
     private func play(
         _ answers: [HTTPResponse], _ change: (inout ProviderProfile) throws -> Void = { _ in },
-        _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
+        _ test: @escaping @Sendable (SessionRequests, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Shown?] {
         let seen = Mutex<[Shown?]>([])
         let transport = ScriptedTransport { request async throws(TransportError) in
@@ -124,7 +124,7 @@ struct ProvedCallTests {
                 request: RequestTemplate(method: "GET", path: try Template(parsing: "/me"), bearer: true),
                 user: [.whole])
         } _: { table, _, _ in
-            let user = try await table.user(UserGet(fresh: true)).user
+            let user = try await table.users.user(UserGet(fresh: true)).user
             #expect(user.id == "7")
         }
         #expect(shown.count == 2)

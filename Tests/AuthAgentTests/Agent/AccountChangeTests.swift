@@ -56,7 +56,7 @@ private final class ManyAccounts: Sendable {
     }
 
     /// Returns when the provider was asked to revoke as many tokens.
-    func waitForRevocations(_ count: Int, _ table: SessionRegistry) async {
+    func waitForRevocations(_ count: Int, _ table: SessionRequests) async {
         while revoked.count < count { await Task.yield() }
     }
 }
@@ -130,7 +130,7 @@ struct AccountChangeTests {
         let example = try accounts.example()
         try await example.running { table, desk in
             _ = try await desk.start(ManyAccounts.start("ada@a.example"))
-            _ = try await table.user(UserGet())
+            _ = try await table.users.user(UserGet())
             Self.expectQuestion(try await desk.start(ManyAccounts.start("bob@a.example")))
         }
     }

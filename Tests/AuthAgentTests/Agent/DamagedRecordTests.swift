@@ -10,8 +10,8 @@ struct DamagedRecordTests {
         let example = try ExampleProvider(store: StoreWithDamage(), transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             let work = try SessionName("work")
-            #expect(table.board.store.state == .ready)
-            #expect(table.board.store.message?.contains("work cannot be read (no end)") == true)
+            #expect(table.context.board.store.state == .ready)
+            #expect(table.context.board.store.message?.contains("work cannot be read (no end)") == true)
             let named = #expect(throws: AgentError.self) { try table.status(work) }
             #expect(named?.kind == .unknownSession && named?.cause == "damaged")
             let unnamed = #expect(throws: AgentError.self) { try table.status(nil) }
@@ -20,7 +20,7 @@ struct DamagedRecordTests {
             var start = SessionRegistryTests.start
             start.session = work
             _ = try await desk.start(start)
-            #expect(table.board.store.message == nil)
+            #expect(table.context.board.store.message == nil)
             #expect(try table.status(work).state == .active)
         }
     }

@@ -13,18 +13,18 @@ struct DefaultSessionTests {
         try #require(step.kind == .done)
     }
 
-    private static func logout(_ table: SessionRegistry, _ name: String? = nil) async throws -> SessionStatus {
+    private static func logout(_ table: SessionRequests, _ name: String? = nil) async throws -> SessionStatus {
         try await table.logout(SessionLogout(session: try name.map { try SessionName($0) }))
     }
 
-    private static func expectNoDefault(_ table: SessionRegistry, _ names: [String]) async throws {
+    private static func expectNoDefault(_ table: SessionRequests, _ names: [String]) async throws {
         let thrown = await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
         let error = try #require(thrown)
         #expect(error.kind == .notSignedIn && error.cause == "no_default")
         #expect(error.details == names.map { "\($0) at example" })
         #expect(table.liveToken(TokenGet()) == nil)
         #expect(throws: error) { try table.status(nil) }
-        #expect(table.board.statuses().allSatisfy { !$0.isDefault })
+        #expect(table.context.board.statuses().allSatisfy { !$0.isDefault })
     }
 
     @Test("when the default session is signed out and several are left, none takes its place, also after a restart")
@@ -118,7 +118,7 @@ struct DefaultSessionTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             for name in ["a", "b", "c"] { try await Self.signIn(desk, name) }
-            table.board.prefer(try SessionName("b"))
+            table.context.board.prefer(try SessionName("b"))
             #expect(try table.status(nil).session.text == "b")
             _ = try await table.use(SessionUse(session: SessionName("c")))
             #expect(try table.status(nil).session.text == "c")

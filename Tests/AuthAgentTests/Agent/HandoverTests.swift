@@ -27,12 +27,12 @@ struct HandoverTests {
             #expect(table.liveToken(TokenGet(session: record.session)) != nil)
             let status = try table.status(record.session)
             #expect(status.state == .active)
-            #expect(table.board.store.state == .starting)
+            #expect(table.context.board.store.state == .starting)
             async let other = Self.failure { try await table.token(TokenGet(session: try SessionName("other"))) }
             store.answer()
             #expect(await other == .unknownSession)
-            for await _ in table.board.changes() where table.board.store.state == .ready { break }
-            #expect(table.board.statuses().map(\.session) == [record.session])
+            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
+            #expect(table.context.board.statuses().map(\.session) == [record.session])
         }
     }
 

@@ -13,13 +13,13 @@ struct ImportTests {
     }
 
     private static func running(
-        _ test: @escaping @Sendable (SessionRegistry, SignInService, StoreAdmin) async throws -> Void
+        _ test: @escaping @Sendable (SessionRequests, SignInService, StoreAdmin) async throws -> Void
     ) async throws {
         let store = MovableStore(MemoryStore())
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             let storeDesk = StoreAdmin(
-                context: table.context, registry: table, store: store,
+                context: table.context, registry: table.registry, loader: example.loader, store: store,
                 surroundings: StoreAdmin.Dependencies(
                     open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                     parcels: NoBundles()))

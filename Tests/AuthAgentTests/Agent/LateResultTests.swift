@@ -75,7 +75,7 @@ struct LateResultTests {
             try await example.running { table, desk in
                 try await Self.signIn(desk)
                 let name = try SessionName("example")
-                let record = try await table.session(name).record
+                let record = try await table.registry.session(name).record
                 example.clock.advance(.seconds(400))
                 // An older authd wrote down neither the sign-in nor the user.
                 let entry = OutboxEntry(
@@ -118,7 +118,7 @@ struct LateResultTests {
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.other
             // As between the two steps of a reload: the session has not been told yet.
-            table.catalog.profiles = ProfileCatalog([changed])
+            table.context.catalog.profiles = ProfileCatalog([changed])
             for origin in [Self.here, Self.other] {
                 let error = await #expect(throws: AgentError.self) {
                     try await table.token(TokenGet(origin: origin))
@@ -134,7 +134,7 @@ struct LateResultTests {
         let example = try provider.example()
         try await example.running { table, desk in
             try await Self.signIn(desk)
-            let asked = Task { try await table.user(UserGet(fresh: true)).user.id }
+            let asked = Task { try await table.users.user(UserGet(fresh: true)).user.id }
             await provider.hold.isReached()
             try await Self.signIn(desk)
             provider.hold.release()
@@ -148,7 +148,7 @@ struct LateResultTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             try await Self.signIn(desk)
-            let session = try await table.session(SessionName("example"))
+            let session = try await table.registry.session(SessionName("example"))
             let former = await session.record
             var found = try #require(former.origins)
             found.allow(.all, at: Self.other)
@@ -161,7 +161,7 @@ struct LateResultTests {
             let present = await session.record
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = "http://localhost:3"
-            await table.reload(ProfileCatalog([changed]))
+            await table.registry.reload(ProfileCatalog([changed]))
             #expect(await !session.trust(found, of: present))
             #expect(await session.record.origins == present.origins)
             #expect(try table.status(nil).cause == "origin_changed")

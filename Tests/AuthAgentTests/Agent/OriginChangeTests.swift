@@ -24,7 +24,7 @@ struct OriginChangeTests {
         example.transport.asked.filter { $0.contains(base + "/") }
     }
 
-    private static func expectBlocked(_ table: SessionRegistry, _ example: ExampleProvider) async throws {
+    private static func expectBlocked(_ table: SessionRequests, _ example: ExampleProvider) async throws {
         let status = try table.status(nil)
         #expect(status.state == .signInRequired && status.cause == "origin_changed")
         #expect(status.message?.contains(here) == true && status.message?.contains(elsewhere) == true)
@@ -34,7 +34,7 @@ struct OriginChangeTests {
         let api = example.apiClient
         let attempts: [@Sendable () async throws -> Void] = [
             { _ = try await table.token(TokenGet()) }, { _ = try await table.refresh(session) },
-            { _ = try await table.validate(session) }, { _ = try await table.user(UserGet(fresh: true)) },
+            { _ = try await table.validate(session) }, { _ = try await table.users.user(UserGet(fresh: true)) },
             { _ = try await api.request(APIRequest(method: "GET", path: "/things")) },
         ]
         for attempt in attempts {
@@ -49,13 +49,13 @@ struct OriginChangeTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            await table.reload(try Self.profile(at: Self.elsewhere))
+            await table.registry.reload(try Self.profile(at: Self.elsewhere))
             try await Self.expectBlocked(table, example)
             // A renewal that comes due sends nothing either.
             example.clock.advance(.seconds(2000))
-            await table.reload(try Self.profile(at: Self.elsewhere))
+            await table.registry.reload(try Self.profile(at: Self.elsewhere))
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)
-            await table.reload(try Self.profile(at: "HTTP://LOCALHOST:1"))
+            await table.registry.reload(try Self.profile(at: "HTTP://LOCALHOST:1"))
             #expect(try await table.token(TokenGet()).accessToken == "token-2")
             #expect(try await example.store.loadAll().count == 1)
         }
@@ -84,8 +84,8 @@ struct OriginChangeTests {
         let second = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await second.running { table, _ in
             #expect(try await table.token(TokenGet()).accessToken == "token-1")
-            await table.drain()
-            await table.reload(try Self.profile(at: Self.elsewhere))
+            await table.registry.drain()
+            await table.registry.reload(try Self.profile(at: Self.elsewhere))
             try await Self.expectBlocked(table, second)
         }
         #expect(try await store.load(SessionName("example"))?.origins != nil)
@@ -99,7 +99,7 @@ struct OriginChangeTests {
             _ = try await desk.start(SessionRegistryTests.start)
             let same = try await table.trust(SessionTrust())
             #expect(same.origins.isEmpty && !same.isTrusted)
-            await table.reload(try Self.profile(at: Self.elsewhere))
+            await table.registry.reload(try Self.profile(at: Self.elsewhere))
             let shown = try await table.trust(SessionTrust())
             #expect(shown.former == [Self.here] && shown.origins == [Self.elsewhere] && !shown.isTrusted)
             try await Self.expectBlocked(table, example)
@@ -115,7 +115,7 @@ struct OriginChangeTests {
             _ = try await table.refresh(SessionParams())
             #expect(Self.sent(example, to: Self.elsewhere) == ["POST \(Self.elsewhere)/refresh"])
             // The former place is not trusted any more.
-            await table.reload(try Self.profile(at: Self.here))
+            await table.registry.reload(try Self.profile(at: Self.here))
             #expect(try table.status(nil).cause == "origin_changed")
         }
         let record = try await store.load(SessionName("example"))
@@ -128,7 +128,7 @@ struct OriginChangeTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            await table.reload(try Self.profile(at: Self.elsewhere))
+            await table.registry.reload(try Self.profile(at: Self.elsewhere))
             #expect(try await desk.start(SessionRegistryTests.start).status?.state == .active)
             #expect(try await table.token(TokenGet()).accessToken == "token-2")
         }
@@ -144,7 +144,7 @@ struct OriginChangeTests {
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.elsewhere
             changed.signOut = RequestTemplate(method: "POST", path: try Template(parsing: "/logout"), bearer: true)
-            await table.reload(ProfileCatalog([changed]))
+            await table.registry.reload(ProfileCatalog([changed]))
             let last = try await table.logout(SessionLogout())
             #expect(last.state == .signedOut && last.message?.contains(Self.elsewhere) == true)
             #expect(Self.sent(example, to: Self.elsewhere).isEmpty)

@@ -16,16 +16,14 @@ struct OwnConnectionsTests {
 
     @Test("are closed when a session has a new token or ends, and those of other providers stay")
     func ownOnly() async throws {
-        let (clock, transport) = (ManualClock(), ExampleProvider.numbering())
+        let transport = ExampleProvider.numbering()
         let catalog = ProfileCatalog([
             try Self.profile("here", at: "http://localhost:1"), try Self.profile("there", at: "http://localhost:2/api"),
         ])
-        let table = SessionRegistry(
-            store: MemoryStore(), transport: transport, clock: clock, network: StillNetwork(), catalog: catalog,
-            seed: 1, publish: { _ in })
-        let run = Task { await table.run() }
-        await table.ready()
-        let desk = SignInService(context: table.context, registry: table)
+        let example = try ExampleProvider(transport: transport, catalog: catalog)
+        let run = Task { await example.loader.run() }
+        await example.loader.ready()
+        let (table, desk) = (example.table, example.signIns)
         for provider in ["here", "there"] {
             _ = try await desk.start(LoginStart(provider: provider, fields: SessionRegistryTests.fields))
         }

@@ -77,7 +77,7 @@ struct SessionRegistryTests {
             let end = ManualClock.moment(.seconds(1000)).boot
             await example.clock.somebodySleeps(until: end - .seconds(30))
             example.clock.advance(.seconds(900))
-            for await _ in table.board.changes() where table.board.renewals == 1 { break }
+            for await _ in table.context.board.changes() where table.context.board.renewals == 1 { break }
             #expect(try Self.given(table.liveToken(Self.get)) == "token-2")
         }
     }
@@ -139,7 +139,7 @@ struct SessionRegistryTests {
         try await restarted.running { table, _ in
             let status = try table.status(nil)
             #expect(status.session == second)
-            #expect(table.board.statuses().count { $0.isDefault } == 1)
+            #expect(table.context.board.statuses().count { $0.isDefault } == 1)
         }
     }
 
@@ -207,9 +207,9 @@ struct SessionRegistryTests {
         let example = try ExampleProvider(transport: transport)
         let table = example.table
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await table.run() }
-            await table.ready()
-            _ = try await SignInService(context: table.context, registry: table).start(Self.start)
+            group.addTask { await example.loader.run() }
+            await example.loader.ready()
+            _ = try await example.signIns.start(Self.start)
             example.clock.advance(.seconds(2000))
             group.cancelAll()
             open.finish()

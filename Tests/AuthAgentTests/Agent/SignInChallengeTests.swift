@@ -22,7 +22,7 @@ struct SignInChallengeTests {
         try await provider.example.running { table, desk in
             let first = try await desk.start(Self.start)
             #expect(first.fields?.map(\.name) == ["email", "device"])
-            #expect(table.board.status(try SessionName("example"))?.state == .signingIn)
+            #expect(table.context.board.status(try SessionName("example"))?.state == .signingIn)
             #expect(provider.example.transport.asked.isEmpty)
             let second = try await desk.answer(
                 LoginAnswer(login: first.login, fields: ["email": "a@b.example"]))
@@ -84,7 +84,7 @@ struct SignInChallengeTests {
             let last = try await desk.answer(LoginAnswer(login: step.login, fields: ["code": "999999"]))
             #expect(last.kind == .failed)
             #expect(last.error?.providerMessage == "Invalid verification code")
-            #expect(table.board.statuses().isEmpty)
+            #expect(table.context.board.statuses().isEmpty)
         }
     }
 

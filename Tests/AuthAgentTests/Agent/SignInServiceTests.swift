@@ -49,7 +49,7 @@ struct SignInServiceTests {
             #expect(step.kind == .failed)
             #expect(step.error?.kind == .refused)
             #expect(step.error?.providerMessage == "Nobody of that name")
-            #expect(table.board.statuses().isEmpty)
+            #expect(table.context.board.statuses().isEmpty)
         }
     }
 
@@ -94,7 +94,7 @@ struct SignInServiceTests {
             let end = example.clock.now().boot + SignInMachine.abandonedAfter
             await example.clock.somebodySleeps(until: end)
             example.clock.advance(SignInMachine.abandonedAfter)
-            for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
+            for await _ in table.context.board.changes() where table.context.board.statuses().isEmpty { break }
             #expect(try await desk.start(SessionRegistryTests.start).kind == .done)
         }
     }
@@ -118,7 +118,7 @@ struct SignInServiceTests {
             await hold.isReached()
             leaving.cancel()
             _ = await leaving.result
-            for await _ in table.board.changes() where table.board.statuses().isEmpty { break }
+            for await _ in table.context.board.changes() where table.context.board.statuses().isEmpty { break }
             hold.release()
             let next = try await desk.start(start)
             #expect(next.fields?.map(\.name) == ["code"])

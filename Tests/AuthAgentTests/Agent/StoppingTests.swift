@@ -62,7 +62,7 @@ struct StoppingTests {
             let token = Task { try await table.token(SessionRegistryTests.get).accessToken }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
-            let finish = Task { await table.finish(until: deadline) }
+            let finish = Task { await table.registry.finish(until: deadline) }
             await example.clock.somebodySleeps(until: deadline)
             hold.release()
             await finish.value
@@ -83,7 +83,7 @@ struct StoppingTests {
             let token = Task { try await table.token(SessionRegistryTests.get) }
             await hold.isReached()
             let deadline = example.clock.now().boot + Self.grace
-            let finish = Task { await table.finish(until: deadline) }
+            let finish = Task { await table.registry.finish(until: deadline) }
             await example.clock.somebodySleeps(until: deadline)
             example.clock.advance(Self.grace)
             await finish.value
@@ -99,15 +99,15 @@ struct StoppingTests {
         var other = try #require(try await example.store.load(SessionName("example")))
         other.session = try SessionName("other")
         let (late, now) = (other, example.clock.now())
-        await #expect(throws: AgentError.stopping) { try await example.table.signedIn(late, sentAt: now) }
+        await #expect(throws: AgentError.stopping) { try await example.table.registry.signedIn(late, sentAt: now) }
     }
 
     @Test("ends a wait for the first look into a store that never answers")
     func firstLook() async throws {
         let store = SilentStore()
         let example = try Self.provider(Hold(), store: store)
-        let run = Task { await example.table.run() }
-        let ready = Task { await example.table.ready() }
+        let run = Task { await example.loader.run() }
+        let ready = Task { await example.loader.ready() }
         let token = Task { try await example.table.token(SessionRegistryTests.get) }
         let gone = Task { try await example.table.token(SessionRegistryTests.get) }
         await store.hold.isReached()
@@ -127,7 +127,7 @@ struct SessionChangeTests {
         let example = try ExampleProvider(transport: ExampleProvider.numbering())
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
-            let session = try #require(try table.session(named: SessionName("example")))
+            let session = try #require(try table.registry.session(named: SessionName("example")))
             let here = try #require(Origin(of: "http://localhost:1"))
             let elsewhere = try #require(Origin(of: "https://provider.example"))
             #expect(await session.networkChanged(VersionedNetworkState(state: .online, version: 2000), at: here))
@@ -137,7 +137,7 @@ struct SessionChangeTests {
             let end = ManualClock.moment(.seconds(1000)).boot
             await example.clock.somebodySleeps(until: end - .seconds(30))
             example.clock.advance(.seconds(900))
-            for await _ in table.board.changes() where table.board.renewals == 1 { break }
+            for await _ in table.context.board.changes() where table.context.board.renewals == 1 { break }
             #expect(await session.networkChanged(VersionedNetworkState(state: .offline, version: 3000), at: here))
             example.clock.advance(.seconds(2000))
             await #expect(throws: AgentError.offline) { try await table.token(SessionRegistryTests.get) }
@@ -163,13 +163,13 @@ struct SessionChangeTests {
             _ = try await desk.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.renewal = Renewal(kind: .none)
-            let (old, new) = (table.catalog.profiles, ProfileCatalog([changed]))
+            let (old, new) = (table.context.catalog.profiles, ProfileCatalog([changed]))
             for _ in 1...50 {
                 // The second is begun when the first has put its profiles in place, and may be anywhere after that.
-                async let first: Void = table.reload(old)
-                async let second: Void = table.reload(new)
+                async let first: Void = table.registry.reload(old)
+                async let second: Void = table.registry.reload(new)
                 _ = await (first, second)
-                let expected = table.catalog.profiles["example"]?.renewal.kind != Renewal.Kind.none
+                let expected = table.context.catalog.profiles["example"]?.renewal.kind != Renewal.Kind.none
                 #expect(try table.status(nil).renews == expected)
             }
         }
@@ -183,13 +183,13 @@ struct SessionChangeTests {
             transport: ExampleProvider.numbering(),
             publish: { event in
                 guard event.name == "signed_out", let table = known.table.withLock({ $0 }) else { return }
-                notes.add(table.session(named: shop) == nil ? "free" : "taken")
+                notes.add(table.registry.session(named: shop) == nil ? "free" : "taken")
             })
         known.table.withLock { $0 = example.table }
         try await example.running { table, desk in
             _ = try await desk.start(SessionRegistryTests.start)
             _ = try await table.logout(SessionLogout())
-            #expect(table.session(named: shop) == nil)
+            #expect(table.registry.session(named: shop) == nil)
         }
         #expect(notes.all == ["taken"])
         known.table.withLock { $0 = nil }
@@ -197,7 +197,7 @@ struct SessionChangeTests {
 
     /// The table that a test's events come from.
     private final class Known: Sendable {
-        let table = Mutex<SessionRegistry?>(nil)
+        let table = Mutex<SessionRequests?>(nil)
     }
 }
 

@@ -22,10 +22,10 @@ struct StoreAtStartTests {
                 second.clock.advance(Backoff.longest)
             }
             // The store is called ready after all that it holds is there.
-            for await _ in table.board.changes() where table.board.store.state == .ready { break }
+            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
             let token = try await table.token(TokenGet())
             #expect(token.accessToken.hasPrefix("token-"))
-            #expect(table.board.statuses().map(\.state) == [.active])
+            #expect(table.context.board.statuses().map(\.state) == [.active])
         }
         #expect(store.reads == failures + 1)
     }
@@ -43,12 +43,12 @@ struct StoreAtStartTests {
         let store = FlakyStore(failing: 1, with: .locked)
         let example = try ExampleProvider(store: store, transport: ExampleProvider.numbering())
         try await example.running { table, _ in
-            #expect(!table.board.isStoreRequested)
+            #expect(!table.context.board.isStoreRequested)
             await #expect(throws: AgentError.self) { try await table.token(TokenGet()) }
-            #expect(table.board.isStoreRequested && table.board.store.state == .locked)
-            table.retryStore()
-            for await _ in table.board.changes() where table.board.store.state == .ready { break }
-            #expect(!table.board.isStoreRequested)
+            #expect(table.context.board.isStoreRequested && table.context.board.store.state == .locked)
+            example.loader.startRetry()
+            for await _ in table.context.board.changes() where table.context.board.store.state == .ready { break }
+            #expect(!table.context.board.isStoreRequested)
         }
     }
 }

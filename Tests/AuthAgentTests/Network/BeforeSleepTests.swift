@@ -53,7 +53,7 @@ struct BeforeSleepTests {
     }
 
     /// A renewed token in memory that the store did not take.
-    private static func leaveUnwritten(_ table: SessionRegistry, _ desk: SignInService, _ store: FaultyStore)
+    private static func leaveUnwritten(_ table: SessionRequests, _ desk: SignInService, _ store: FaultyStore)
         async throws
     {
         _ = try await desk.start(start)

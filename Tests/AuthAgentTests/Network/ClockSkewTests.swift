@@ -68,7 +68,7 @@ struct ClockSkewTests {
             try await example.running { table, desk in
                 _ = try await desk.start(SessionRegistryTests.start)
                 #expect(try table.status(nil).clockSkew == skew.map { .seconds($0) })
-                #expect(table.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
+                #expect(table.context.board.network.clockSkews == (skew.map { ["example": .seconds($0)] } ?? [:]))
             }
         }
     }

@@ -49,7 +49,7 @@ struct OAuthTableTests {
     private func play(
         _ oauth: OAuthProfile = Self.profile(), scopes: TokenScopes? = nil,
         _ answer: @escaping @Sendable (_ request: String, _ earlier: Int) -> HTTPResponse,
-        _ test: @escaping @Sendable (SessionRegistry, APIClient, ManualClock) async throws -> Void
+        _ test: @escaping @Sendable (SessionRequests, APIClient, ManualClock) async throws -> Void
     ) async throws -> [Seen] {
         let seen = Mutex<[Seen]>([])
         let transport = ScriptedTransport { request throws(TransportError) in

@@ -117,7 +117,7 @@ struct OutboxServingTests {
         }
         try await APIClientTests.play(example) { table, api in
             let session = try SessionName("example")
-            let present = try await table.session(session).record.signIn
+            let present = try await table.registry.session(session).record.signIn
             let params = APIRequest(session: session, method: "POST", path: "/votes", queue: true)
             func entry(_ signIn: SignInID?) -> OutboxEntry {
                 OutboxEntry(

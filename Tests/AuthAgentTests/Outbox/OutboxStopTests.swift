@@ -184,9 +184,9 @@ struct OutboxStopTests {
         let (provider, remove) = (Hold(), Hold())
         let store = HeldOutbox([try Self.entry()], Self.request, held: ["remove": remove])
         let example = try Self.example(provider)
-        let agent = Task { await example.table.run() }
-        await example.table.ready()
-        _ = try await SignInService(context: example.table.context, registry: example.table).start(
+        let agent = Task { await example.loader.run() }
+        await example.loader.ready()
+        _ = try await example.signIns.start(
             SessionRegistryTests.start)
         let outbox = Outbox(
             context: example.table.context, api: example.apiClient, store: store, seed: 1, publish: { _ in })

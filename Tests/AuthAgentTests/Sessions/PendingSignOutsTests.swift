@@ -82,7 +82,7 @@ struct PendingSignOutsTests {
             // The store is tried again by itself.
             await example.clock.somebodySleeps(until: example.clock.now().boot + Backoff.longest)
             example.clock.advance(Backoff.longest)
-            for await _ in table.board.changes() where table.board.status(nil) == nil { break }
+            for await _ in table.context.board.changes() where table.context.board.status(nil) == nil { break }
         }
         #expect(disk.notes.all.last == "none")
     }

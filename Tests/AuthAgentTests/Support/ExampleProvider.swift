@@ -9,13 +9,15 @@ struct ExampleProvider {
     let clock = ManualClock()
     let store: any SessionStore
     let transport: ScriptedTransport
-    let table: SessionRegistry
+    let loader: SessionLoader
+    let table: SessionRequests
     let kept: ResponseCache
 
     init(
         store: any SessionStore = MemoryStore(), transport: ScriptedTransport,
         kept: ResponseCache = ResponseCache(limit: 1 << 20), sleep: any SleepWatch = NeverSleeps(),
         handover: (any HandoverStore)? = nil, signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
+        catalog: ProfileCatalog? = nil,
         _ change: (inout ProviderProfile) throws -> Void = { _ in },
         publish: @escaping @Sendable (AgentEvent) -> Void = { _ in }
     ) throws {
@@ -24,28 +26,35 @@ struct ExampleProvider {
         self.kept = kept
         var profile = try Self.profile()
         try change(&profile)
-        table = SessionRegistry(
-            store: store, transport: transport, cryptography: SystemCryptography(), clock: clock,
-            network: StillNetwork(), sleep: sleep,
-            catalog: ProfileCatalog([profile]), signOuts: signOuts, handover: handover, seed: 1,
+        let context = AgentContext(
+            storeKind: store.kind, transport: transport, cryptography: SystemCryptography(), clock: clock,
+            network: StillNetwork(), sleep: sleep, catalog: catalog ?? ProfileCatalog([profile]),
             publish: { event in
                 kept.heed(event)
                 publish(event)
             })
+        let storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)
+        let registry = SessionRegistry(context: context, storage: storage, seed: 1)
+        loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
+        table = SessionRequests(context: context, registry: registry, storage: storage)
     }
 
-    /// Runs the table's background for as long as the test.
-    func running(_ test: @escaping @Sendable (SessionRegistry, SignInService) async throws -> Void) async throws {
+    /// Runs the sessions for as long as the test.
+    func running(_ test: @escaping @Sendable (SessionRequests, SignInService) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { await table.run() }
-            await table.ready()
-            try await test(table, SignInService(context: table.context, registry: table))
+            group.addTask { await loader.run() }
+            await loader.ready()
+            try await test(table, signIns)
             group.cancelAll()
         }
     }
 
+    var signIns: SignInService {
+        SignInService(context: table.context, registry: table.registry, loader: loader)
+    }
+
     /// Calls of this provider's API.
-    var apiClient: APIClient { APIClient(context: table.context, registry: table, kept: kept, seed: 1) }
+    var apiClient: APIClient { APIClient(context: table.context, registry: table.registry, kept: kept, seed: 1) }
 
     static func profile() throws -> ProviderProfile {
         func request(_ path: String, bearer: Bool, body: BodyTemplate? = nil) throws -> RequestTemplate {
@@ -89,4 +98,8 @@ struct ExampleProvider {
     static func json(_ status: Int, _ text: String) -> HTTPResponse {
         HTTPResponse(status: status, headers: [("Content-Type", "application/json")], body: Array(text.utf8))
     }
+}
+
+extension SessionRequests {
+    var users: UserRequests { UserRequests(context: context, registry: registry) }
 }

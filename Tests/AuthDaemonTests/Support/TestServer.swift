@@ -16,7 +16,7 @@ struct TestServer: Sendable {
     static let token = "an-access-token"
 
     let path: String
-    let table: SessionRegistry
+    let sessions: SessionRequests
     let counters: AgentCounters
     let publisher: EventPublisher
     let executor: SocketExecutor
@@ -56,30 +56,35 @@ struct TestServer: Sendable {
         let store = MovableStore(MemoryStore())
         try await store.save(record(at: clock.now().wall))
         let publisher = EventPublisher()
-        let table = SessionRegistry(
-            store: store, transport: NoTransport(), clock: clock, network: StillNetwork(), catalog: ProfileCatalog(),
-            seed: 1, publish: publisher.publish)
+        let context = AgentContext(
+            storeKind: store.kind, transport: NoTransport(), clock: clock, network: StillNetwork(),
+            catalog: ProfileCatalog(), publish: publisher.publish)
+        let storage = SessionStorage(store: store)
+        let registry = SessionRegistry(context: context, storage: storage, seed: 1)
+        let loader = SessionLoader(context: context, registry: registry, storage: storage, seed: 1)
+        let sessions = SessionRequests(context: context, registry: registry, storage: storage)
         let counters = AgentCounters()
         let services = AgentServices(
             clock: clock, counters: counters, checkProfile: { _ in ProviderCheck(problems: []) },
             reload: { _ async throws(AgentError) in MessageResult(message: "done") })
         let started = AsyncStream<Void>.makeStream()
         let api = APIClient(
-            context: table.context, registry: table, kept: ResponseCache(limit: 0), seed: 1)
+            context: context, registry: registry, kept: ResponseCache(limit: 0), seed: 1)
         let listener = Listener(
             socket: socket, executor: executor,
             dispatcher: Dispatcher(
-                table: table, signIns: SignInService(context: table.context, registry: table), api: api,
+                context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
+                signIns: SignInService(context: context, registry: registry, loader: loader), api: api,
                 outbox: Outbox(
-                    context: table.context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
+                    context: context, api: api, store: SQLiteOutbox(path: nil, keys: store), seed: 1,
                     publish: publisher.publish),
                 store: StoreAdmin(
-                    context: table.context, registry: table, store: store,
+                    context: context, registry: registry, loader: loader, store: store,
                     surroundings: StoreAdmin.Dependencies(
                         open: { _ in MemoryStore() }, wanted: { nil }, choose: { _ in }, moves: nil,
                         parcels: PassphraseBundles())),
                 services: services, limits: limits),
-            board: table.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
+            board: context.board, policy: CurrentPeerPolicy(policy), publisher: publisher, limits: limits,
             counters: counters,
             clock: clock, parse: parse, logger: logger,
             accepting: { started.continuation.yield() })
@@ -88,13 +93,14 @@ struct TestServer: Sendable {
                 services: [.init(service: listener, successTerminationBehavior: .gracefullyShutdownGroup)],
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }))
         let rig = TestServer(
-            path: socket.path, table: table, counters: counters, publisher: publisher, executor: executor, time: time,
+            path: socket.path, sessions: sessions, counters: counters, publisher: publisher, executor: executor,
+            time: time,
             stop: { await agent.triggerGracefulShutdown() })
         try await withThrowingTaskGroup(of: Void.self) { tasks in
-            tasks.addTask { await table.run() }
+            tasks.addTask { await loader.run() }
             tasks.addTask { try await agent.run() }
             for await _ in started.stream { break }
-            await table.ready()
+            await loader.ready()
             do {
                 try await body(rig)
             } catch {

@@ -1,12 +1,20 @@
-import AuthMachines
-import AuthModel
+internal import AuthMachines
+internal import AuthModel
 package import AuthWire
 
-/// The user of a session.
-extension SessionRegistry {
+/// The requests of clients that are about the user of a session.
+package struct UserRequests: Sendable {
+    private let context: AgentContext
+    private let registry: SessionRegistry
+
+    package init(context: AgentContext, registry: SessionRegistry) {
+        self.context = context
+        self.registry = registry
+    }
+
     /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
     package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         let record = await session.record
         if !params.fresh, let user = record.user, let raw = record.rawUser {
             let received = record.userReceivedAt ?? record.tokens.issuedAt
@@ -16,10 +24,10 @@ extension SessionRegistry {
     }
 
     /// Changes the user at the provider. What cannot be changed is told before anything is sent.
-    package func updateUser(_ params: UserUpdate) async throws(AgentError) -> UserResult {
-        let session = try await session(params.session)
+    package func update(_ params: UserUpdate) async throws(AgentError) -> UserResult {
+        let session = try await registry.session(params.session)
         let (changed, record) = try await session.withToken { record in
-            await provider.updateUser(record, params.fields)
+            await context.providers.updateUser(record, params.fields)
                 ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
         }
         if let changed { return await received(changed, of: session, with: record) }
@@ -36,7 +44,7 @@ extension SessionRegistry {
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
         let (fetched, record) = try await session.withToken { record in
-            await provider.fetchUser(record, sentAt: clock.now())
+            await context.providers.fetchUser(record, sentAt: context.clock.now())
                 ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
         }
         return await received(fetched, of: session, with: record)
@@ -48,13 +56,13 @@ extension SessionRegistry {
         await session.handle(.userReceived(user.summary, raw: user.raw), learnedWith: asked)
         let record = await session.record
         guard record.signIn == asked.signIn else {
-            return result(user.summary, user.raw, received: clock.now().wall)
+            return result(user.summary, user.raw, received: context.clock.now().wall)
         }
-        return result(record.user ?? user.summary, record.rawUser ?? user.raw, received: clock.now().wall)
+        return result(record.user ?? user.summary, record.rawUser ?? user.raw, received: context.clock.now().wall)
     }
 
     private func result(_ user: UserSummary, _ raw: JSON, received: WallTime) -> UserResult {
-        let age = max(.zero, clock.now().wall - received)
+        let age = max(.zero, context.clock.now().wall - received)
         return UserResult(
             user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
     }

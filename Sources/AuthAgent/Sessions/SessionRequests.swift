@@ -3,32 +3,44 @@ package import AuthMachines
 import AuthModel
 package import AuthWire
 
-/// What can be asked of sessions.
-extension SessionRegistry {
-    // MARK: What memory can answer, from any thread
+/// The requests of clients that are about sessions.
+package struct SessionRequests: Sendable {
+    package let context: AgentContext
+    package let registry: SessionRegistry
+    private let signOuts: PendingSignOuts
+
+    package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage) {
+        self.context = context
+        self.registry = registry
+        signOuts = storage.signOuts
+    }
+
+    private var board: StateBoard { context.board }
+    private var providers: ProviderClient { context.providers }
+
+    // MARK: Answers from memory, on any thread
 
     /// `nil`: memory cannot answer, ``token(_:)`` can.
     package func liveToken(_ params: TokenGet) -> LiveToken? {
         guard params.scopes == nil, params.audience == nil, params.origin == nil else { return nil }
-        return board.liveToken(params.session, minValid: params.minValid, at: clock.now().boot)
+        return board.liveToken(params.session, minValid: params.minValid, at: context.clock.now().boot)
     }
 
     /// By name. Nothing is no answer while the store, which may hold some, could not be read.
     package func list() throws(AgentError) -> [SessionStatus] {
         let statuses = board.statuses()
-        if statuses.isEmpty, !isLoaded { throw .storeNotRead(board.store) }
+        if statuses.isEmpty, !registry.isLoaded { throw .storeNotRead(board.store) }
         return statuses
     }
 
     package func status(_ session: SessionName?) throws(AgentError) -> SessionStatus {
-        guard let status = board.status(session) else { throw absence(of: session) }
-        return status
+        try registry.status(session)
     }
 
-    // MARK: The rest
+    // MARK: Tokens
 
     package func token(_ params: TokenGet) async throws(AgentError) -> TokenResult {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         guard let origin = params.origin else { return try await token(params, of: session) }
         try await check(origin, of: session, audience: params.audience)
         let token = try await token(params, of: session)
@@ -40,7 +52,7 @@ extension SessionRegistry {
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
         guard let target = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
-        guard let profile = catalog.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
+        guard let profile = context.catalog.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // What is exchanged has to be good itself.
         if target.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
@@ -55,25 +67,25 @@ extension SessionRegistry {
         // A token for another audience belongs there, if that is an address.
         let target = audience.flatMap { Origin(of: $0) }
         let record = await session.record
-        let places = if let target { [target] } else { provider.tokenOrigins(record) }
+        let places = if let target { [target] } else { providers.tokenOrigins(record) }
         guard !places.contains(origin) else { return }
-        if let change = provider.originChange(of: record) { throw change }
+        if let change = providers.originChange(of: record) { throw change }
         var fitting: [String] = []
-        for other in sessions where provider.tokenOrigins(await other.record).contains(origin) {
+        for other in registry.all where providers.tokenOrigins(await other.record).contains(origin) {
             fitting.append("`-s \(other.name)` belongs to \(origin)")
         }
         throw .otherOrigin(origin, session.name, places, fitting.sorted())
     }
 
     package func reject(_ params: TokenReject) async throws(AgentError) -> SessionStatus {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         try await session.reject(Secret(params.accessToken))
         return try status(session.name)
     }
 
     /// A proof for a program that sends its own request.
     package func proof(_ params: TokenProof) async throws(AgentError) -> ProofResult {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         let record = params.accessToken == nil ? try await session.liveRecord() : await session.record
         guard let key = record.tokens.proofKey else {
             throw AgentError(
@@ -87,26 +99,31 @@ extension SessionRegistry {
             throw .invalidParams("params.method: expected a method of HTTP, such as GET; found something else.")
         }
         let token = params.accessToken.map { Secret($0) } ?? record.tokens.accessToken
-        let proof = try await provider.signer.proof(
+        let proof = try await providers.signer.proof(
             ProofRequest(key: key, accessToken: token), method: params.method, url: params.url, nonce: params.nonce)
         return ProofResult(proof: proof.reveal(), session: session.name)
     }
 
+    /// Begins a renewal without waiting for it. The result is in the session's status.
+    package func startRenewal(of session: SessionName) {
+        context.tasks.pool.order { try? await registry.session(named: session)?.renew() }
+    }
+
     package func refresh(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         try await session.renew()
         return try status(session.name)
     }
 
     /// Asks the provider whether the session is good; where it has no request for that, the token's own end tells.
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         let record = try await session.liveRecord()
-        if catalog.profiles[record.provider]?.renewal.kind == .validate {
+        if context.catalog.profiles[record.provider]?.renewal.kind == .validate {
             try await session.renew()
             return try status(session.name)
         }
-        switch await provider.validate(record, sentAt: clock.now()) {
+        switch await providers.validate(record, sentAt: context.clock.now()) {
         case nil:
             var status = try status(session.name)
             status.message = status.message ?? Self.nothingToQuery(record.provider)
@@ -133,12 +150,12 @@ extension SessionRegistry {
 
     /// Signs out here, whatever the network does; then tells the provider, if it wants to know.
     package func logout(_ params: SessionLogout) async throws(AgentError) -> SessionStatus {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         let outcome = OneShot<Result<SessionStatus, AgentError>>()
         // Finished even if the caller goes: nobody else would have the tokens revoked.
-        let isAccepted = workshop.order {
+        let isAccepted = context.tasks.pool.order {
             do throws(AgentError) {
-                outcome.send(.success(try await self.signOut(session, revokes: params.revoke)))
+                outcome.send(.success(try await signOut(session, revokes: params.revoke)))
             } catch {
                 outcome.send(.failure(error))
             }
@@ -159,10 +176,10 @@ extension SessionRegistry {
         // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
         var untold: ProviderFailure?
         for record in revokes ? tokens : [] {
-            let failure = await provider.signOut(record, sentAt: clock.now())
+            let failure = await providers.signOut(record, sentAt: context.clock.now())
             untold = untold ?? failure
         }
-        let page = revokes ? await provider.signOutPage(record, at: clock.now()) : nil
+        let page = revokes ? await providers.signOutPage(record, at: context.clock.now()) : nil
         let unmarked = await marking
         do throws(AgentError) {
             try removed.get()
@@ -194,9 +211,9 @@ extension SessionRegistry {
 
     /// Makes a session the default one.
     package func use(_ params: SessionUse) async throws(AgentError) -> SessionStatus {
-        let session = try await session(params.session)
+        let session = try await registry.session(params.session)
         await session.handle(.defaultChosen)
-        await endDefault(board.defaultMarks(besides: session.name))
+        await registry.endDefault(board.defaultMarks(besides: session.name))
         try await session.write()
         return try status(params.session)
     }
@@ -210,7 +227,7 @@ extension SessionRegistry {
             if params.session == nil, params.until == .signedOut || board.sessionCount > 1,
                 board.store.state == .ready, board.status(nil) == nil
             {
-                throw absence(of: nil)
+                throw registry.absence(of: nil)
             }
         }
         throw AgentError(.timeout, "The session did not become \(params.until.rawValue) in time.")
@@ -233,5 +250,38 @@ extension SessionRegistry {
         return SessionStatus(
             session: session, provider: "", state: .signedOut, needsPassword: false, unsaved: false,
             isDefault: false)
+    }
+
+    /// Returns the origins that the profile sends tokens to and that the session was not signed in at, or trusts them.
+    ///
+    /// - Throws: `conflict` if the user agreed to other places than those that the profile names now.
+    package func trust(_ params: SessionTrust) async throws(AgentError) -> TrustResult {
+        let session = try await registry.session(params.session)
+        let record = await session.record
+        guard let profile = providers.profile(of: record) else { throw .unknownProvider(record.provider) }
+        let found = try await providers.origins(of: profile, in: record.environment, at: context.clock.now())
+            .mapError(\.error).get()
+        guard let found else {
+            throw AgentError(
+                .validation, "\(profile.title) has no environment \(record.environment) any more: sign in again.")
+        }
+        let change = record.origins?.change(to: found) ?? OriginChange(former: [], new: [])
+        if let agreed = params.origins {
+            guard Set(agreed) == Set(change.new) else {
+                throw AgentError(
+                    .conflict, "The profile \(record.provider) does not name these places for session \(session.name).",
+                    cause: AgentError.originChangedCause, details: change.new)
+            }
+            // Asking the provider took a while.
+            guard await session.trust(found, of: record) else {
+                throw AgentError(
+                    .conflict, "Session \(session.name) or its profile has changed meanwhile: try again.",
+                    cause: AgentError.originChangedCause)
+            }
+            try await session.write()
+        }
+        return TrustResult(
+            former: change.former, origins: change.new, isTrusted: params.origins != nil,
+            status: try status(session.name))
     }
 }

@@ -1,0 +1,229 @@
+internal import AuthMachines
+internal import AuthModel
+internal import AuthWire
+internal import Synchronization
+
+/// Loads the sessions of the store into the registry, and follows what happens to the store.
+package final class SessionLoader: Sendable {
+    private struct Retries {
+        var backoff = Backoff()
+        var isScheduled = false
+        var random: SeededRandom
+    }
+
+    private let context: AgentContext
+    private let registry: SessionRegistry
+    private let storage: SessionStorage
+    /// Opens when sessions are served.
+    private let serving = Latch()
+    private let retries: Mutex<Retries>
+
+    /// - Parameter seed: of jitter.
+    package init(context: AgentContext, registry: SessionRegistry, storage: SessionStorage, seed: UInt64) {
+        self.context = context
+        self.registry = registry
+        self.storage = storage
+        retries = Mutex(Retries(random: SeededRandom(seed: seed)))
+    }
+
+    private var board: StateBoard { context.board }
+    private var store: any SessionStore { storage.store }
+
+    /// Runs the sessions and what they wait for, until it is cancelled. Callers that still wait then get `stopping`.
+    /// - Parameter last: done when it is cancelled, before the sessions end.
+    package func run(last: (@Sendable () async -> Void)? = nil) async {
+        await context.tasks.run(services: [watchStore, watchChanges, registry.followNetwork], last: last)
+        await registry.close()
+        serving.stop()
+    }
+
+    /// Returns when the run before has handed over its sessions, or the first try to read the store has ended: every answer
+    /// is correct from then on. Returns early if the task is cancelled, or after ``run(last:)``.
+    package func ready() async {
+        try? await serving.wait()
+    }
+
+    // MARK: The store
+
+    private func watchStore() async {
+        await loadHandedOver()
+        await load()
+        // A load that the end of the agent has cut off says nothing about the store.
+        guard !Task.isCancelled else { return }
+        serving.open()
+        registry.firstLoadEnded()
+        var isAnother = false
+        for await state in store.states() {
+            context.tasks.pool.order { [board, store] in board.put(storeProcess: await store.process()) }
+            if state == .missing { isAnother = true }
+            guard state == .ready else {
+                // The reason of a failure is in the error of the call that failed, and not in the state.
+                let isKnown = state == .failed && board.store.state == .failed
+                board.put(store: state, message: isKnown ? board.store.message : nil)
+                if !registry.isLoaded { await showLocked() }
+                continue
+            }
+            if !registry.isLoaded { await load() } else { board.put(store: .ready, message: registry.damage) }
+            for session in registry.all {
+                if isAnother { await session.handle(.storeReplaced) }
+                await session.handle(.storeReady)
+            }
+            isAnother = false
+        }
+    }
+
+    /// Reports what other programs, or the user, change in the store.
+    private func watchChanges() async {
+        for await name in store.changes() { await registry.session(named: name)?.handle(.storeChanged) }
+    }
+
+    /// The sessions of the run before are served whatever the store does.
+    private func loadHandedOver() async {
+        let sessions = storage.handovers.load(of: store.kind).filter { !storage.signOuts.cover($0.record) }
+        board.freezeDefault()
+        for session in sessions { await registry.restore(session.record, handedOver: session) }
+        await keepFormerDefault(of: sessions.map(\.record))
+        board.unfreezeDefault()
+        storage.flushHandovers()
+        guard !sessions.isEmpty else { return }
+        await registry.updateNetworkOrigins()
+        serving.open()
+    }
+
+    /// Adds every session that is in the store and not in the registry.
+    private func load() async {
+        do throws(StoreError) {
+            var damaged: [String: String] = [:]
+            let found = try await store.loadAll()
+            await registry.keepDefault()
+            board.freezeDefault()
+            for stored in found {
+                switch stored {
+                case .record(let record) where storage.signOuts.cover(record): await remove(record)
+                case .record(let record):
+                    storage.signOuts.end(record.session)
+                    await registry.restore(record)
+                case .damaged(let session, let reason): damaged[session] = reason
+                }
+            }
+            await keepFormerDefault(
+                of: found.compactMap { if case .record(let record) = $0 { record } else { nil } })
+            // Before the store is reported as ready: then the default session is known.
+            board.unfreezeDefault()
+            registry.loaded(damaged: damaged)
+            // A mark that cannot be removed names a sign-in that is nowhere.
+            context.tasks.pool.order { [storage] in _ = await storage.signOuts.keep() }
+            board.removePlaceholders(in: .keyringLocked)
+            board.put(storeKind: store.kind)
+            await registry.updateNetworkOrigins()
+            board.put(store: .ready, message: registry.damage)
+        } catch {
+            board.put(store: StoreState(error), message: error == .dismissed ? nil : AgentError(error).message)
+            await showLocked()
+            if error.reportsNoRecovery { retryLater() }
+        }
+    }
+
+    /// An older authd used the first of several sessions as the default one without recording that. It stays so.
+    /// - Parameter records: as they were read. Those of an older authd have no origins.
+    private func keepFormerDefault(of records: [SessionRecord]) async {
+        guard records.count > 1, records.allSatisfy({ $0.origins == nil && $0.defaultSince == nil }) else { return }
+        let first = records.min { ($0.signedInAt.unixSeconds, $0.session) < ($1.signedInAt.unixSeconds, $1.session) }
+        if let first { await registry.session(named: first.session)?.handle(.defaultImplied) }
+    }
+
+    /// Carries out a sign-out that an earlier run could not.
+    private func remove(_ record: SessionRecord) async {
+        // A machine that is still there removes the record itself.
+        guard registry.session(named: record.session) == nil else { return }
+        // The next load tries again. Until then the record is not a session all the same.
+        guard (try? await store.delete(record.session)) != nil else { return }
+        storage.signOuts.end(record.session)
+    }
+
+    /// A locked store still reports the names of its sessions: they exist, and are not signed out.
+    private func showLocked() async {
+        guard [.locked, .waiting, .denied].contains(board.store.state) else { return }
+        // Without names nothing is shown: the store's own state has the reason.
+        for name in (try? await store.names()) ?? []
+        where registry.session(named: name.session) == nil && !storage.signOuts.include(name.session) {
+            board.put(herald: .locked(name, in: board.store))
+        }
+    }
+
+    // MARK: Reading again
+
+    /// Loads sessions that another way than a sign-in has brought into the store, and writes what is unwritten.
+    func storeWasReplaced() async {
+        storage.handovers.storeWasReplaced()
+        storage.flushHandovers()
+        await reload()
+    }
+
+    /// A user wants to sign in: the store is read again, and may prompt them to unlock it.
+    func retryPrompts() async {
+        guard !registry.isLoaded || board.store.state != .ready else { return }
+        await store.retryPrompts()
+        await reload()
+    }
+
+    /// The same, without waiting for it.
+    package func startRetry() {
+        context.tasks.pool.order { await self.retryPrompts() }
+    }
+
+    /// Reads a store that reports no recovery, after growing pauses, until that succeeds.
+    private func retryLater() {
+        let pause = retries.withLock { retries -> Duration? in
+            guard !retries.isScheduled else { return nil }
+            retries.isScheduled = true
+            return retries.backoff.next(retryAfter: nil, using: &retries.random)
+        }
+        guard let pause else { return }
+        let due = context.clock.now().boot + pause
+        context.tasks.pool.order {
+            // Cancelled only when the agent stops.
+            guard (try? await self.context.clock.sleep(until: due)) != nil else { return }
+            self.retries.withLock { $0.isScheduled = false }
+            if !self.registry.isLoaded { await self.reload() }
+        }
+    }
+
+    private func reload() async {
+        await load()
+        await registry.storeReady()
+    }
+}
+
+extension SessionStatus {
+    fileprivate static func locked(_ name: StoredName, in store: StoreInfo) -> SessionStatus {
+        SessionStatus(
+            session: name.session, provider: name.provider, state: .keyringLocked,
+            cause: AgentError.storeNotRead(store).statusCause ?? "keyring_locked",
+            message: AgentError.storeNotRead(store).message, store: store.kind)
+    }
+}
+
+extension StoreError {
+    /// A store that is locked, denied or missing reports when that is over. A store that failed may not know that it did.
+    fileprivate var reportsNoRecovery: Bool {
+        switch self {
+        case .failed, .notAnswering: true
+        case .locked, .waiting, .dismissed, .sealed, .missing, .denied: false
+        }
+    }
+}
+
+extension StoreState {
+    init(_ error: StoreError) {
+        self =
+            switch error {
+            case .locked, .sealed: .locked
+            case .waiting: .waiting
+            case .missing: .missing
+            case .failed: .failed
+            case .dismissed, .denied: .denied
+            case .notAnswering: .notAnswering
+            }
+    }
+}

@@ -1,0 +1,28 @@
+package import AuthModel
+package import AuthWire
+
+/// Where sessions are kept, and what is kept of them elsewhere.
+package struct SessionStorage: Sendable {
+    let store: any SessionStore
+    let pauses: RenewalPauses
+    let signOuts: PendingSignOuts
+    let handovers: PendingHandover
+
+    /// - Parameters:
+    ///   - pauses: has the waits after failed renewals until the next run; `nil`: they end with this one.
+    ///   - signOuts: has the sign-outs that the store has not carried out.
+    ///   - handover: has sessions for the next run, which can then serve them before it reads the store.
+    package init(
+        store: any SessionStore, pauses: (any StateStore<[SessionName: RenewalPause]>)? = nil,
+        signOuts: (any StateStore<[SessionName: SignInID]>)? = nil,
+        handover: (any HandoverStore)? = nil
+    ) {
+        self.store = store
+        self.pauses = RenewalPauses(store: pauses)
+        self.signOuts = PendingSignOuts(store: signOuts)
+        handovers = PendingHandover(keeper: handover)
+    }
+
+    /// Hands over what has changed.
+    func flushHandovers() { handovers.flush(of: store.kind) }
+}
