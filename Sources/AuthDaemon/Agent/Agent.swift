@@ -41,8 +41,7 @@ package struct Agent: Sendable {
             let loader = SessionLoader(
                 context: context, registry: registry, storage: storage, seed: .random(in: .min ... .max))
             let sessions = SessionRequests(context: context, registry: registry, storage: storage)
-            let policy = CurrentPeerPolicy(
-                PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
+            let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: configuration.settings.allowedUserIDs))
             let chosen = DefaultSessionSettings(
                 board: board,
                 folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")), logger: logger)
@@ -53,19 +52,17 @@ package struct Agent: Sendable {
                 showsNotices: showsNotices, log: log, fixedLevel: fixedLevel, notifier: notifier)
             let counters = AgentCounters()
             let stop = ShutdownDeadline()
-            let api = APIClient(
-                context: context, registry: registry, kept: kept, seed: .random(in: .min ... .max))
-            let outboxDesk = Outbox(
+            let api = APIClient(context: context, registry: registry, kept: kept, seed: .random(in: .min ... .max))
+            let outbox = Outbox(
                 context: context, api: api, store: ports.outbox, seed: .random(in: .min ... .max),
                 publish: publisher.publish)
-            let storeDesk = StoreAdmin(
+            let store = StoreAdmin(
                 context: context, registry: registry, loader: loader, store: ports.store,
                 surroundings: storeSurroundings)
             let dispatcher = Dispatcher(
                 context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
                 signIns: SignInService(context: context, registry: registry, loader: loader, tools: ports.tools),
-                api: api, outbox: outboxDesk,
-                store: storeDesk,
+                api: api, outbox: outbox, store: store,
                 services: AgentServices(
                     clock: clock, counters: counters, checkProfile: checkProfile,
                     reload: { params async throws(AgentError) in
@@ -80,8 +77,7 @@ package struct Agent: Sendable {
                 accepting: {
                     logger.notice(
                         "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(ports.store.kind.rawValue)"])
-                    notifier.ready(
-                        status: StatusLine.text(sessions: board.statuses(), store: board.store))
+                    notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store))
                 },
                 stopping: {
                     stop.begin(at: clock.now().boot)
@@ -92,14 +88,14 @@ package struct Agent: Sendable {
                 Watchdog(executor: executor, interval: interval, notifier: notifier)
             }
             let always: [any Service] = [
-                StoreBackgroundService(store: ports.store),
+                BackgroundService(name: "store", work: ports.store.run),
                 SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
-                OutboxBackgroundService(desk: outboxDesk), MoveBackgroundService(desk: storeDesk),
+                BackgroundService(name: "outbox", work: outbox.run),
+                BackgroundService(name: "unfinished move", work: store.finishMove),
                 StatusPublisher(board: board, prompt: prompt, notifier: notifier, logger: logger),
                 NoticeService(
                     context: context, sessions: sessions, loader: loader, desktop: ports.desktop, isOn: showsNotices,
-                    publish: publisher.publish,
-                    logger: logger),
+                    publish: publisher.publish, logger: logger),
                 ReloadSignal(reloader: reloader), listener,
             ]
             return (watchdog.map { [$0] } ?? []) + always
@@ -112,7 +108,8 @@ package struct Agent: Sendable {
         do {
             var settings = ServiceGroupConfiguration(
                 services: try await services().map { service in
-                    .init(service: service, serviceName: "\(type(of: service))")
+                    .init(
+                        service: service, serviceName: (service as? BackgroundService)?.name ?? "\(type(of: service))")
                 },
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
             settings.maximumGracefulShutdownDuration = Self.longestStop

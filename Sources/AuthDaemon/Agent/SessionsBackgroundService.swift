@@ -26,12 +26,7 @@ package struct SessionsBackgroundService: Service {
     }
 
     package func run() async throws {
-        await withDiscardingTaskGroup { group in
-            group.addTask { await loader.run(last: finish) }
-            // Thrown when the group is cancelled, which ends it too.
-            try? await gracefulShutdown()
-            group.cancelAll()
-        }
+        try await BackgroundService(name: "sessions") { await loader.run(last: finish) }.run()
     }
 
     private func finish() async {

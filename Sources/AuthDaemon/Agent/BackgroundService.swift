@@ -1,13 +1,14 @@
-import AuthAgent
 import ServiceLifecycle
 
-/// Ends a move of sessions that was cut off with an earlier run.
-struct MoveBackgroundService: Service {
-    let desk: StoreAdmin
+/// Does one thing for as long as the agent runs. At the agent's end the work is cancelled.
+struct BackgroundService: Service {
+    /// For the log.
+    let name: String
+    let work: @Sendable () async -> Void
 
     func run() async throws {
         await withDiscardingTaskGroup { group in
-            group.addTask { await desk.finishMove() }
+            group.addTask { await work() }
             // Thrown when the group is cancelled, which ends it too.
             try? await gracefulShutdown()
             group.cancelAll()
