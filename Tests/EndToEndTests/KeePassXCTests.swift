@@ -31,7 +31,7 @@ struct KeePassXCTests {
     private func expectAsked(_ scene: Scene, _ server: OAuthStandIn, refreshes: Int) async throws {
         let refused = try await scene.agent.authc("refresh")
         #expect(refused.status == 4, "\(refused.err)")
-        #expect(refused.err.contains("is asking you something"), "\(refused.err)")
+        #expect(refused.err.contains("is asking you a question"), "\(refused.err)")
         #expect(server.counts.refreshes == refreshes)
     }
 

@@ -96,12 +96,12 @@ struct OAuthBrowserTests {
     func paste() async throws {
         try await OAuthScene.play { scene, server in
             let terminal = try await scene.terminal("authc login \(OAuthScene.provider) --paste")
-            await terminal.waits(for: "ended at: ")
+            await terminal.waits(for: "of the browser: ")
             let text = terminal.text.replacing("\r\n", with: "\n")
             let url = try #require(text.firstMatch(of: /browser: (\S+)/)?.1)
             terminal.mark()
             terminal.type("http://127.0.0.1/callback?code=a&state=b\n")
-            await terminal.waits(for: "ended at: ")
+            await terminal.waits(for: "of the browser: ")
             #expect(terminal.text.contains("not the address"), "\(terminal.text)")
             terminal.type(try await scene.redirect(of: String(url)) + "\n")
             await terminal.waits(for: "exit ")

@@ -146,7 +146,7 @@ struct OAuthSchemeTests {
     func elsewhere() async throws {
         try await play { scene, server, handlers in
             let terminal = try await scene.terminal("authc login \(OAuthScene.provider) --paste")
-            await terminal.waits(for: "ended at: ")
+            await terminal.waits(for: "of the browser: ")
             let text = terminal.text.replacing("\r\n", with: "\n")
             let url = try #require(text.firstMatch(of: /browser: (\S+)/)?.1)
             terminal.type(try await scene.redirect(of: String(url)) + "\n")

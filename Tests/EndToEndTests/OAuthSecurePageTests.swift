@@ -11,7 +11,7 @@ struct OAuthSecurePageTests {
     func made() async throws {
         try await OAuthScene.play(profile: "[oauth]\nredirect = \"https://127.0.0.1/callback\"") { scene, server in
             let (login, url) = try await scene.beginInBrowser()
-            let told = try #require(login.err.text.firstMatch(of: /SHA-256: ([0-9A-F:]{95})/)?.1)
+            let told = try #require(login.err.text.firstMatch(of: /SHA-256 is: ([0-9A-F:]{95})/)?.1)
             let port = try #require(url.firstMatch(of: /redirect_uri=https%3A%2F%2F127.0.0.1%3A(\d+)/)?.1)
             let asked =
                 "openssl s_client -connect 127.0.0.1:\(port) </dev/null 2>/dev/null"
