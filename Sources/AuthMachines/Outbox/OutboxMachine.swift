@@ -215,6 +215,13 @@ package struct OutboxMachine: Machine {
             }
         }
         jobs.removeFirst()
+        // A write that an earlier request has revived need not be revived again: it may have its next response by then.
+        while case .revive(let id, let caller, let params) = jobs.first,
+            entries.first(where: { $0.id == id })?.finalRefusal == nil
+        {
+            jobs.removeFirst()
+            carryOut(.flush(params), for: caller, &turn)
+        }
         if case .release = job {} else if jobs.isEmpty, isLoaded, entries.isEmpty { jobs = [.release] }
         if let next = jobs.first { turn.act(.store(next.call)) }
         // The file is deleted before the caller learns that the last entry is gone.
