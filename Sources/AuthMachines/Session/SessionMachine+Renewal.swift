@@ -35,9 +35,16 @@ extension SessionMachine {
                 // It says nothing about the current tokens, but much about the provider: nobody waits for a second such
                 // response.
                 failed(error, retryAfter: retryAfter, &turn)
+            } else if case .failure(.final(let error)) = result {
+                // The other writer may be first again, and callers would wait without end.
+                outdatedRefusals += 1
+                if outdatedRefusals >= Self.maxOutdatedRefusals || turn.now.boot - sentAt.boot >= Self.longRenewal {
+                    failed(error, retryAfter: nil, &turn)
+                }
             }
             return
         }
+        outdatedRefusals = 0
         switch result {
         case .success(let grant):
             // Invariant 2: adopted, and callers answered, when the store has replied; see `written`.
@@ -85,6 +92,10 @@ extension SessionMachine {
     func isOvertaken(_ currentRequest: RenewalRequest) -> Bool { record.generation > currentRequest.generation + 1 }
 
     /// The second half of a final refusal: another writer may have been first.
+    /// How many refusals of tokens that another writer had replaced callers wait for, and how long one of them may take.
+    private static let maxOutdatedRefusals = 2
+    private static let longRenewal = Duration.seconds(22)
+
     mutating func storeReread(
         _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {

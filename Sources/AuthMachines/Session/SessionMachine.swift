@@ -40,6 +40,8 @@ package struct SessionMachine: Machine {
     /// When a 401 last led to a renewal.
     var lastRejection: BootInstant?
     var plan: RenewalPlan?
+    /// Refusals, one after the other, of tokens that another writer had replaced.
+    var outdatedRefusals = 0
     var backoff = Backoff()
     /// Since the last failed try; the next run continues it.
     var pause: RenewalPause?
