@@ -1,4 +1,3 @@
-import Foundation
 import Testing
 
 @Suite("The paths in the architecture")
@@ -6,8 +5,8 @@ struct PathTests {
     /// "Types of PATH (COUNT; …): `A`, `B`." up to the first full stop after a type.
     private static var paths: [(count: Int, types: [String])] {
         get throws {
-            let page = try String(contentsOf: ProjectFiles.root.appending(path: "Docs/architecture.md"), encoding: .utf8)
-            return page.matches(of: /Types of [^(]*\((\d+)[^)]*\):([^.]*)\./).map { match in
+            let page = try #require(ProjectFiles.file("Docs/architecture.md"))
+            return page.text.matches(of: /Types of [^(]*\((\d+)[^)]*\):([^.]*)\./).map { match in
                 (Int(match.1) ?? 0, match.2.matches(of: /`(\w+)`/).map { String($0.1) })
             }
         }
@@ -19,7 +18,8 @@ struct PathTests {
         #expect(paths.count == 6)
         let declarations = ProjectFiles.swiftFiles().filter { $0.path.hasPrefix("Sources/") }.map(\.text)
             .joined(separator: "\n")
-        let declared = Set(declarations.matches(of: /\b(?:actor|class|enum|protocol|struct) (\w+)/).map { String($0.1) })
+        let declaration = /\b(?:actor|class|enum|protocol|struct) (\w+)/
+        let declared = Set(declarations.matches(of: declaration).map { String($0.1) })
         for (count, types) in paths {
             #expect(types.count == count)
             #expect(Set(types).count == count)
