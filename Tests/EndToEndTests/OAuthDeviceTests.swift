@@ -76,7 +76,7 @@ struct OAuthDeviceTests {
         try await OAuthScene.play(configuration) { scene, server in
             let login = try await scene.authc(["login", OAuthScene.provider, "--method", "device"])
             #expect(login.status == 75, "\(login.err)")
-            #expect(login.err.contains("ended before anybody gave it"), "\(login.err)")
+            #expect(login.err.contains("expired before it was entered"), "\(login.err)")
         }
     }
 

@@ -60,7 +60,7 @@ package final class APIClient: Sendable {
 
     private func answer(_ order: PreparedCall, _ session: Session) async throws(AgentError) -> APIResponse {
         let record = await session.record
-        // Built once before the token is asked for: what cannot be sent is told first.
+        // Built once before the token is asked for: an error in it is returned first.
         let request = try order.build(record).request
         let key = ResponseCacheStorage.Key(record, url: request.url)
         guard order.isRead else {
@@ -114,7 +114,7 @@ package final class APIClient: Sendable {
         }
         let answer = CachedResponse(
             received.reply, to: request, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
-        // Signed out meanwhile: what would be put there now, nobody would take away again.
+        // Signed out meanwhile: what is stored now would never be removed.
         if let answer, context.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
             kept.put(answer, at: key)
         }
@@ -265,7 +265,7 @@ package final class APIClient: Sendable {
 }
 
 extension APIResponse {
-    /// Of an answer's line: what stands around the response.
+    /// The bytes of a reply's line around the response.
     private static let envelope = 4 << 10
 
     /// - Throws: `too_large` where it does not fit into one line of the protocol.

@@ -4,7 +4,7 @@ internal import Synchronization
 
 /// What of one call is streamed: its body, its answer, or both.
 ///
-/// Its life is that of the call's task. The answer to the call is told once: the head where the body is streamed.
+/// Its life is that of the call's task. The call gets one response: the head, if the body is streamed.
 package final class APIStream: HTTPResponseSink {
     /// Answers the call.
     package typealias Tell = @Sendable (Result<APIResponse, AgentError>) -> Void

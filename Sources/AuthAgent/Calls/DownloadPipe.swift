@@ -15,7 +15,7 @@ package final class DownloadPipe: Sendable {
         var held: [[UInt8]] = []
         var count = 0
         var end: End?
-        /// The end was given out, or nobody wants it.
+        /// The end was read, or the reader is gone.
         var isOver = false
         var reader: Waiter?
         var writer: Waiter?
@@ -104,7 +104,7 @@ package final class DownloadPipe: Sendable {
     }
 
     /// Returns when there is room for more.
-    /// - Throws: ``TransportError/cancelled`` when nobody wants it.
+    /// - Throws: ``TransportError/cancelled`` if the reader is gone.
     func receive(_ piece: [UInt8]) async throws(TransportError) {
         _ = hold(piece)
         try await room(atMost: Self.maxHeld)

@@ -30,8 +30,8 @@ package final class ResponseCache: Sendable {
         }
     }
 
-    /// Nothing of a session outlives its sign-out.
-    package func heed(_ event: AgentEvent) {
+    /// Removes the responses of a session that was signed out.
+    package func handle(_ event: AgentEvent) {
         guard let session = event.session, event.name == "signed_out" || event.status?.state == .signedOut else {
             return
         }

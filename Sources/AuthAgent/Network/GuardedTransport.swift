@@ -2,9 +2,9 @@ internal import AuthMachines
 package import AuthModel
 internal import AuthWire
 
-/// A transport whose requests wait for the network's word, and whose answers teach it.
+/// A transport whose requests wait for the network's clearance, and whose results update the state of the network.
 ///
-/// Every call that carries credentials goes through here: nothing is sent where somebody else answers.
+/// Every call that carries credentials goes through here, so that nothing is sent into a portal.
 package struct GuardedTransport: HTTPTransport {
     private let transport: any HTTPTransport
     private let network: NetworkMonitor

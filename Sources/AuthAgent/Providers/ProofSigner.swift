@@ -21,7 +21,7 @@ package final class ProofSigner: Sendable {
         }
     }
 
-    /// Of one agent's providers; a place that was forgotten asks again.
+    /// The limit of origins for one agent. An origin that was dropped asks for a nonce again.
     private static let maxPlaces = 256
 
     let cryptography: (any Cryptography)?

@@ -1,7 +1,7 @@
 import AuthModel
 import AuthWire
 
-/// Who signed in, as the authorization server's signed word has it.
+/// The user who signed in, as the ID token says, which the authorization server has signed.
 extension ProviderClient {
     /// A grant with the user that its ID token tells, if all that has to be true of the token is.
     /// - Parameter nonce: what was sent along; `nil` where nothing could be, as in the device grant.

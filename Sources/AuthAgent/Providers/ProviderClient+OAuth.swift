@@ -97,7 +97,7 @@ extension ProviderClient {
         return .failure(
             .temporary(
                 AgentError(
-                    .badReply, "\(profile.title) renewed the session of somebody else (OpenID Connect Core §12.2).",
+                    .badReply, "\(profile.title) returned tokens of another user (OpenID Connect Core §12.2).",
                     cause: "other_user"), retryAfter: nil))
     }
 

@@ -39,7 +39,7 @@ extension ProviderClient {
         }
     }
 
-    /// A request without a session that signs nobody in, such as that for a reset.
+    /// A request without a session that is not a sign-in, such as one for a reset.
     /// - Returns: the provider's words about it.
     package func ask(
         _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],

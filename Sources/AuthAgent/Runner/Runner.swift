@@ -138,7 +138,7 @@ package actor Runner<M: Machine> {
         let isAccepted = tasks.pool.order {
             if let event = await work() { await self.send(event) }
         }
-        // The agent has ended: no result would come, so nobody may wait for one.
+        // The agent has ended: no result would come, so no caller may wait for one.
         if !isAccepted { close() }
     }
 

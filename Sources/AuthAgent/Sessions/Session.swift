@@ -27,7 +27,7 @@ package final class Session: Sendable {
         get async { await runner.read { $0.record } }
     }
 
-    /// Of its provider, as the profile stands now; `nil`: the profile is gone.
+    /// The origin of its provider in the present profile; `nil` if there is no profile any more.
     package var origin: Origin? {
         get async { performer.origin(of: await record) }
     }
@@ -120,7 +120,7 @@ package final class Session: Sendable {
         try await finish { .rejected($0, token) }
     }
 
-    /// - Returns: what the provider is to be told of, and how the removal from the store ended.
+    /// - Returns: the tokens to revoke at the provider, and how the removal from the store ended.
     package func signOut(revokes: Bool) async -> (tokens: [SessionRecord], removed: Result<Void, AgentError>) {
         let removed: Result<Void, AgentError>
         do throws(AgentError) {
@@ -136,7 +136,7 @@ package final class Session: Sendable {
         try await finish { .writeRequested($0) }
     }
 
-    /// Returns when no request to the provider is under way, or when the session is closed.
+    /// Returns when no request to the provider is in progress, or when the session is closed.
     package func requestsEnded() async {
         _ = try? await ask { .requestsEndRequested($0) }
     }

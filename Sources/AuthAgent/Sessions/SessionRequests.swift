@@ -152,7 +152,7 @@ package struct SessionRequests: Sendable {
     package func logout(_ params: SessionLogout) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
         let outcome = OneShot<Result<SessionStatus, AgentError>>()
-        // Finished even if the caller goes: nobody else would have the tokens revoked.
+        // Finished even if the caller is gone: otherwise the tokens would not be revoked.
         let isAccepted = context.tasks.pool.order {
             do throws(AgentError) {
                 outcome.send(.success(try await signOut(session, revokes: params.revoke)))
@@ -170,10 +170,10 @@ package struct SessionRequests: Sendable {
         var last = try status(session.name)
         let note = defaultNote(removing: session.name)
         signOuts.begin(record)
-        // Beside the store's work: a disk that does not answer keeps nobody signed in.
+        // At the same time as the store's work, so that a disk that does not respond cannot delay the sign-out.
         async let marking = signOuts.keep()
         let (tokens, removed) = await session.signOut(revokes: revokes)
-        // Told also where the store does not let go of it: whoever finds it there finds nothing that is good.
+        // The provider is notified even if the store could not remove the session: its tokens are worth nothing then.
         var untold: ProviderFailure?
         for record in revokes ? tokens : [] {
             let failure = await providers.signOut(record, sentAt: context.clock.now())

@@ -24,7 +24,7 @@ package final class StateBoard: Sendable {
         var watchers: [UInt64: AsyncStream<Void>.Continuation] = [:]
         var lastWatcher: UInt64 = 0
         var renewals = 0
-        /// Of changes that were made and not told yet.
+        /// The events of changes that are not published yet.
         var events: [AgentEvent] = []
         /// A thread tells events, and goes on until there are none.
         var isPublishing = false
@@ -63,7 +63,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// One thing that others are told of.
+    /// One event.
     private struct Change {
         var topic: Topic
         var name: String
@@ -236,7 +236,7 @@ package final class StateBoard: Sendable {
         }
     }
 
-    /// Nobody waits for it: whoever asks is told.
+    /// Publishes no event: it is returned when a client asks.
     package func put(storeProcess process: StoreProcess?) {
         known.withLock { $0.store.process = process }
     }
@@ -274,7 +274,7 @@ package final class StateBoard: Sendable {
 
     // MARK: Telling
 
-    /// Makes a change. Its events are told here, or by the thread that tells those of a change before it.
+    /// Makes a change. Its events are published here, or by the thread that publishes those of an earlier change.
     private func change(_ make: (inout Contents) -> [Change]) {
         let now = clock.now().wall.unixSeconds
         let (watchers, tells) = known.withLock { known -> ([AsyncStream<Void>.Continuation], Bool) in

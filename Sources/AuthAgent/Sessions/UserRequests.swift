@@ -12,7 +12,7 @@ package struct UserRequests: Sendable {
         self.registry = registry
     }
 
-    /// The user as last received, also while nothing can be reached; fetched anew when asked to, or never received.
+    /// The user as last received, also offline. It is fetched if the caller asks for that, or if none was received.
     package func user(_ params: UserGet) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
         let record = await session.record
@@ -23,7 +23,7 @@ package struct UserRequests: Sendable {
         return try await fetchUser(of: session)
     }
 
-    /// Changes the user at the provider. What cannot be changed is told before anything is sent.
+    /// Changes the user at the provider. An error about what cannot be changed is returned before anything is sent.
     package func update(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
         let (changed, record) = try await session.withToken { record in

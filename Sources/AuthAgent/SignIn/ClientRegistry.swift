@@ -3,7 +3,7 @@ import AuthModel
 package import AuthWire
 import Synchronization
 
-/// The clients that providers have registered for authd, if nobody did so by hand (RFC 7591): one at each provider.
+/// The clients that providers have registered for authd, if no user did so by hand (RFC 7591): one at each provider.
 ///
 /// Invariant: a provider is asked for one registration at a time. What it gave is stored before it is used.
 package final class ClientRegistry: Sendable {

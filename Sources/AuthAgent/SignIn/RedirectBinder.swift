@@ -50,6 +50,6 @@ struct RedirectBinder: Sendable {
 /// Where a browser comes back to.
 struct BoundRedirect: Sendable {
     let listener: any RedirectListener
-    /// Of a certificate that was made for this sign-in alone: a browser will warn of it.
+    /// The fingerprint of a certificate that was made for this sign-in: a browser will warn about it.
     var fingerprint: String?
 }

@@ -103,7 +103,7 @@ final class SignInPerformer: ActionPerformer {
             }
         case .revoke(let record):
             runner.start { [self] in
-                // If it fails, nobody can do anything about it: the tokens end by themselves.
+                // If it fails, the tokens end by themselves.
                 _ = await providers.signOut(record, sentAt: now)
                 return nil
             }

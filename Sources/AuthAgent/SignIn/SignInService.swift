@@ -119,7 +119,7 @@ package final class SignInService: Sendable {
         let known = context.board.status(name)
         return try signIns.withLock { signIns throws(AgentError) -> Runner<SignInMachine>? in
             guard signIns.count < Self.most else {
-                throw AgentError(.busy, "There are \(Self.most) sign-ins under way: end one of them first.")
+                throw AgentError(.busy, "There are \(Self.most) sign-ins in progress: end one of them first.")
             }
             let other = signIns.values.first { $0.session == name }
             guard other == nil || replacesOther else {

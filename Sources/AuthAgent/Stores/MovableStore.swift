@@ -5,7 +5,7 @@ import Synchronization
 
 /// The store that sessions are in, while they may be moved to another one.
 ///
-/// Invariant: while they are moved no call is under way in either; who calls then waits, and finds the new one.
+/// Invariant: while they are moved no call is in progress in either; a caller waits and then uses the new one.
 package final class MovableStore: SessionStore, KeyStore {
     package typealias Store = any SessionStore & KeyStore
 

@@ -50,7 +50,7 @@ package struct StoreAdmin: Sendable {
         self.surroundings = surroundings
     }
 
-    /// Opens the store, or has the person asked to by the desktop. Returns when the sessions in it are there.
+    /// Opens the store, or lets the desktop ask the user to. Returns when the sessions in it are there.
     package func unlock(_ params: AgentUnlock) async throws(AgentError) -> StoreInfo {
         try await unlock(store.present, params.passphrase)
         await loader.retryPrompts()
@@ -167,7 +167,7 @@ package struct StoreAdmin: Sendable {
     /// Ends a move that an earlier run could not: when both stores are open, and without asking anybody to open one.
     package func finishMove() async {
         guard let move = await unfinishedMove() else { return }
-        // Sessions are where they were before, by somebody's will: nothing there is a copy.
+        // A user left the sessions where they were: nothing there is a copy.
         if move.from == store.kind { try? await surroundings.moves?.save { nil } }
         guard move.to == store.kind else { return }
         for await state in store.states() where state == .ready { break }

@@ -22,7 +22,7 @@ struct StoreMove {
         do throws(AgentError) {
             try await write(records)
         } catch {
-            // What cannot be taken back is in nobody's way: the next move writes over it.
+            // What cannot be removed does no harm: the next move overwrites it.
             for record in records where !there.contains(where: { $0.session == record.session }) {
                 try? await target.delete(record.session)
             }

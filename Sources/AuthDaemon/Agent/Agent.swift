@@ -13,7 +13,7 @@ package struct Agent: Sendable {
     private let logger: Logger
 
     /// - Parameters:
-    ///   - read: reads settings and profiles anew.
+    ///   - read: reads settings and profiles again.
     ///   - fixedLevel: the log's level is the command line's, whatever the settings say.
     package init(
         configuration: AgentConfiguration, read: @escaping Reloader.Read,
@@ -30,7 +30,7 @@ package struct Agent: Sendable {
                 storeKind: ports.store.kind, transport: ports.transport, cryptography: ports.tools.cryptography,
                 clock: clock, network: ports.network, sleep: ports.sleep, catalog: configuration.catalog,
                 publish: { event in
-                    kept.heed(event)
+                    kept.handle(event)
                     publisher.publish(event)
                 })
             let board = context.board

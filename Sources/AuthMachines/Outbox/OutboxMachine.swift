@@ -26,7 +26,7 @@ package struct OutboxMachine: Machine {
     package private(set) var isLoaded = false
     private var queues: [SessionName: WriteQueue] = [:]
     private var failures: [String: Failures] = [:]
-    /// Who waits for the outcome of which entry.
+    /// The callers that wait for an entry's outcome, by entry.
     private var callers: [String: CallerID] = [:]
     /// Entries that the user named to be sent after a new sign-in.
     private var named: Set<String> = []

@@ -6,7 +6,7 @@ package enum RenewalPolicy {
     package static let share = 0.65...0.85
     /// A renewal begins at least this long before the end, or a quarter of a short life.
     package static let margin = Duration.seconds(30)
-    /// Between a renewal and the next that nobody asked for, however short a life the provider tells.
+    /// The least time between a renewal and the next one without a request, even for a very short lifetime.
     package static let minInterval = Duration.seconds(5)
     /// Between a failed try and the next one that a caller's request begins: callers in a loop are no storm at the provider,
     /// and wait no longer than a person would before they try again.

@@ -59,5 +59,5 @@ package struct DevicePoll: Sendable {
 
 extension AgentError {
     fileprivate static let deviceCodeEnded = AgentError(
-        .timeout, "The code has ended before anybody gave it: begin the sign-in anew.", cause: "expired_token")
+        .timeout, "The code expired before it was entered: start the sign-in again.", cause: "expired_token")
 }

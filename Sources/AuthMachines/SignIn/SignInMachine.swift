@@ -50,7 +50,7 @@ package struct SignInMachine: Machine {
     var remembers = false
     /// Whether the user has a browser on this machine.
     var hasBrowser = true
-    /// What the user is told at the end.
+    /// The message for the user at the end.
     private var note: String?
     /// The session may be given to another account: the user said so, beforehand or when asked.
     var mayReplaceAccount: Bool

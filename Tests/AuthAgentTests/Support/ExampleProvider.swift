@@ -30,7 +30,7 @@ struct ExampleProvider {
             storeKind: store.kind, transport: transport, cryptography: SystemCryptography(), clock: clock,
             network: StillNetwork(), sleep: sleep, catalog: catalog ?? ProfileCatalog([profile]),
             publish: { event in
-                kept.heed(event)
+                kept.handle(event)
                 publish(event)
             })
         let storage = SessionStorage(store: store, signOuts: signOuts, handover: handover)

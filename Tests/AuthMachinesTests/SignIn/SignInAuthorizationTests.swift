@@ -157,7 +157,7 @@ struct SignInAuthorizationTests {
         #expect(bench.actionNames == ["examine"])
     }
 
-    @Test("the code ends before anybody gave it: the sign-in ends, and nothing more is requested")
+    @Test("the code expires before it is entered: the sign-in ends, and nothing more is requested")
     func deviceTimeout() throws {
         var bench = try SignInBench.oauth("device")
         bench.begin()
