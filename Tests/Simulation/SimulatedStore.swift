@@ -8,6 +8,8 @@ struct SimulatedStore {
     private(set) var records: [Int: SessionRecord] = [:] { didSet { decoded = [:] } }
     /// The same, as far as they were read since.
     private var decoded: [Int: SessionRecord] = [:]
+    /// Records that another program has written since an agent last read or wrote them, without a report.
+    private(set) var unseen: Set<Int> = []
 
     enum Call {
         case save(SessionRecord, replacesOther: Bool)
@@ -45,6 +47,7 @@ struct SimulatedStore {
                 return stored
             }
             records[session] = record
+            unseen.remove(session)
         case .delete: records[session] = nil
         case .compare, .load: break
         }
@@ -53,11 +56,23 @@ struct SimulatedStore {
 
     /// What a restart reads: through the real coding, as from a keyring.
     mutating func read(_ session: Int) -> SessionRecord? {
+        markSeen(session)
         guard let record = records[session] else { return nil }
         if let known = decoded[session] { return known }
         let read = try? SessionRecord(decoding: record.encoded())
         decoded[session] = read
         return read
+    }
+
+    /// An agent has got what is stored.
+    mutating func markSeen(_ session: Int) {
+        unseen.remove(session)
+    }
+
+    /// Another program writes, and no agent learns of it.
+    mutating func writeUnreported(_ record: SessionRecord, for session: Int) {
+        carryOut(.save(record, replacesOther: false), for: session)
+        unseen.insert(session)
     }
 
     /// What the keyring's adapter waits for an answer.

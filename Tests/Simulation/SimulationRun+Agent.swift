@@ -147,6 +147,7 @@ extension SimulationRun {
                 seats[session]?.storeAccepted = true
                 return tell(session, .saved(record.version))
             }
+            store.markSeen(key(session))
             adopt(found.tokens, session)
             tell(session, .saveRefused(record.version, found))
         case (.save(let record, _), let error?):

@@ -143,8 +143,9 @@ extension SimulationRun {
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
         record.generation += 1
+        guard setting.tellsChanges else { return store.writeUnreported(record, for: key(session)) }
         store.carryOut(.save(record, replacesOther: false), for: key(session))
-        if setting.tellsChanges { reportStoreChange(key(session)) }
+        reportStoreChange(key(session))
     }
 
     /// The store tells all agents that somebody has written or removed a record.

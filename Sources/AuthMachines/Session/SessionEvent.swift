@@ -17,7 +17,7 @@ package enum SessionEvent: Sendable {
 
     // Requests of callers.
     case tokenRequested(CallerID, minValid: Duration?)
-    case targetedTokenRequested(CallerID, TokenTarget, minValid: Duration?)
+    indirect case targetedTokenRequested(CallerID, TokenTarget, minValid: Duration?)
     case renewalRequested(CallerID)
     /// A program got a 401 with this token.
     case rejected(CallerID, Secret)
@@ -32,8 +32,8 @@ package enum SessionEvent: Sendable {
     // From sign-ins and other writers.
     /// A new sign-in to this session: everything before is over.
     /// - Parameter revokesFormer: it was another account's session, whose tokens are not needed any more.
-    case replaced(SessionRecord, sentAt: Moment, revokesFormer: Bool = false)
-    case userReceived(UserSummary, raw: JSON)
+    indirect case replaced(SessionRecord, sentAt: Moment, revokesFormer: Bool = false)
+    indirect case userReceived(UserSummary, raw: JSON)
     /// The account has this password now. If answers are remembered, it is stored in the field of that name.
     case passwordSet(Secret, rememberedAs: String?)
     case defaultChosen
@@ -44,22 +44,22 @@ package enum SessionEvent: Sendable {
     /// The profile has changed: what renews this session now.
     case renewable(RenewalMeans)
     /// The profile's origins were compared with those of the session; an error if they differ.
-    case originsChecked(AgentError?)
+    indirect case originsChecked(AgentError?)
     /// The user, or the first use, has agreed to these origins.
-    case originsTrusted(TokenOrigins)
+    indirect case originsTrusted(TokenOrigins)
 
     // Results of the machine's own actions.
-    case requestEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
-    case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
+    indirect case requestEnded(RenewalRequestID, Result<Grant, ProviderFailure>, sentAt: Moment)
+    indirect case storeReread(RenewalRequestID, Result<SessionRecord?, StoreError>)
     case saved(RecordVersion)
     /// Not written: the store has this record, which is newer in a part, or of another sign-in.
-    case saveRefused(RecordVersion, SessionRecord)
-    case saveFailed(RecordVersion, StoreError)
+    indirect case saveRefused(RecordVersion, SessionRecord)
+    indirect case saveFailed(RecordVersion, StoreError)
     case deleted
-    case deleteFailed(StoreError)
+    indirect case deleteFailed(StoreError)
     /// The stored record, requested with ``SessionAction/compare``.
     /// - Parameter isLost: a missing record was lost by the store, not removed by anybody.
-    case compared(Result<SessionRecord?, StoreError>, isLost: Bool = false)
+    indirect case compared(Result<SessionRecord?, StoreError>, isLost: Bool = false)
 
     // External events.
     case wake
@@ -77,23 +77,23 @@ package enum SessionEvent: Sendable {
 
 /// An action for a session. Results come back as events.
 package enum SessionAction: Sendable {
-    case renew(RenewalRequestID, SessionRecord)
-    case requestTargeted(RenewalRequestID, SessionRecord, TokenTarget)
+    indirect case renew(RenewalRequestID, SessionRecord)
+    indirect case requestTargeted(RenewalRequestID, SessionRecord, TokenTarget)
     case reread(RenewalRequestID)
     /// Replaces records that are not newer; with `replacesOther` also those of another sign-in.
-    case save(SessionRecord, replacesOther: Bool)
+    indirect case save(SessionRecord, replacesOther: Bool)
     /// The store has this record, and it is written once more, to see whether the store accepts a write. The result is that
     /// of a save.
-    case rewrite(SessionRecord)
+    indirect case rewrite(SessionRecord)
     case delete(SessionName)
     /// Signed out, and the provider has issued these since: they must be revoked.
-    case revoke(SessionRecord)
+    indirect case revoke(SessionRecord)
     /// Compare the stored record with the current one.
     case compare
     /// Pass this to the next run, before the following store call; `nil`: nothing.
-    case handOver(HandedOverSession?)
+    indirect case handOver(HandedOverSession?)
     /// The visible state has changed.
-    case publish(SessionSnapshot)
+    indirect case publish(SessionSnapshot)
     /// Nothing is left of this session: it can be removed.
     case forget
 }
