@@ -143,7 +143,7 @@ extension SessionMachine {
     }
 
     mutating func deleted(_ turn: inout SessionTurn) {
-        writer.deleteEnded()
+        writer.ended()
         guard signedOut else { return writer.forgetWritten() }
         answer(.signOut, .done, &turn)
         isGone = true
@@ -151,7 +151,7 @@ extension SessionMachine {
     }
 
     mutating func deleteFailed(_ error: StoreError, _ turn: inout SessionTurn) {
-        writer.deleteFailed(error, at: turn.now.boot, using: &random)
+        writer.failed(error, at: turn.now.boot, using: &random)
         // The new sign-in waited for the removal of the former one and need not wait any longer; whether that was carried out
         // is unknown.
         guard signedOut else {

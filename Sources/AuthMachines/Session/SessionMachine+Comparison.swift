@@ -42,28 +42,28 @@ extension SessionMachine {
     mutating func compared(
         _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn
     ) {
-        guard !signedOut else { return writer.readEnded() }
+        guard !signedOut else { return writer.ended() }
         // Something has changed there since the request.
         let isRequestedAgain = comparison == .requested
         comparison = .done
         switch result {
         case .success(nil):
-            writer.readEnded()
+            writer.ended()
             recordIsMissing(isLost: isLost, &turn)
         case .success(let stored?):
-            writer.readEnded()
+            writer.ended()
             absentSince = nil
             reconcile(stored, &turn)
             if !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
         case .failure(.failed):
             // One item may be unreadable: a write fixes that, and shows whether it is more.
-            writer.readEnded()
+            writer.ended()
             absentSince = nil
             if !writer.isBehind(latestVersion), !isProbingStore { comparison = .deferred }
         case .failure(let error):
             comparison = .deferred
             absentSince = nil
-            writer.readFailed(error, at: turn.now.boot, using: &random)
+            writer.failed(error, at: turn.now.boot, using: &random)
             // The write is refused for now, and its callers continue.
             written(latestVersion, &turn)
         }

@@ -149,7 +149,8 @@ extension SessionMachine {
             record.adoptTokens(from: stored)
             record.raiseTokens(above: refused)
         }
-        writer.found(stored.version)
+        // The result of a write in progress is known when it ends.
+        if !writer.isSaving { writer.holds(stored.version) }
     }
 
     /// The store has replied for a version, with or without success: what waited for it continues.

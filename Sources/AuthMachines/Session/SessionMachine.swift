@@ -134,7 +134,7 @@ package struct SessionMachine: Machine {
         stored record: SessionRecord, means: RenewalMeans, pause: RenewalPause? = nil, now: Moment, seed: UInt64
     ) {
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
-        writer.saved(record.version)
+        writer.holds(record.version)
         storedTokens = record.tokens
         wasStored = true
         if let pause { resume(pause, now) }
@@ -148,7 +148,7 @@ package struct SessionMachine: Machine {
         self.init(record: record, means: means, sentAt: now, now: now, seed: seed, readAt: now.boot)
         wasStored = handedOver.isStored
         mayBeStored = handedOver.mayBeStored
-        if handedOver.isStored, !handedOver.isUnsaved { writer.saved(record.version) }
+        if handedOver.isStored, !handedOver.isUnsaved { writer.holds(record.version) }
         comparison = .requested
         if let pause { resume(pause, now) }
     }
@@ -215,17 +215,18 @@ package struct SessionMachine: Machine {
             requestEnded(id, result, sentAt, &turn)
         case .storeReread(let id, let result): storeReread(id, result, &turn)
         case .saved(let version):
-            writer.saved(version)
+            writer.ended()
+            writer.holds(version)
             storeAccepts = true
             storeProbeFailed = false
             storedTokens = writing
             if version.signIn == record.signIn { wasStored = true }
             written(version, &turn)
         case .saveRefused(let version, let stored):
-            writer.saveRefused(version)
+            writer.ended()
             saveRefused(version, stored, &turn)
         case .saveFailed(let version, let error):
-            writer.saveFailed(version, error, at: now.boot, using: &random)
+            writer.failed(error, at: now.boot, using: &random)
             if error.mayBeWritten { mayBeStored = true }
             // The removal that waited for this write need not wait any longer.
             if signedOut { writer.tryAgain() }
@@ -318,7 +319,7 @@ package struct SessionMachine: Machine {
         guard !isGone else { return }
         if signedOut {
             handOver(nil, &turn)
-            if writer.beginDelete(at: turn.now.boot) { turn.act(.delete(record.session)) }
+            if writer.begin(.deleting, at: turn.now.boot) { turn.act(.delete(record.session)) }
         } else {
             expedite(turn.now)
             if let plan, plan.at <= turn.now.boot, mayRenew(turn.now), network == .online { startRequest(&turn) }
@@ -341,20 +342,15 @@ package struct SessionMachine: Machine {
     }
 
     private mutating func nextStoreCall(_ now: Moment) -> SessionAction? {
-        if needsComparison(now), writer.beginRead(at: now.boot) {
+        if needsComparison(now), writer.begin(.reading, at: now.boot) {
             comparison = .underWay
             return .compare
         }
         guard comparison == .done else { return nil }
-        if writer.beginSave(latestVersion, at: now.boot) {
-            writing = latest.tokens
-            return .save(latest, replacesOther: !wasStored)
-        }
-        if isProbingStore, writer.beginRewrite(latestVersion, at: now.boot) {
-            writing = latest.tokens
-            return .rewrite(latest)
-        }
-        return nil
+        let isBehind = writer.isBehind(latestVersion)
+        guard isBehind || isProbingStore, writer.begin(.saving, at: now.boot) else { return nil }
+        writing = latest.tokens
+        return isBehind ? .save(latest, replacesOther: !wasStored) : .rewrite(latest)
     }
 
     private mutating func handOver(_ new: HandedOverSession?, _ turn: inout SessionTurn) {
