@@ -88,6 +88,16 @@ struct ProfileFoldersTests {
         #expect(!PrivateGroup.isPrivate(65534, of: 65534))
     }
 
+    @Test("a group is not private if it is the primary group of another user")
+    func sharedPrimaryGroup() throws {
+        let folder = try Folder()
+        let own = "me:x:1000:1000::/:/bin/sh\nold:x:1000:1000::/:/bin/sh\nbin:x:2:2::/:/bin/sh\n"
+        try folder.put("alone", own)
+        #expect(!PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/alone"))
+        try folder.put("shared", own + "other:x:1001:1000::/:/bin/sh\n")
+        #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/shared"))
+    }
+
     @Test("a broken file is reported and does not affect others")
     func broken() throws {
         let user = try Folder()

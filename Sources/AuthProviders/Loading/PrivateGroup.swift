@@ -5,13 +5,28 @@ enum PrivateGroup {
     /// Bytes of a user or group entry: a group of thousands is not private.
     private static let maxBytes = 16 << 10
 
-    /// Whether only that user is in the group: it is the user's own group, has the user's name, and lists no other member. An
-    /// unknown group is not private.
+    /// Whether only that user is in the group: it is the user's own group, has the user's name, lists no other member, and is
+    /// no other local user's primary group (passwd(5)). An unknown group is not private.
     static func isPrivate(_ group: gid_t, of user: uid_t) -> Bool {
         guard let (name, own) = entry(ofUser: user), own == group, let (title, members) = entry(ofGroup: group) else {
             return false
         }
-        return title == name && members.allSatisfy { $0 == name }
+        return title == name && members.allSatisfy { $0 == name } && !isPrimary(group, ofOtherThan: user)
+    }
+
+    /// fgetpwent_r(3): a user whose primary group it is does not have to be among its members.
+    static func isPrimary(
+        _ group: gid_t, ofOtherThan user: uid_t, in path: String = "/etc/passwd"
+    ) -> Bool {
+        guard let file = unsafe fopen(path, "re") else { return false }
+        defer { unsafe fclose(file) }
+        var found = unsafe passwd()
+        var buffer = [CChar](repeating: 0, count: maxBytes)
+        var result: UnsafeMutablePointer<passwd>? = nil
+        while unsafe fgetpwent_r(file, &found, &buffer, buffer.count, &result) == 0 {
+            if unsafe found.pw_gid == group, unsafe found.pw_uid != user { return true }
+        }
+        return false
     }
 
     /// getpwuid_r(3)
