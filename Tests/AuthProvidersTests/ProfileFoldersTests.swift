@@ -96,6 +96,8 @@ struct ProfileFoldersTests {
         #expect(!PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/alone"))
         try folder.put("shared", own + "other:x:1001:1000::/:/bin/sh\n")
         #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/shared"))
+        try folder.put("long", own + String(repeating: "x", count: 20_000) + ":x:1001:1::/:/bin/sh\n")
+        #expect(PrivateGroup.isPrimary(1000, ofOtherThan: 1000, in: folder.path + "/long"))
     }
 
     @Test("a broken file is reported and does not affect others")

@@ -14,7 +14,8 @@ enum PrivateGroup {
         return title == name && members.allSatisfy { $0 == name } && !isPrimary(group, ofOtherThan: user)
     }
 
-    /// fgetpwent_r(3): a user whose primary group it is does not have to be among its members.
+    /// fgetpwent_r(3): a user whose primary group it is does not have to be among its members. True if the file cannot be read
+    /// to its end.
     static func isPrimary(
         _ group: gid_t, ofOtherThan user: uid_t, in path: String = "/etc/passwd"
     ) -> Bool {
@@ -23,10 +24,13 @@ enum PrivateGroup {
         var found = unsafe passwd()
         var buffer = [CChar](repeating: 0, count: maxBytes)
         var result: UnsafeMutablePointer<passwd>? = nil
-        while unsafe fgetpwent_r(file, &found, &buffer, buffer.count, &result) == 0 {
-            if unsafe found.pw_gid == group, unsafe found.pw_uid != user { return true }
+        while true {
+            switch unsafe fgetpwent_r(file, &found, &buffer, buffer.count, &result) {
+            case 0: if unsafe found.pw_gid == group, unsafe found.pw_uid != user { return true }
+            case ENOENT: return false
+            default: return true
+            }
         }
-        return false
     }
 
     /// getpwuid_r(3)
