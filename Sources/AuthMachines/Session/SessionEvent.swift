@@ -4,10 +4,6 @@ package import AuthWire
 /// Identifies one renewal in progress. A result with another ID is dropped.
 package struct RenewalRequestID: Sendable, Hashable {
     package let number: UInt64
-
-    package init(_ number: UInt64) {
-        self.number = number
-    }
 }
 
 /// Everything that can happen to a session.

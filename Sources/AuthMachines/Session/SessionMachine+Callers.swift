@@ -3,9 +3,7 @@ internal import AuthWire
 
 /// Requests of callers.
 extension SessionMachine {
-    mutating func tokenRequested(
-        _ caller: CallerID, _ minValid: Duration?, _ turn: inout SessionTurn
-    ) {
+    mutating func tokenRequested(_ caller: CallerID, _ minValid: Duration?, _ turn: inout SessionTurn) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         if isLive(turn.now), record.tokens.isSuspect, canRenew, currentRequest != nil || mayRenew(turn.now) {
             // The provider may have revoked it. If the renewal fails, it is still the best token.
@@ -40,9 +38,7 @@ extension SessionMachine {
         startRequest(&turn)
     }
 
-    mutating func rejected(
-        _ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn
-    ) {
+    mutating func rejected(_ caller: CallerID, _ token: Secret, _ turn: inout SessionTurn) {
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }
         if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the current one stays.
@@ -62,7 +58,7 @@ extension SessionMachine {
     /// there is one renewal, and the token stays in use if that fails. The next such 401 soon after is the second kind;
     /// otherwise each call of such an endpoint would renew the session.
     private mutating func rejectedYoung(_ caller: CallerID, _ turn: inout SessionTurn) {
-        let isRenewing = currentRequest.map { $0.target == nil } ?? false
+        let isRenewing = currentRequest != nil && currentRequest?.target == nil
         let wasLately = lastRejection.map { turn.now.boot - $0 < RenewalPolicy.minRejectAge } ?? false
         guard isRenewing || (mayRenew(turn.now) && !wasLately) else { return turn.reply(.done, to: caller) }
         if !isRenewing { lastRejection = turn.now.boot }
@@ -72,16 +68,10 @@ extension SessionMachine {
 
     mutating func signOut(_ caller: CallerID, revokes: Bool, _ turn: inout SessionTurn) {
         guard !isGone else { return turn.reply(.done, to: caller) }
-        for want in [Wait.token, .renewal, .writing] + waiters.values.filter(\.isTargeted) {
-            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
-        }
+        answer(.failure(notSignedIn), &turn) { $0 != .signOut && $0 != .requestsEnd }
         discardTargetedTokens()
-        if !signedOut {
-            signedOutTokens = latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
-        }
-        if let currentRequest, case .requesting = currentRequest.stage {
-            lateRequests[currentRequest.id] = (record, false)
-        }
+        if !signedOut { signedOutTokens = issuedTokens }
+        expectLateResult(isRevoked: false)
         if revokes {
             for (id, currentRequest) in lateRequests where currentRequest.asked.signIn == record.signIn {
                 lateRequests[id]?.isRevoked = true
@@ -95,9 +85,7 @@ extension SessionMachine {
     }
 
     mutating func writeRequested(_ caller: CallerID, _ turn: inout SessionTurn) {
-        guard !signedOut, writer.isBehind(latestVersion) else {
-            return turn.reply(.done, to: caller)
-        }
+        guard !signedOut, writer.isBehind(latestVersion) else { return turn.reply(.done, to: caller) }
         waiters[caller] = .writing
         writer.tryAgain()
     }
@@ -106,16 +94,23 @@ extension SessionMachine {
     /// - Returns: the tokens to revoke, the newest first.
     mutating func abandonTokens() -> [SessionRecord] {
         guard !signedOut else { return [] }
-        if let currentRequest, case .requesting = currentRequest.stage {
-            lateRequests[currentRequest.id] = (record, true)
-        }
-        return latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
+        expectLateResult(isRevoked: true)
+        return issuedTokens
+    }
+
+    /// The current tokens and others that the provider has issued, the newest first.
+    private var issuedTokens: [SessionRecord] {
+        latest.tokens.areSame(as: record.tokens) ? [record] : [latest, record]
+    }
+
+    /// The session no longer waits for a request that was sent.
+    private mutating func expectLateResult(isRevoked: Bool) {
+        guard let currentRequest, case .requesting = currentRequest.stage else { return }
+        lateRequests[currentRequest.id] = (record, isRevoked)
     }
 
     /// A new sign-in to this session: everything before is over.
-    mutating func replace(
-        with new: SessionRecord, sentAt: Moment, _ turn: inout SessionTurn
-    ) {
+    mutating func replace(with new: SessionRecord, sentAt: Moment, _ turn: inout SessionTurn) {
         guard !isGone else { return }
         let old = latest
         discardTargetedTokens()
@@ -165,9 +160,7 @@ extension SessionMachine {
     mutating func originsChecked(_ change: AgentError?, _ turn: inout SessionTurn) {
         originChange = change
         guard let change, !signedOut else { return }
-        for want in Set(waiters.values) where want != .writing && want != .signOut {
-            answer(want, .failure(change), &turn)
-        }
+        answer(.failure(change), &turn) { $0 != .writing && $0 != .signOut }
     }
 
     // MARK: Answers
@@ -184,16 +177,22 @@ extension SessionMachine {
     }
 
     mutating func answer(_ want: Wait, _ answer: SessionReply, _ turn: inout SessionTurn) {
-        let callers = waiters.filter { $0.value == want }.keys.sorted { $0.number < $1.number }
-        for caller in callers {
+        self.answer(answer, &turn) { $0 == want }
+    }
+
+    /// In the order in which the callers came.
+    mutating func answer(_ answer: SessionReply, _ turn: inout SessionTurn, where isAnswered: (Wait) -> Bool) {
+        for caller in waiters.filter({ isAnswered($0.value) }).keys.sorted(by: { $0.number < $1.number }) {
             waiters[caller] = nil
             turn.reply(answer, to: caller)
         }
     }
 
+    var notSignedIn: AgentError { .notSignedIn(record.session, at: record.provider) }
+
     /// The refusal that no renewal can change.
     func refusal(_ now: Moment) -> AgentError? {
-        if signedOut { return .notSignedIn(record.session, at: record.provider) }
+        if signedOut { return notSignedIn }
         return originChange ?? finalRefusal ?? (isOver(now) ? endedWithoutRenewal() : nil)
     }
 }

@@ -39,9 +39,7 @@ extension SessionMachine {
         if comparison != .done { comparison = .requested }
     }
 
-    mutating func compared(
-        _ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn
-    ) {
+    mutating func compared(_ result: Result<SessionRecord?, StoreError>, isLost: Bool, _ turn: inout SessionTurn) {
         guard !signedOut else { return writer.ended() }
         // Something has changed there since the request.
         let isRequestedAgain = comparison == .requested
@@ -84,9 +82,7 @@ extension SessionMachine {
 
     /// Somebody has removed it from the store, which is how a user signs out there.
     private mutating func signedOutElsewhere(_ turn: inout SessionTurn) {
-        for want in Set(waiters.values) where want != .requestsEnd {
-            answer(want, .failure(.notSignedIn(record.session, at: record.provider)), &turn)
-        }
+        answer(.failure(notSignedIn), &turn) { $0 != .requestsEnd }
         discardTargetedTokens()
         signedOut = true
         currentRequest = nil
@@ -100,14 +96,10 @@ extension SessionMachine {
     private static let maxConflicts = 2
 
     /// The store has not written this version over `stored`.
-    mutating func saveRefused(
-        _ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn
-    ) {
+    mutating func saveRefused(_ version: RecordVersion, _ stored: SessionRecord, _ turn: inout SessionTurn) {
         // The removal that waited for this write need not wait any longer.
         guard !signedOut else { return writer.tryAgain() }
-        if case .saving(let pending, _) = currentRequest?.stage, version.hasTokens(of: pending.version) {
-            currentRequest?.conflicts += 1
-        }
+        if let pending, version.hasTokens(of: pending.version) { currentRequest?.conflicts += 1 }
         reconcile(stored, &turn)
         let isContested = currentRequest.map { $0.conflicts >= Self.maxConflicts } ?? false
         if isContested || !writer.isBehind(latestVersion) { written(latestVersion, &turn) }
@@ -135,9 +127,7 @@ extension SessionMachine {
             merged.adoptTokens(from: stored)
             merged.raiseTokens(above: latest)
         }
-        if let currentRequest, case .saving(let pending, _) = currentRequest.stage,
-            !currentRequest.isBehind(stored, with: pending)
-        {
+        if let currentRequest, let pending, !currentRequest.isBehind(stored, with: pending) {
             // The provider has just issued the tokens that are being written: nobody has newer ones.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
@@ -145,7 +135,7 @@ extension SessionMachine {
             if stored.revision >= pending.revision { changeAll { $0.adoptUserData(from: stored) } }
             return
         }
-        if case .saving = currentRequest?.stage { merged.adoptTokens(from: stored) }
+        if pending != nil { merged.adoptTokens(from: stored) }
         let isNewToken = !merged.tokens.areSame(as: record.tokens)
         record = merged
         if isNewToken { useStoredTokens(&turn) }

@@ -15,17 +15,15 @@ extension SessionMachine {
         }
         if let target = currentRequest.target {
             switch result {
-            case .success(let grant): return targetedTokenReceived(grant, at: target, sentAt, &turn)
-            case .failure(let failure):
-                guard case .temporary(let error, let retryAfter) = failure else {
-                    return targetedRequestEnded(target, .failure(failure.error), &turn)
-                }
+            case .success(let grant): targetedTokenReceived(grant, at: target, sentAt, &turn)
+            case .failure(.temporary(let error, let retryAfter)):
                 targetedRequestEnded(target, .failure(error), retryAfter: retryAfter, &turn)
                 rejectTargetedWaits(error, &turn)
                 // Callers of the session's own renewal have waited as long as for one without a response.
                 if error.kind == .timeout { answerUnrenewed(error, &turn) }
-                return
+            case .failure(let failure): targetedRequestEnded(target, .failure(failure.error), &turn)
             }
+            return
         }
         if currentRequest.isOutdated, (try? result.get())?.accessToken == nil || isOvertaken(currentRequest) {
             self.currentRequest = nil
@@ -78,11 +76,11 @@ extension SessionMachine {
 
     /// Revokes tokens of a request that was in progress at a sign-out: nobody has used them yet.
     private func revoke(
-        _ lateRequests: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
+        _ request: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
         _ turn: inout SessionTurn
     ) {
-        guard let lateRequests, lateRequests.isRevoked, case .success(let grant) = result else { return }
-        var record = lateRequests.asked
+        guard let request, request.isRevoked, case .success(let grant) = result else { return }
+        var record = request.asked
         let former = record.tokens
         record.apply(grant)
         if !record.tokens.areSame(as: former) { turn.act(.revoke(record)) }
@@ -91,11 +89,11 @@ extension SessionMachine {
     /// Whether the current tokens come from a later renewal than the response to this request, which was sent before them.
     func isOvertaken(_ currentRequest: RenewalRequest) -> Bool { record.generation > currentRequest.generation + 1 }
 
-    /// The second half of a final refusal: another writer may have been first.
     /// How many refusals of tokens that another writer had replaced callers wait for, and how long one of them may take.
     private static let maxOutdatedRefusals = 2
     private static let longRenewal = Duration.seconds(22)
 
+    /// The second half of a final refusal: another writer may have been first.
     mutating func storeReread(
         _ id: RenewalRequestID, _ result: Result<SessionRecord?, StoreError>, _ turn: inout SessionTurn
     ) {
@@ -196,9 +194,7 @@ extension SessionMachine {
     }
 
     /// A failed try: plans the next one, and answers waiting callers.
-    private mutating func failed(
-        _ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn
-    ) {
+    private mutating func failed(_ error: AgentError, retryAfter: Duration?, _ turn: inout SessionTurn) {
         currentRequest = nil
         lastFailure = error
         let usual = backoff.next(retryAfter: retryAfter, using: &random)
@@ -264,26 +260,24 @@ extension SessionMachine {
 
     /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
-        let isSaving = if case .saving = currentRequest?.stage { true } else { false }
         if let readAt {
             let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
             applyLifetime(sentAt: now, former: former, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
             // If the earlier clock is believed, callers and the next run should get the same dates.
-            if canRenew, !isSaving, obtained == former, obtained < readAt { redate(now) }
+            if canRenew, pending == nil, obtained == former, obtained < readAt { redate(now) }
             return
         }
         // The dates of a response that is being written belong to its request: they are corrected with it.
-        if !isSaving { redate(now) }
+        if pending == nil { redate(now) }
     }
 
     /// Corrects the dates of a measured lifetime for the current clock, for users and for the next run.
     mutating func redate(_ now: Moment) {
-        guard let end, let told = record.tokens.expiresAt else { return }
-        let (issued, ends) = (now.date(of: obtained), now.date(of: end))
-        guard abs((ends - told).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
-        record.tokens.issuedAt = issued
-        record.tokens.expiresAt = ends
+        guard let end = end.map(now.date), let former = record.tokens.expiresAt else { return }
+        guard abs((end - former).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
+        record.tokens.issuedAt = now.date(of: obtained)
+        record.tokens.expiresAt = end
         record.corrections += 1
         plan = plan.map { RenewalPlan(at: $0.at, now: now) }
     }
@@ -301,14 +295,8 @@ extension SessionMachine {
         // It is also unknown which of two clocks they are from. A renewable token gets the higher of both ages; one that is not
         // renewable is not given up because of a clock that was ahead.
         if let former, canRenew || isFromTheFuture { obtained = min(obtained, former) }
-        guard let life else {
-            end = nil
-            plan = nil
-            return
-        }
-        let ends = obtained + life
-        end = ends
-        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: ends, using: &random)
+        guard let life, let end else { return plan = nil }
+        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: end, using: &random)
         // A response without a later expiry: not again at once, nor more often as the expiry approaches.
         if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
         plan = RenewalPlan(at: due, now: now)

@@ -13,7 +13,7 @@ extension SessionMachine {
     }
 
     /// A program got a 401 with the current token.
-    var isRejected: Bool { rejectedToken.map { $0 == record.tokens.accessToken } ?? false }
+    var isRejected: Bool { rejectedToken == record.tokens.accessToken }
 
     /// Expired, and nothing renews it. Not final: the profile may be fixed.
     func isOver(_ now: Moment) -> Bool {
@@ -113,8 +113,7 @@ extension SessionMachine {
             signedInAt: record.signedInAt.unixSeconds,
             lastError: lastFailure?.message, unsaved: isUnsaved,
             storeError: isUnsaved ? writer.lastError.map { AgentError($0).message } : nil,
-            scopes: record.tokens.scopes?.present,
-            isDefault: false)
+            scopes: record.tokens.scopes?.present, isDefault: false)
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
             isSuspect: record.tokens.isSuspect && canRenew, tokenType: record.tokens.tokenType,

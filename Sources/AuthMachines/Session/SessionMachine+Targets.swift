@@ -101,8 +101,7 @@ extension SessionMachine {
         } else if wants.contains(.token), mayRenew(turn.now) {
             startRequest(&turn)
         } else if wants.contains(.token) || wants.contains(.renewal) {
-            answer(.token, isLive(turn.now) ? .token(tokenResult) : .failure(failureUntilNextTry(turn.now)), &turn)
-            answer(.renewal, .failure(failureUntilNextTry(turn.now)), &turn)
+            answerUnrenewed(failureUntilNextTry(turn.now), &turn)
         }
         guard currentRequest == nil, let target = nextTarget else { return }
         if let refusal = refusal(turn.now) ?? networkError {
@@ -115,11 +114,7 @@ extension SessionMachine {
     /// The provider cannot be reached now, or the store accepts no write: callers that wait for targeted tokens do not each
     /// wait for a try.
     mutating func rejectTargetedWaits(_ error: AgentError, _ turn: inout SessionTurn) {
-        let waiting = waiters.filter { $0.value.isTargeted }.keys.sorted { $0.number < $1.number }
-        for caller in waiting {
-            waiters[caller] = nil
-            turn.reply(.failure(error), to: caller)
-        }
+        answer(.failure(error), &turn) { if case .targeted = $0 { true } else { false } }
     }
 
     /// Of the caller that has waited longest.
@@ -155,10 +150,6 @@ extension SessionMachine {
         targetedTokens = [:]
         targetFailures = [:]
     }
-}
-
-extension SessionMachine.Wait {
-    var isTargeted: Bool { if case .targeted = self { true } else { false } }
 }
 
 extension AgentError {

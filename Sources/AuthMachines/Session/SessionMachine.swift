@@ -29,8 +29,8 @@ package struct SessionMachine: Machine {
     var means: RenewalMeans
     var canRenew: Bool { means != .none }
     var obtained: BootInstant
-    package internal(set) var end: BootInstant?
     var life: Duration?
+    package var end: BootInstant? { life.map { obtained + $0 } }
     /// When the current token was read, if its dates come from the store and were not measured in this run: deadlines then
     /// follow the dates, but it is older than this.
     var readAt: BootInstant?
@@ -83,7 +83,7 @@ package struct SessionMachine: Machine {
     var revokesFormerTokens = false
     var random: SeededRandom
 
-    private var lastFlight: UInt64 = 0
+    private var lastRequest: UInt64 = 0
     private var published: SessionSnapshot?
 
     /// A renewal in progress and its stage.
@@ -199,7 +199,7 @@ package struct SessionMachine: Machine {
         case .passwordSet(let password, let field):
             update {
                 $0.needsPassword = false
-                if let field, $0.remembered != nil { $0.remembered?[field] = password }
+                if let field { $0.remembered?[field] = password }
             }
         case .defaultChosen: markDefault(since: now.wall, isImplied: false)
         case .defaultImplied: if record.defaultSince == nil { markDefault(since: now.wall, isImplied: true) }
@@ -252,11 +252,10 @@ package struct SessionMachine: Machine {
     /// Joins the request in progress, or begins one.
     mutating func startRequest(for target: TokenTarget? = nil, _ turn: inout SessionTurn) {
         guard currentRequest == nil, !signedOut, finalRefusal == nil, originChange == nil else { return }
-        lastFlight += 1
+        lastRequest += 1
         currentRequest = RenewalRequest(
-            id: RenewalRequestID(lastFlight), generation: record.generation, spent: record.tokens.refreshToken,
-            target: target,
-            stage: .probingStore)
+            id: RenewalRequestID(number: lastRequest), generation: record.generation, spent: record.tokens.refreshToken,
+            target: target, stage: .probingStore)
         if needsStoreProbe { writer.tryAgain() } else { sendToProvider(&turn) }
     }
 
@@ -288,16 +287,14 @@ package struct SessionMachine: Machine {
         currentRequest?.stage = .saving(pending, sentAt: sentAt)
     }
 
-    var latestVersion: RecordVersion {
-        if case .saving(let pending, _) = currentRequest?.stage { return pending.version }
-        return record.version
+    /// The result of a renewal that is being written.
+    var pending: SessionRecord? {
+        if case .saving(let pending, _) = currentRequest?.stage { pending } else { nil }
     }
 
     /// The newest record of this session: what the store should have.
-    var latest: SessionRecord {
-        if case .saving(let pending, _) = currentRequest?.stage { return pending }
-        return record
-    }
+    var latest: SessionRecord { pending ?? record }
+    var latestVersion: RecordVersion { latest.version }
 
     private mutating func networkChanged(to state: NetworkState, _ now: Moment) {
         let wasOnline = network == .online
@@ -362,8 +359,7 @@ package struct SessionMachine: Machine {
     /// If there is no valid token, the renewal comes soon, whatever was planned before.
     private mutating func expedite(_ now: Moment) {
         guard canRenew, finalRefusal == nil, originChange == nil, currentRequest == nil, backoff.failures == 0,
-            !storeProbeFailed,
-            !isLive(now)
+            !storeProbeFailed, !isLive(now)
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
         let soon = max(now.boot, obtained + RenewalPolicy.minInterval) + spread.upperBound
