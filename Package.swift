@@ -177,8 +177,14 @@ let package = Package(
         .executableTarget(
             name: "authd",
             dependencies: [
-                "AuthModel", "AuthDaemon", "AuthKeyring", "AuthNetwork", "AuthHTTP", "AuthOutbox", "AuthProviders",
-                "AuthSealedFile", "AuthTokens", "CIdle", "CWipe",
+                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
+                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "CIdle", "CWipe",
+                "GLibRuntime",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict,
             // Nobody looks for symbols in a program; those that are not exported can be left out.

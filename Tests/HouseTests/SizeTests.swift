@@ -4,7 +4,7 @@ import Testing
 struct SizeTests {
     /// A longer file has more than one subject.
     private static let maxLines = 400
-    /// `main.swift` of the agent only composes the parts.
+    /// `main.swift` of the agent only starts the composition.
     private static let maxLinesOfMain = 80
 
     @Test("no Swift file is longer than 400 lines")

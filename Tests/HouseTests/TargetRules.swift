@@ -68,8 +68,9 @@ struct TargetRules: Sendable {
             ])),
         "authd": TargetRules(
             imports: standard.union([
-                "AuthDaemon", "AuthHTTP", "AuthKeyring", "AuthModel", "AuthNetwork", "AuthOutbox", "AuthProviders",
-                "AuthSealedFile", "AuthTokens", "AuthWire", "GLibRuntime",
+                "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
+                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "GLibRuntime",
+                "Logging", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals",
             ])),
         "StandInBackends": TargetRules(
             imports: standard.union([

@@ -1,12 +1,17 @@
 import ServiceLifecycle
 
 /// Does one thing for as long as the agent runs. At the agent's end the work is cancelled.
-struct BackgroundService: Service {
+package struct BackgroundService: Service {
     /// For the log.
-    let name: String
-    let work: @Sendable () async -> Void
+    package let name: String
+    private let work: @Sendable () async -> Void
 
-    func run() async throws {
+    package init(name: String, work: @escaping @Sendable () async -> Void) {
+        self.name = name
+        self.work = work
+    }
+
+    package func run() async throws {
         await withDiscardingTaskGroup { group in
             group.addTask { await work() }
             // Thrown when the group is cancelled, which ends it too.

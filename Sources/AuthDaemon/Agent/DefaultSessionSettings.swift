@@ -5,7 +5,7 @@ package import AuthModel
 import AuthWire
 package import Logging
 
-/// Puts into effect what the settings say of which session is meant where none is named.
+/// Applies the settings that choose a session for requests that name none.
 package struct DefaultSessionSettings: Sendable {
     private let board: StateBoard
     private let folders: FolderRulesFile
@@ -19,7 +19,7 @@ package struct DefaultSessionSettings: Sendable {
     }
 
     /// Returns when clients find the rules. Of two calls, those of the later one stay.
-    package func take(_ settings: Settings) async {
+    package func apply(_ settings: Settings) async {
         board.prefer(settings.defaultSession)
         let failure = await disk.run { [folders] () -> SystemFailure? in
             do throws(SystemFailure) {

@@ -13,7 +13,7 @@ package enum ExitStatus: Int32, Sendable {
     case badConfiguration = 78
 }
 
-/// Why `authd` does not start: for the person who started it.
+/// Why `authd` does not start, for the user.
 package struct StartRefusal: Error, Sendable, Equatable {
     package let status: ExitStatus
     package let message: String
@@ -21,5 +21,15 @@ package struct StartRefusal: Error, Sendable, Equatable {
     package init(_ status: ExitStatus, _ message: String) {
         self.status = status
         self.message = message
+    }
+    /// - Parameter status: of a failure.
+    package static func wrapping<Value>(
+        as status: ExitStatus = .systemError, _ work: () throws -> Value
+    ) throws(StartRefusal) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw StartRefusal(status, "\(error)")
+        }
     }
 }

@@ -63,7 +63,7 @@ package actor Reloader {
         guard found.reading > inEffect else { return MessageResult(message: MessageResult.unchanged) }
         inEffect = found.reading
         let changes = found.changes
-        await take(found.configuration)
+        await apply(found.configuration)
         for change in changes { logger.notice("Reloaded: \(change)") }
         if changes.isEmpty { logger.notice("Reloaded: nothing has changed.") }
         return Self.result(changes)
@@ -96,13 +96,13 @@ package actor Reloader {
         MessageResult(message: changes.isEmpty ? MessageResult.unchanged : changes.joined(separator: "; "))
     }
 
-    private func take(_ new: AgentConfiguration) async {
+    private func apply(_ new: AgentConfiguration) async {
         current = new
         policy.now = PeerPolicy(
             ownUserID: policy.now.ownUserID, allowedUserIDs: Set(new.settings.allowedUserIDs))
         showsNotices.set(new.settings.notifications)
-        if !fixedLevel, let level = new.settings.logLevel.flatMap(Logger.Level.init(rawValue:)) { log.level = level }
-        await chosen.take(new.settings)
+        if !fixedLevel, let level = new.settings.level { log.level = level }
+        await chosen.apply(new.settings)
         await registry.reload(new.catalog)
     }
 }

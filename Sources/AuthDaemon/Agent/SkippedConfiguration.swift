@@ -1,10 +1,10 @@
-import AuthWire
+package import AuthWire
 
 /// What a start leaves out because of problems, in words for the log.
-enum SkippedConfiguration {
+package enum SkippedConfiguration {
     /// - Parameter places: where the settings and profiles were read.
     /// - Returns: each problem, and after those of one file what that file lost.
-    static func lines(_ problems: [ProfileProblem], in places: ConfigurationPaths) -> [String] {
+    package static func lines(_ problems: [ProfileProblem], in places: ConfigurationPaths) -> [String] {
         var files: [String] = []
         for problem in problems where !files.contains(problem.file) { files.append(problem.file) }
         return files.flatMap { file in

@@ -1,7 +1,7 @@
 package import AuthAgent
 package import AuthFiles
 import AuthModel
-import AuthWire
+package import AuthWire
 import Glibc
 package import Logging
 import ServiceLifecycle
@@ -55,11 +55,11 @@ package struct StatusPublisher: Service {
 }
 
 /// What `systemctl --user status authd` shows: no more of a person than the names they gave their sessions.
-enum StatusLine {
+package enum StatusLine {
     /// Sessions told one by one; the rest is a number.
     private static let shown = 8
 
-    static func text(sessions: [SessionStatus], store: StoreInfo) -> String {
+    package static func text(sessions: [SessionStatus], store: StoreInfo) -> String {
         var parts: [String] = []
         if store.state != .ready { parts.append("store \(store.kind.rawValue) \(store.state.rawValue)") }
         if sessions.isEmpty { parts.append("nobody signed in") }

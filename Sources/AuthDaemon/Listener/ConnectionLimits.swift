@@ -61,6 +61,13 @@ package struct ConnectionLimits: Sendable {
 
     package init() {}
 
+    /// With as many connections as the descriptors of this process allow.
+    package static var ofThisProcess: ConnectionLimits {
+        var limits = ConnectionLimits()
+        limits.connectionsInAll = limits.connections(forDescriptors: ProcessGuard.descriptors)
+        return limits
+    }
+
     /// The number of connections for that many descriptors. The others are for providers, store and files (max(64, 1 %)), and
     /// for connections that are refused. Of very few, clients may have a quarter.
     package func connections(forDescriptors descriptors: Int) -> Int {

@@ -1,7 +1,6 @@
 package import AuthFiles
 import CSystemd
 import Glibc
-import Synchronization
 
 /// The right to be the agent of one socket, or of one keyring: an open-file-description lock on `NAME.lock`, which contains our
 /// process ID.
@@ -51,16 +50,5 @@ package final class LockFile: Sendable {
         let count = unsafe pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
         return Int32(String(decoding: bytes[..<count], as: UTF8.self).prefix { $0.isNumber })
-    }
-}
-
-/// Locks that are acquired later, and kept as long as this object.
-final class HeldLocks: Sendable {
-    private let locks = Mutex<[LockFile]>([])
-
-    /// Only the first one: a process may have a lock once.
-    func acquire(_ claim: () throws(StartRefusal) -> LockFile?) throws(StartRefusal) {
-        guard locks.withLock(\.isEmpty), let lock = try claim() else { return }
-        locks.withLock { $0.append(lock) }
     }
 }

@@ -1,3 +1,4 @@
+package import AuthModel
 import Glibc
 package import Logging
 import Synchronization
@@ -60,4 +61,9 @@ struct LogLine: Sendable {
     let level: Logger.Level
     let message: String
     let fields: Logger.Metadata
+}
+
+extension Settings {
+    /// The level of the log; `nil` if it is not set.
+    package var level: Logger.Level? { logLevel.flatMap(Logger.Level.init(rawValue:)) }
 }

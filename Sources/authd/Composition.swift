@@ -1,0 +1,284 @@
+import AuthAgent
+import AuthConcurrency
+import AuthDaemon
+import AuthFiles
+import AuthHTTP
+import AuthKeyring
+import AuthModel
+import AuthNetwork
+import AuthOutbox
+import AuthSealedFile
+import AuthTokens
+import AuthWire
+import GLibRuntime
+import Glibc
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import UnixSignals
+
+/// `authd` from its command line to its exit status. Every part of the agent is created here: what it claims, its threads and
+/// adapters, its services.
+struct Composition: Sendable {
+    let reader: ConfigurationReader
+
+    func run() async -> ExitStatus {
+        if reader.arguments.check { return reader.check() }
+        do throws(StartRefusal) {
+            try await serve()
+            return .done
+        } catch {
+            AgentLog(level: .notice).logger().critical("\(error.message)")
+            return error.status
+        }
+    }
+
+    // MARK: What the agent claims
+
+    private struct Claims {
+        let configuration: AgentConfiguration
+        let storeKind: StoreKind
+        /// `nil` if the environment has no home.
+        let stateFolder: String?
+        let locks: AgentLocks
+        let socket: SocketFile
+        /// Descriptors of the previous run.
+        let handedOver: [ListenDescriptors.Given]
+    }
+
+    private func claim() throws(StartRefusal) -> Claims {
+        try RootGuard.check(userID: geteuid(), environment: Environment.value)
+        ProcessGuard.harden()
+        // Before any thread is started: it changes the environment.
+        let (inherited, handedOver) = try StartRefusal.wrapping { try ListenDescriptors.receive() }
+        let configuration = try reader.configuration()
+        let stateFolder = StateFolder.path(environment: Environment.value)
+        let storeKind =
+            reader.arguments.store ?? configuration.settings.store
+            ?? stateFolder.flatMap { StateFile.selectedStore(in: $0).load() } ?? .secretService
+        let path = if let inherited { inherited.path } else { try reader.socketPath(configuration.settings) }
+        let locks = try AgentLocks(socket: path)
+        if storeKind == .secretService { try locks.claimKeyring() }
+        let socket =
+            if let inherited { inherited } else { try StartRefusal.wrapping { try SocketFile.bind(path: path) } }
+        return Claims(
+            configuration: configuration, storeKind: storeKind, stateFolder: stateFolder, locks: locks, socket: socket,
+            handedOver: handedOver)
+    }
+
+    // MARK: Its threads
+
+    private func serve() async throws(StartRefusal) {
+        let claims = try claim()
+        defer { withExtendedLifetime(claims.locks) { claims.socket.removeIfOurs() } }
+        let settings = claims.configuration.settings
+        let log = AgentLog(level: reader.arguments.logLevel ?? settings.level ?? .info)
+        let logger = log.logger()
+        // Providers have a separate loop: unpacking a long response there delays no client.
+        let executor = try StartRefusal.wrapping { try SocketExecutor() }
+        let providerLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let transport = try StartRefusal.wrapping(as: .badConfiguration) {
+            try AsyncHTTPTransport(
+                AsyncHTTPTransport.Configuration(
+                    version: Release.version, settings: settings.http, environment: Environment.all()),
+                group: providerLoops)
+        }
+        for notice in transport.notices { logger.warning("\(notice)") }
+        // GIO's network monitor may wait for NetworkManager; it has its own thread.
+        let (bus, monitors) = try StartRefusal.wrapping(as: .internalError) {
+            (try GLibThread(), try GLibThread(name: "glib-monitor"))
+        }
+        let adapters = try adapters(claims, bus: bus, monitors: monitors, loop: providerLoops.next(), logger)
+        let services = await services(claims, adapters, transport: transport, executor: executor, log: log)
+        let failure = await run(services, logger)
+        await transport.shutdown()
+        await executor.stop()
+        try? await providerLoops.shutdownGracefully()
+        if let failure { throw StartRefusal(.internalError, "\(failure)") }
+    }
+
+    /// Above what the services take: 5 s for requests in flight, of clients or of sessions, and then 4 s for the store.
+    private static let longestStop = Duration.seconds(12)
+
+    /// Serves until SIGTERM or SIGINT.
+    /// - Returns: what went wrong, if something did.
+    private func run(_ services: [any Service], _ logger: Logger) async -> (any Error)? {
+        var group = ServiceGroupConfiguration(
+            services: services.map { service in
+                .init(service: service, serviceName: (service as? BackgroundService)?.name ?? "\(type(of: service))")
+            },
+            gracefulShutdownSignals: [.sigterm, .sigint], logger: logger)
+        group.maximumGracefulShutdownDuration = Self.longestStop
+        do {
+            try await ServiceGroup(configuration: group).run()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    // MARK: Its adapters
+
+    /// One for each port of AuthModel.
+    private struct Adapters {
+        let store: MovableStore
+        let storeDependencies: StoreAdmin.Dependencies
+        let storage: SessionStorage
+        let outbox: SQLiteOutbox
+        let network: SystemNetworkWatch
+        let sleep: SystemSleepWatch
+        let desktop: DesktopNotifier
+        let signIn: SignInDependencies
+    }
+
+    private func adapters(
+        _ claims: Claims, bus: GLibThread, monitors: GLibThread, loop: any EventLoop, _ logger: Logger
+    ) throws(StartRefusal) -> Adapters {
+        let configuration = claims.configuration
+        let sessionBus = SessionBus.address(environment: Environment.value)
+        @Sendable func stateFolder() throws(StoreError) -> String {
+            if let folder = claims.stateFolder { return folder }
+            throw .failed(reason: "there is no place for sealed files: neither XDG_STATE_HOME nor HOME is set")
+        }
+        // Never a weaker one than was requested.
+        @Sendable func open(_ kind: StoreKind) throws(StoreError) -> MovableStore.Store {
+            switch kind {
+            case .memory: return MemoryStore()
+            case .secretService:
+                return SecretServiceStore(
+                    on: bus, address: sessionBus, providerTitle: { configuration.catalog[$0]?.title })
+            case .sealedFile:
+                let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
+                return SealedFileStore(
+                    folder: DurableFolder(path: try stateFolder() + "/sessions"), source: source, loop: loop)
+            }
+        }
+        let store: MovableStore
+        do throws(StoreError) {
+            store = MovableStore(try open(claims.storeKind))
+        } catch {
+            throw StartRefusal(.badConfiguration, AgentError(error).message)
+        }
+        let disk = BlockingThread()
+        let storeDependencies = StoreAdmin.Dependencies(
+            open: { (kind) throws(StoreError) in
+                try await disk.complete {
+                    Result { () throws(StoreError) -> MovableStore.Store in
+                        do throws(StartRefusal) {
+                            if kind == .secretService { try claims.locks.claimKeyring() }
+                        } catch {
+                            throw .failed(reason: error.message)
+                        }
+                        return try open(kind)
+                    }
+                }.get()
+            },
+            wanted: { await disk.complete { reader.storeSetting() } },
+            choose: { (kind) throws(StoreError) in
+                try await StateFile.selectedStore(in: try stateFolder()).save { kind }
+            },
+            moves: claims.stateFolder.map { StateFile.unfinishedMove(in: $0) }, parcels: PassphraseBundles())
+        // Sessions that end with the agent leave nothing behind for the next one.
+        let lastingFolder = claims.storeKind == .memory ? nil : claims.stateFolder
+        return Adapters(
+            store: store, storeDependencies: storeDependencies,
+            storage: SessionStorage(
+                store: store, pauses: StateFile.pauses(beside: claims.socket.path),
+                signOuts: lastingFolder.map { StateFile.signOuts(in: $0) },
+                handover: DescriptorStore.systemd(inherited: claims.handedOver, logger: logger)),
+            outbox: SQLiteOutbox(path: lastingFolder.map { $0 + "/outbox.sqlite" }, keys: store),
+            network: SystemNetworkWatch(on: bus, monitors: monitors),
+            sleep: SystemSleepWatch(on: bus, systemBus: SystemBus.address(environment: Environment.value)),
+            desktop: DesktopNotifier(on: bus, address: sessionBus),
+            signIn: SignInDependencies(
+                cryptography: SystemCryptography(), redirects: LoopbackRedirects(loop: loop), keys: store,
+                note: { logger.notice("\($0)") }))
+    }
+
+    // MARK: Its services
+
+    /// In the order in which they depend on each other. They end in the opposite order.
+    private func services(
+        _ claims: Claims, _ adapters: Adapters, transport: AsyncHTTPTransport, executor: SocketExecutor, log: AgentLog
+    ) async -> [any Service] {
+        let (settings, socket) = (claims.configuration.settings, claims.socket)
+        let (clock, logger, notifier) = (BootClock(), log.logger(), ServiceNotifier.systemd)
+        let (publisher, cache) = (EventPublisher(), ResponseCache(limit: settings.apiCacheBytes))
+        let context = AgentContext(
+            storeKind: adapters.store.kind, transport: transport, cryptography: adapters.signIn.cryptography,
+            clock: clock, network: adapters.network, sleep: adapters.sleep, catalog: claims.configuration.catalog,
+            publish: { event in
+                cache.handle(event)
+                publisher.publish(event)
+            })
+        let board = context.board
+        let registry = SessionRegistry(
+            context: context, storage: adapters.storage, seed: .random(in: .min ... .max))
+        let loader = SessionLoader(
+            context: context, registry: registry, storage: adapters.storage, seed: .random(in: .min ... .max))
+        let sessions = SessionRequests(context: context, registry: registry, storage: adapters.storage)
+        let store = StoreAdmin(
+            context: context, registry: registry, loader: loader, store: adapters.store,
+            surroundings: adapters.storeDependencies)
+        let api = APIClient(context: context, registry: registry, kept: cache, seed: .random(in: .min ... .max))
+        let outbox = Outbox(
+            context: context, api: api, store: adapters.outbox, seed: .random(in: .min ... .max),
+            publish: publisher.publish)
+
+        let policy = CurrentPeerPolicy(PeerPolicy.own(allowing: settings.allowedUserIDs))
+        let defaultSession = DefaultSessionSettings(
+            board: board, folders: FolderRulesFile(beside: socket.path, home: Environment.value("HOME")),
+            logger: logger)
+        await defaultSession.apply(settings)
+        let showsNotices = StateBroadcast<Bool>(settings.notifications)
+        let reloader = Reloader(
+            current: claims.configuration, read: reader.read, board: board, registry: registry, policy: policy,
+            chosen: defaultSession, showsNotices: showsNotices, log: log,
+            fixedLevel: reader.arguments.logLevel != nil, notifier: notifier)
+        let counters = AgentCounters()
+        let dispatcher = Dispatcher(
+            context: context, sessions: sessions, users: UserRequests(context: context, registry: registry),
+            signIns: SignInService(context: context, registry: registry, loader: loader, tools: adapters.signIn),
+            api: api, outbox: outbox, store: store,
+            services: AgentServices(
+                clock: clock, counters: counters, checkProfile: ProfileCheckProcess().check,
+                reload: { params async throws(AgentError) in
+                    params.check ? try await reloader.check() : try await reloader.reload()
+                }))
+        let stop = ShutdownDeadline()
+        let listener = Listener(
+            socket: socket, executor: executor, dispatcher: dispatcher, board: board, policy: policy,
+            publisher: publisher, limits: .ofThisProcess, counters: counters, clock: clock, logger: logger,
+            opening: { await loader.ready() },
+            accepting: {
+                logger.notice(
+                    "Serving.", metadata: ["socket": "\(socket.path)", "store": "\(adapters.store.kind.rawValue)"])
+                notifier.ready(status: StatusLine.text(sessions: board.statuses(), store: board.store))
+            },
+            stopping: {
+                stop.begin(at: clock.now().boot)
+                notifier.stopping()
+            })
+
+        let watchdog = ServiceNotifier.watchdogInterval().map { interval in
+            Watchdog(executor: executor, interval: interval, notifier: notifier)
+        }
+        let services: [(any Service)?] = [
+            watchdog,
+            BackgroundService(name: "store", work: adapters.store.run),
+            SessionsBackgroundService(loader: loader, registry: registry, clock: clock, logger: logger, stop: stop),
+            BackgroundService(name: "outbox", work: outbox.run),
+            BackgroundService(name: "unfinished move", work: store.finishMove),
+            StatusPublisher(
+                board: board, prompt: AtomicFile(path: PromptPath.beside(socket: socket.path)), notifier: notifier,
+                logger: logger),
+            NoticeService(
+                context: context, sessions: sessions, loader: loader, desktop: adapters.desktop, isOn: showsNotices,
+                publish: publisher.publish, logger: logger),
+            ReloadSignal(reloader: reloader),
+            listener,
+        ]
+        return services.compactMap(\.self)
+    }
+}

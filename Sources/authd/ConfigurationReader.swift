@@ -1,0 +1,65 @@
+import AuthDaemon
+import AuthModel
+import AuthProviders
+import AuthWire
+import Glibc
+import Logging
+
+/// Reads settings and profiles, as the command line says.
+struct ConfigurationReader: Sendable {
+    let arguments: AgentArguments
+
+    private var paths: ConfigurationPaths {
+        ConfigurationPaths(file: arguments.config, environment: Environment.value)
+    }
+
+    func read() -> ConfigurationReading {
+        if let file = arguments.config, unsafe access(file, R_OK) != 0 {
+            let problem = ProfileProblem(
+                file: file, line: 0, key: "", expected: "a file that can be read", found: SystemError.text(errno))
+            return ConfigurationReading(configuration: nil, problems: [problem])
+        }
+        let paths = paths
+        switch SettingsFile.load(paths: paths.files) {
+        case .failure(let failure):
+            return ConfigurationReading(configuration: nil, problems: failure.problems)
+        case .success(let settings):
+            let loaded = ProfileFolders.load(
+                folders: paths.folders, environments: settings.environments, defaults: settings.defaultEnvironments)
+            return ConfigurationReading(
+                configuration: AgentConfiguration(settings: settings, catalog: loaded.catalog),
+                problems: loaded.problems)
+        }
+    }
+
+    /// For a start: it skips profiles that have a problem, and logs them.
+    func configuration() throws(StartRefusal) -> AgentConfiguration {
+        let reading = read()
+        guard let configuration = reading.configuration else {
+            throw StartRefusal(.badConfiguration, reading.problems.map(\.description).joined(separator: "; "))
+        }
+        let logger = AgentLog(level: .error).logger()
+        for line in SkippedConfiguration.lines(reading.problems, in: paths) { logger.error("\(line)") }
+        return configuration
+    }
+
+    /// `--check`: prints each problem in one line. They go to stdout, because the user asked for them.
+    func check() -> ExitStatus {
+        let problems = read().problems
+        for problem in problems { print(problem) }
+        if problems.isEmpty { print("ok") }
+        return problems.isEmpty ? .done : .badConfiguration
+    }
+
+    /// What the command line, or else the settings, want for the next start; `nil`: nothing.
+    func storeSetting() -> StoreKind? { arguments.store ?? read().configuration?.settings.store }
+
+    func socketPath(_ settings: Settings) throws(StartRefusal) -> String {
+        do throws(AgentError) {
+            return try SocketPath.resolve(
+                flag: arguments.socket ?? settings.socket, environment: Environment.value, userID: geteuid())
+        } catch {
+            throw StartRefusal(.badConfiguration, error.message)
+        }
+    }
+}
