@@ -17,7 +17,7 @@ public struct SessionName: Hashable, Comparable, Sendable, CustomStringConvertib
     }
 
     /// The value before a name is read (``WireObject/init(blank:)``).
-    static let blank = SessionName()
+    package static let blank = SessionName()
 
     private init() {
         text = ""

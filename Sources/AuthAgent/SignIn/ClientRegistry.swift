@@ -119,7 +119,7 @@ package final class ClientRegistry: Sendable {
     private func stored(at provider: String) async throws(AgentError) -> RegisteredClient? {
         do throws(StoreError) {
             guard let text = try await keys?.key(for: .client(provider: provider)) else { return nil }
-            return (try? JSON(parsing: text.revealBytes())).flatMap(RegisteredClient.init(stored:))
+            return (try? JSON(parsing: text.revealBytes())).flatMap { try? RegisteredClient(stored: $0) }
         } catch {
             throw AgentError(error)
         }

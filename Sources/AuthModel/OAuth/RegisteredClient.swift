@@ -15,13 +15,6 @@ package struct RegisteredClient: Sendable, Equatable {
         package let scopes: [String]
         package let authentication: ClientAuthentication
         package let bindsTokens: Bool
-
-        package init(_ oauth: OAuthProfile) {
-            redirectURI = oauth.redirect.uri
-            scopes = oauth.scopes
-            authentication = oauth.clientAuthentication
-            bindsTokens = oauth.bindsTokens
-        }
     }
 
     /// The server that registered it; another server of the same profile does not know it.
@@ -76,53 +69,44 @@ package struct RegisteredClient: Sendable, Equatable {
     }
 }
 
-extension RegisteredClient {
-    /// Stored with the session, and separately.
-    package var json: JSON {
-        var object: JSONObject = [
-            "issuer": .string(issuer), "id": .string(id), "authentication": .string(authentication.rawValue),
-        ]
-        object["secret"] = secret.map { .string($0.reveal()) }
-        object["secret_ends_at"] = secretEndsAt.map { .number($0.unixSeconds) }
-        object["place"] = place.map { .string($0.url) }
-        object["place_token"] = place.map { .string($0.token.reveal()) }
-        if let request {
-            object["redirect"] = .string(request.redirectURI)
-            object["scopes"] = .array(request.scopes.map(JSON.string))
-            object["requested_authentication"] = .string(request.authentication.rawValue)
-            object["binds_tokens"] = .bool(request.bindsTokens)
-        }
-        return .object(object)
+/// Stored with the session, and separately.
+extension RegisteredClient: WireObject {
+    package init(blank: Blank) {
+        (issuer, id, authentication) = ("", "", .none)
     }
 
-    /// `nil` if it is not valid.
-    package init?(stored json: JSON) {
-        guard let issuer = json["issuer"]?.stringValue, let id = json["id"]?.stringValue, !id.isEmpty,
-            let authentication = json["authentication"]?.stringValue.flatMap(ClientAuthentication.init)
-        else { return nil }
-        self.issuer = issuer
-        self.id = id
-        self.authentication = authentication
-        secret = json["secret"]?.stringValue.map { Secret($0) }
-        secretEndsAt = json["secret_ends_at"]?.doubleValue.map(WallTime.init(unixSeconds:))
-        if let url = json["place"]?.stringValue, let token = json["place_token"]?.stringValue {
-            place = Management(url: url, token: Secret(token))
-        }
-        request = Request(stored: json)
+    package mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("issuer", &issuer, .string)
+        try visitor.required("id", &id, .string)
+        try visitor.required("authentication", &authentication, .word)
+        try visitor.optional("secret", &secret, .secret)
+        try visitor.optional("secret_ends_at", &secretEndsAt, .date)
+        var (url, token) = (place?.url, place?.token)
+        try visitor.optional("place", &url, .string)
+        try visitor.optional("place_token", &token, .secret)
+        place = url.flatMap { url in token.map { Management(url: url, token: $0) } }
+        var (redirect, scopes) = (request?.redirectURI, request?.scopes)
+        var (requested, binds) = (request?.authentication, request?.bindsTokens)
+        try visitor.optional("redirect", &redirect, .string)
+        try visitor.optional("scopes", &scopes, .strings)
+        try visitor.optional("requested_authentication", &requested, .word)
+        try visitor.optional("binds_tokens", &binds, .bool)
+        request =
+            if let redirect, let scopes, let requested, let binds {
+                Request(redirectURI: redirect, scopes: scopes, authentication: requested, bindsTokens: binds)
+            } else { nil }
+    }
+
+    package func validate() throws(AgentError) {
+        guard !id.isEmpty else { throw .internalError("'id' is empty") }
     }
 }
 
 extension RegisteredClient.Request {
-    /// `nil` if an older authd stored it.
-    fileprivate init?(stored json: JSON) {
-        guard let redirectURI = json["redirect"]?.stringValue, let scopes = json["scopes"]?.arrayValue,
-            let authentication = json["requested_authentication"]?.stringValue.flatMap(ClientAuthentication.init),
-            let bindsTokens = json["binds_tokens"]?.boolValue
-        else { return nil }
-        self.redirectURI = redirectURI
-        self.scopes = scopes.compactMap(\.stringValue)
-        self.authentication = authentication
-        self.bindsTokens = bindsTokens
+    package init(_ oauth: OAuthProfile) {
+        self.init(
+            redirectURI: oauth.redirect.uri, scopes: oauth.scopes, authentication: oauth.clientAuthentication,
+            bindsTokens: oauth.bindsTokens)
     }
 }
 

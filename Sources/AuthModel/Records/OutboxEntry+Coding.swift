@@ -1,36 +1,37 @@
 package import AuthWire
 
-/// As a store keeps them: JSON, read and written here alone.
-extension OutboxEntry {
-    /// Without the verdict, which comes later.
-    package func encoded() -> [UInt8] {
-        var object: JSONObject = [
-            "provider": .string(owner.provider), "environment": .string(owner.environment), "title": .string(title),
-            "key": .string(idempotencyKey), "queued_at": .number(queuedAt.unixSeconds),
-        ]
-        object["user"] = owner.userID.map(JSON.string)
-        object["sign_in"] = signIn.map { .string($0.text) }
-        object["boundary"] = boundary.map(JSON.string)
-        return JSON.object(object).serialized()
-    }
-
-    /// `nil` for what is no entry.
-    package init?(id: String, session: SessionName, encoded: [UInt8], finalRefusal: [UInt8]?) {
-        guard let json = try? JSON(parsing: encoded), let provider = json["provider"]?.stringValue,
-            let environment = json["environment"]?.stringValue, let title = json["title"]?.stringValue,
-            let key = json["key"]?.stringValue, let queuedAt = json["queued_at"]?.doubleValue
-        else { return nil }
+/// The stored form: JSON, without the ID, the session and the final refusal, which are stored separately.
+extension OutboxEntry: WireObject {
+    package init(blank: Blank) {
         self.init(
-            id: id, session: session,
-            owner: Owner(provider: provider, environment: environment, userID: json["user"]?.stringValue),
-            signIn: json["sign_in"]?.stringValue.flatMap(SignInID.init),
-            title: title, idempotencyKey: key, boundary: json["boundary"]?.stringValue,
-            queuedAt: WallTime(unixSeconds: queuedAt),
-            // One that cannot be read is a no all the same: without it this would be sent again.
-            finalRefusal: finalRefusal.map { AgentError(json: (try? JSON(parsing: $0)) ?? .null) })
+            id: "", session: .blank, owner: Owner(provider: "", environment: ""), title: "", idempotencyKey: "",
+            queuedAt: WallTime(unixSeconds: 0))
     }
 
-    /// In place of an entry that nobody can read any more.
+    package mutating func members<Visitor: MemberVisitor>(_ visitor: inout Visitor) throws(Visitor.Failure) {
+        try visitor.required("provider", &owner.provider, .string)
+        try visitor.required("environment", &owner.environment, .string)
+        try visitor.required("title", &title, .string)
+        try visitor.required("key", &idempotencyKey, .string)
+        try visitor.required("queued_at", &queuedAt, .date)
+        try visitor.optional("user", &owner.userID, .string)
+        try visitor.optional("sign_in", &signIn, .signIn)
+        try visitor.optional("boundary", &boundary, .string)
+    }
+
+    package func encoded() -> [UInt8] { json.serialized() }
+
+    /// `nil` if it is not an entry.
+    package init?(id: String, session: SessionName, encoded: [UInt8], finalRefusal: [UInt8]?) {
+        guard let json = try? JSON(parsing: encoded), let entry = try? OutboxEntry(stored: json) else { return nil }
+        self = entry
+        self.id = id
+        self.session = session
+        // An unreadable refusal still is one: without it the entry would be sent again.
+        self.finalRefusal = finalRefusal.map { AgentError(json: (try? JSON(parsing: $0)) ?? .null) }
+    }
+
+    /// Replaces an entry that cannot be read.
     package static func unreadable(id: String, session: SessionName, reason: String) -> OutboxEntry {
         OutboxEntry(
             id: id, session: session, owner: Owner(provider: "", environment: ""), title: "?", idempotencyKey: "",
@@ -53,7 +54,7 @@ extension OutboxRequest {
         JSON.object(["method": .string(Method.name), "params": call.json]).serialized()
     }
 
-    /// `nil` for what is not a request.
+    /// `nil` if it is not a request.
     package init?(encoded: [UInt8]) {
         guard let json = try? JSON(parsing: encoded) else { return nil }
         switch json["method"]?.stringValue {

@@ -20,17 +20,17 @@ package struct OutboxEntry: Sendable, Equatable {
         }
     }
 
-    package let id: String
-    package let session: SessionName
-    package let owner: Owner
+    package var id: String
+    package var session: SessionName
+    package var owner: Owner
     /// The sign-in that it belongs to; `nil` for an entry of an older authd.
-    package let signIn: SignInID?
+    package var signIn: SignInID?
     /// For users.
-    package let title: String
-    package let idempotencyKey: String
-    /// Of a multipart body, so that each try sends the same bytes; `nil` for an entry of an older authd.
-    package let boundary: String?
-    package let queuedAt: WallTime
+    package var title: String
+    package var idempotencyKey: String
+    /// Separates the parts of a multipart body, the same in each try; `nil` for an entry of an older authd.
+    package var boundary: String?
+    package var queuedAt: WallTime
     /// The provider's final refusal.
     package var finalRefusal: AgentError?
 

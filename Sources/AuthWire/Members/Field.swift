@@ -12,7 +12,7 @@ public struct Field<Value: Sendable>: Sendable {
 
     var expectation: String { makeExpectation() }
 
-    init(
+    package init(
         _ type: MemberType, _ expectation: @autoclosure @escaping @Sendable () -> String,
         read: @escaping @Sendable (JSON) -> Value?, write: @escaping @Sendable (Value) -> JSON
     ) {
@@ -34,7 +34,7 @@ public struct Field<Value: Sendable>: Sendable {
 }
 
 extension Field where Value == String {
-    static let string = Field(.string, "a string", read: { $0.stringValue }, write: { .string($0) })
+    package static let string = Field(.string, "a string", read: { $0.stringValue }, write: { .string($0) })
 }
 
 extension Field where Value == [UInt8] {
@@ -44,11 +44,11 @@ extension Field where Value == [UInt8] {
 }
 
 extension Field where Value == Bool {
-    static let bool = Field(.boolean, "true or false", read: { $0.boolValue }, write: { .bool($0) })
+    package static let bool = Field(.boolean, "true or false", read: { $0.boolValue }, write: { .bool($0) })
 }
 
 extension Field where Value == Int {
-    static let integer = Field(
+    package static let integer = Field(
         .integer, "a whole number", read: { $0.integerValue.flatMap { Int(exactly: $0) } }, write: { .whole($0) })
 
     /// A number of bytes or the like.
@@ -90,7 +90,7 @@ extension Field where Value == Duration {
 extension Field where Value == JSON {
     static let any = Field(.any, "a value", read: { $0 }, write: { $0 })
 
-    static let anyOrNull = Field(nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
+    package static let anyOrNull = Field(nesting: .any, "a value", acceptsNull: true, read: { json, _ in json }, write: { $0 })
 }
 
 extension Field where Value == [JSON] {
@@ -102,7 +102,7 @@ extension Field where Value == JSONObject {
 }
 
 extension Field where Value == SessionName {
-    static let sessionName = Field(
+    package static let sessionName = Field(
         .string, "a session name (\(SessionName.rule))",
         read: { json in
             guard let text = json.stringValue else { return nil }
@@ -112,7 +112,7 @@ extension Field where Value == SessionName {
 
 extension Field where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
     /// A case of an enumeration.
-    static var word: Field {
+    package static var word: Field {
         Field(
             .string, "one of \(Value.allCases.map { "\"\($0.rawValue)\"" }.joined(separator: ", "))",
             read: { json in json.stringValue.flatMap(Value.init(rawValue:)) }, write: { .string($0.rawValue) })
@@ -124,7 +124,7 @@ extension Field where Value == AgentError {
 }
 
 extension Field where Value: WireObject {
-    static var object: Field {
+    package static var object: Field {
         Field(
             nesting: .object, "an object",
             read: { json, source throws(AgentError) in
@@ -153,7 +153,7 @@ extension Field {
     }
 
     /// An object whose keys are names.
-    static func byName<Element>(
+    package static func byName<Element>(
         _ expectation: @autoclosure @escaping @Sendable () -> String, of element: Field<Element>
     ) -> Field where Value == [String: Element] {
         Field(
@@ -181,7 +181,7 @@ extension Field {
 }
 
 extension Field where Value == [String] {
-    static let strings = array("an array of strings", of: .string)
+    package static let strings = array("an array of strings", of: .string)
 }
 
 extension Field where Value == [SessionName] {

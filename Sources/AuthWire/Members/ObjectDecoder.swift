@@ -8,6 +8,8 @@ struct ObjectDecoder: MemberVisitor {
         case params
         /// The agent, read by a client.
         case result
+        /// A store of the agent. The message is a reason, without the object's name.
+        case store
     }
 
     private let object: JSONObject
@@ -51,6 +53,7 @@ struct ObjectDecoder: MemberVisitor {
         switch source {
         case .params: .invalidParams("params.\(key): expected \(field.expectation), found \(found).")
         case .result: .internalError("The agent's result: \(key): expected \(field.expectation), found \(found).")
+        case .store: .internalError("'\(key)' should be \(field.expectation), not \(found)")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// An object of the protocol. ``members(_:)`` lists its members once, to read, write and describe them.
+/// An object of the protocol or of a store. ``members(_:)`` lists its members once, to read, write and describe them.
 public protocol WireObject: Sendable, Equatable {
     /// An object before its members are read. Only this package can create a ``Blank``.
     init(blank: Blank)
@@ -24,6 +24,12 @@ extension WireObject {
             throw .internalError("The agent's result: expected an object, found \(json.kindName).")
         }
         try self.init(object, from: .result)
+    }
+
+    /// Reads an object that the agent has stored. The error's message is a reason: it names a member and no value.
+    package init(stored json: JSON) throws(AgentError) {
+        guard case .object(let object) = json else { throw .internalError("it is not a JSON object") }
+        try self.init(object, from: .store)
     }
 
     public var json: JSON {

@@ -110,6 +110,20 @@ struct SessionRecordCodingTests {
         #expect(!String(reflecting: damage).contains("tell-nobody"))
     }
 
+    @Test(
+        "with a damaged member of its client or user is refused, and nothing of it is shown",
+        arguments: ["issuer", "id", "authentication", "secret", "secret_ends_at", "place_token", "email"])
+    func damagedInside(name: String) throws {
+        let read = try reading { object in
+            let holder = name == "email" ? "user" : "client"
+            var inner = object[holder]?.objectValue ?? [:]
+            inner[name] = ["tell-nobody"]
+            object[holder] = .object(inner)
+        }
+        guard case .failure(let damage) = read else { return #expect(Bool(false), "it was read") }
+        #expect(damage.reason.contains("'\(name)'") && !damage.reason.contains("tell-nobody"))
+    }
+
     @Test("that was cut off anywhere is refused, and nothing of it is shown")
     func truncated() throws {
         let bytes = try record().encoded().revealBytes()

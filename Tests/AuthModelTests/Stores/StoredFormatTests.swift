@@ -143,7 +143,7 @@ struct StoredFormatTests {
             #""C":\#(pause(#""until":1800000004.0"#))"#, #""c":\#(pause(#""until":1799999999"#))"#,
             #""d":\#(pause(#""until":1800003601"#))"#, #""e":{"failures":0,"from":1800000000,"until":1800000004}"#,
             #""f":{"failures":1000001,"from":1800000000,"until":1800000004}"#, #""g":{"failures":1,"from":1800000000}"#,
-            #""h":7"#,
+            #""h":7"#, #""i":\#(pause(#""until":1e300"#))"#,
         ]
         let text = "{\(([a, b] + invalid).joined(separator: ",")),\"b\":\(pause(#""until":1800000000"#))}"
         #expect(RenewalPause.decode(Array(text.utf8)) == pauses)

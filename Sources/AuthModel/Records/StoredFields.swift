@@ -1,0 +1,35 @@
+import AuthWire
+
+/// The fields of stored objects that the protocol does not have.
+extension Field where Value == Secret {
+    static let secret = Field(
+        .string, "a string", read: { $0.stringValue.map { Secret($0) } }, write: { .string($0.reveal()) })
+}
+
+extension Field where Value == [String: Secret] {
+    static let secrets = byName("an object whose values are strings", of: .secret)
+}
+
+extension Field where Value == WallTime {
+    static let date = Field(
+        .number, "a date in Unix seconds",
+        read: { json in json.doubleValue.flatMap { $0.isFinite ? WallTime(unixSeconds: $0) : nil } },
+        write: { .number($0.unixSeconds) })
+}
+
+extension Field where Value == UInt64 {
+    /// Below 2^60: no session is written so often, and sums of such numbers stay whole numbers.
+    static let revision = Field(
+        .integer, "a whole number below 2^60",
+        read: { json in json.integerValue.flatMap { (0..<(1 << 60)).contains($0) ? UInt64($0) : nil } },
+        write: { JSON($0) })
+}
+
+extension Field where Value == SignInID {
+    static let signIn = Field(
+        .string, "the ID of a sign-in", read: { $0.stringValue.flatMap(SignInID.init) }, write: { .string($0.text) })
+}
+
+extension Field where Value == TokenOrigins {
+    static let origins = Field(.object, "origins", read: { TokenOrigins(stored: $0) }, write: { $0.json })
+}
