@@ -4,7 +4,6 @@ package import AuthWire
 /// What the services of the agent share.
 package struct AgentContext: Sendable {
     package let clock: any SystemClock
-    package let catalog: CurrentCatalog
     package let providers: ProviderClient
     package let board: StateBoard
     package let tasks: AgentTasks
@@ -25,9 +24,8 @@ package struct AgentContext: Sendable {
         let network = NetworkMonitor(watch: network, sleep: sleep, transport: transport, tasks: tasks)
         self.network = network
         self.transport = GuardedTransport(transport, network: network)
-        self.catalog = CurrentCatalog(catalog)
         let signer = ProofSigner(cryptography: cryptography, clock: clock, skew: { await network.skew(of: $0) })
-        providers = ProviderClient(catalog: self.catalog, transport: self.transport, signer: signer)
+        providers = ProviderClient(profiles: catalog, transport: self.transport, signer: signer)
         board = StateBoard(storeKind: storeKind, clock: clock, tell: publish)
     }
 }

@@ -257,7 +257,7 @@ package final class APIClient: Sendable {
     // MARK: What is known beforehand
 
     private func place(of record: SessionRecord) throws(AgentError) -> (ProviderProfile, ProviderEnvironment) {
-        guard let profile = context.catalog.profiles[record.provider] else { throw .unknownProvider(record.provider) }
+        guard let profile = context.providers.profiles[record.provider] else { throw .unknownProvider(record.provider) }
         return (profile, try profile.environment(named: record.environment))
     }
 

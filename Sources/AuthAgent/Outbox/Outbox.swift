@@ -56,11 +56,7 @@ package final class Outbox: Sendable {
 
     /// The machine replies to a caller that was cancelled, too: it knows whether the write is in the store.
     private func ask(_ command: OutboxCommand) async throws(AgentError) -> OutboxReply {
-        do throws(WaitEnd) {
-            return try await runner.askToEnd { .requested($0, command) }
-        } catch {
-            throw AgentError(error)
-        }
+        try await converting(WaitEnd.self, try await runner.askToEnd { .requested($0, command) })
     }
 }
 
@@ -81,10 +77,14 @@ private final class OutboxPerformer: ActionPerformer {
     func perform(_ action: OutboxAction, on runner: isolated Runner<OutboxMachine>) {
         switch action {
         // If a call is cut off after the provider has answered, the next run sends the write again.
-        case .store(let call): runner.startToEnd { [self] in .stored(await result(of: call)) }
+        case .store(let call):
+            runner.startToEnd { [self] () async -> OutboxEvent? in
+                .stored(await Result(of: try await carryOut(call)))
+            }
         case .send(let entry, let write, let inAnySignIn):
-            runner.start { [self] in
-                let result = await send(entry, write, inAnySignIn: inAnySignIn)
+            runner.start { [self] () async -> OutboxEvent? in
+                let result: Result<APIResponse, AgentError> = await Result(
+                    of: try await send(entry, write, inAnySignIn: inAnySignIn))
                 // Cut off by the agent's end: that is not an answer.
                 return Task.isCancelled ? nil : .answered(entry.id, result)
             }
@@ -96,36 +96,25 @@ private final class OutboxPerformer: ActionPerformer {
         }
     }
 
-    private func result(of call: OutboxStoreCall) async -> Result<[OutboxEntry], OutboxError> {
-        do throws(OutboxError) {
-            switch call {
-            case .load: return .success(store.mayHoldEntries ? try await store.all() : [])
-            case .add(let entry, let request): try await store.add(entry, request)
-            case .record(let refusal, let id): try await store.record(refusal, for: id)
-            case .remove(let id): try await store.remove(id)
-            case .release: await store.close()
-            }
-            return .success([])
-        } catch {
-            return .failure(error)
+    private func carryOut(_ call: OutboxStoreCall) async throws(OutboxError) -> [OutboxEntry] {
+        switch call {
+        case .load: return store.mayHoldEntries ? try await store.all() : []
+        case .add(let entry, let request): try await store.add(entry, request)
+        case .record(let refusal, let id): try await store.record(refusal, for: id)
+        case .remove(let id): try await store.remove(id)
+        case .release: await store.close()
         }
+        return []
     }
 
     private func send(
         _ entry: OutboxEntry, _ write: OutboxWrite?, inAnySignIn: Bool
-    ) async -> Result<APIResponse, AgentError> {
-        var write = write
-        do throws(OutboxError) {
-            if write == nil { write = try await store.request(of: entry.id).map { OutboxWrite($0) } }
-        } catch {
-            return .failure(AgentError(error))
+    ) async throws(AgentError) -> APIResponse {
+        if let write { return try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn) }
+        guard let request = try await converting(OutboxError.self, try await store.request(of: entry.id)) else {
+            throw .noRequest
         }
-        do throws(AgentError) {
-            guard let write else { throw .noRequest }
-            return .success(try await api.send(write.request, entry, as: write.call, inAnySignIn: inAnySignIn))
-        } catch {
-            return .failure(error)
-        }
+        return try await api.send(request, entry, inAnySignIn: inAnySignIn)
     }
 
     /// Reports how each session is. It is read on the runner, so that an older state never follows a newer one.

@@ -3,58 +3,54 @@ import AuthWire
 
 /// The user who signed in, as the ID token says, which the authorization server has signed.
 extension ProviderClient {
-    /// A grant with the user that its ID token tells, if all that has to be true of the token is.
-    /// - Parameter nonce: what was sent along; `nil` where nothing could be, as in the device grant.
+    /// A grant with the user that its ID token names, if the token is valid.
+    /// - Parameter nonce: what was sent with the request; `nil` if the grant has none, as the device grant.
     func identified(
         _ grant: Grant, at profile: ProviderProfile, nonce: String?, cryptography: any Cryptography, now: Moment
-    ) async -> Result<Grant, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Grant {
         guard let oauth = profile.oauth, let issuer = oauth.issuer, oauth.scopes.contains("openid") else {
-            return .success(grant)
+            return grant
         }
         guard let text = grant.idToken else {
-            // Only the device grant, which is no part of OpenID Connect, may do without.
-            return nonce == nil ? .success(grant) : .failure(.distrusted(profile, "there is no ID token in it"))
+            // Only the device grant, which is not part of OpenID Connect, may do without.
+            if nonce == nil { return grant }
+            throw .distrusted(profile, "there is no ID token in it")
         }
-        // Its dates are by the clock of the place that it came from.
-        let endpoint = (try? await server(of: profile, at: now).get())?.endpoints.token
+        // Its dates follow the clock of the server that issued it.
+        let endpoint = try? await server(of: profile, at: now).endpoints.token
         let time = await signer.time(at: endpoint ?? issuer)
+        let token: IDToken
         do throws(IDTokenError) {
-            let token = try IDToken(text)
+            token = try IDToken(text)
             try token.check(
                 IDToken.Expectation(
                     issuer: issuer, clientID: oauth.clientID, nonce: nonce, accessToken: grant.accessToken),
                 now: time, cryptography: cryptography)
-            if let failure = await checkSignature(token, profile, cryptography, now) { return .failure(failure) }
-            var grant = grant
-            grant.rawUser = token.claims
-            grant.user = OAuthProfile.user.summary(of: token.claims)
-            return .success(grant)
         } catch {
-            return .failure(.distrusted(profile, "its ID token cannot be believed: \(error.reason)"))
+            throw .distrusted(profile, "its ID token cannot be believed: \(error.reason)")
         }
+        try await checkSignature(token, profile, cryptography, now)
+        var grant = grant
+        grant.rawUser = token.claims
+        grant.user = OAuthProfile.user.summary(of: token.claims)
+        return grant
     }
 
-    /// - Returns: `nil` when one of the server's keys has signed it. Keys roll over: with those that are known only an
-    ///   answer of yes is final, a no asks for the server's present ones.
+    /// Returns if one of the server's keys has signed it. Keys roll over: if none of the known keys has signed it, the present
+    /// ones are fetched.
     private func checkSignature(
         _ token: IDToken, _ profile: ProviderProfile, _ cryptography: any Cryptography, _ now: Moment
-    ) async -> ProviderFailure? {
-        let server: OAuthServer
-        switch await self.server(of: profile, at: now) {
-        case .success(let found): server = found
-        case .failure(let failure): return failure
+    ) async throws(ProviderFailure) {
+        guard let place = try await server(of: profile, at: now).endpoints.keys else {
+            throw .distrusted(profile, "it tells no keys")
         }
-        guard let place = server.endpoints.keys else { return .distrusted(profile, "it tells no keys") }
         if let known = await servers.entry(of: place, .keys, at: now.boot), known.isFresh,
             await Self.isSigned(token, known.document, cryptography)
         {
-            return nil
+            return
         }
-        switch await document(at: place, .keys, of: profile, now: now) {
-        case .success(let keys):
-            let isSigned = await Self.isSigned(token, keys, cryptography)
-            return isSigned ? nil : .distrusted(profile, "its ID token is signed by none of its keys")
-        case .failure(let failure): return failure
+        guard await Self.isSigned(token, try await keys(at: place, of: profile, now: now), cryptography) else {
+            throw .distrusted(profile, "its ID token is signed by none of its keys")
         }
     }
 

@@ -3,24 +3,23 @@ import AuthWire
 
 /// What authorization servers publish about themselves (RFC 8414, OpenID Connect Discovery 1.0).
 extension ProviderClient {
-    /// The server of a profile: as discovered, or as the profile has it.
-    package func server(of profile: ProviderProfile, at now: Moment) async -> Result<OAuthServer, ProviderFailure> {
-        guard let oauth = profile.oauth else { return .failure(.refused(.noOAuth(profile))) }
-        guard let issuer = oauth.issuer else {
-            return .success(OAuthServer(issuer: nil, endpoints: oauth.endpoints))
-        }
+    /// The server of a profile: as discovered, or as the profile describes it.
+    package func server(of profile: ProviderProfile, at now: Moment) async throws(ProviderFailure) -> OAuthServer {
+        guard let oauth = profile.oauth else { throw .refused(.noOAuth(profile)) }
+        guard let issuer = oauth.issuer else { return OAuthServer(issuer: nil, endpoints: oauth.endpoints) }
         let known = await servers.entry(of: issuer, .metadata, at: now.boot)
-        if let known, known.isFresh { return Self.read(known.document, profile, oauth) }
-        switch await metadata(of: issuer, profile) {
-        case .success(let found):
-            if found.json["issuer"]?.stringValue == issuer {
-                await servers.keep(found.json, of: issuer, .metadata, for: found.age, at: now.boot)
-            }
-            return Self.read(found.json, profile, oauth)
-        case .failure(let failure):
-            if let known { return Self.read(known.document, profile, oauth) }
-            return .failure(failure)
+        if let known, known.isFresh { return try Self.read(known.document, profile, oauth) }
+        let found: Published
+        do throws(ProviderFailure) {
+            found = try await metadata(of: issuer, profile)
+        } catch {
+            guard let known else { throw error }
+            return try Self.read(known.document, profile, oauth)
         }
+        if found.json["issuer"]?.stringValue == issuer {
+            await servers.keep(found.json, of: issuer, .metadata, for: found.age, at: now.boot)
+        }
+        return try Self.read(found.json, profile, oauth)
     }
 
     /// What a server publishes, and how long it says that this holds.
@@ -39,79 +38,67 @@ extension ProviderClient {
         }
     }
 
-    /// Both documents of an issuer as one. Many servers write what RFC 8414 has to say (revocation, registration) only
-    /// into one of them. The first one goes before; one of another issuer adds nothing.
+    /// Both documents of an issuer as one. Many servers have what RFC 8414 defines (revocation, registration) in only one
+    /// of them. The first one takes precedence; one of another issuer adds nothing.
     private func metadata(
         of issuer: String, _ profile: ProviderProfile
-    ) async -> Result<Published, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Published {
         var merged: Published?
         var stranger: Published?
         var failure: ProviderFailure?
         for place in OAuthServer.places(of: issuer) {
-            switch await publication(at: place, of: profile) {
-            case .success(let found) where found.json["issuer"]?.stringValue != issuer:
-                stranger = stranger ?? found
-            case .success(let found):
-                merged = merged.map { $0.completed(by: found) } ?? found
-            case .failure(let why):
+            do throws(ProviderFailure) {
+                let found = try await publication(at: place, of: profile)
+                if found.json["issuer"]?.stringValue != issuer {
+                    stranger = stranger ?? found
+                } else {
+                    merged = merged?.completed(by: found) ?? found
+                }
+            } catch {
                 // A server may have only one of the documents.
-                if why.error.httpStatus.map({ (400..<500).contains($0) && $0 != 429 }) ?? false {
-                    failure = failure ?? why
+                if error.error.httpStatus.map({ (400..<500).contains($0) && $0 != 429 }) ?? false {
+                    failure = failure ?? error
                 } else if merged == nil {
-                    return .failure(why)
+                    throw error
                 } else {
                     // The rest is fetched again soon.
                     merged?.age = .zero
                 }
             }
         }
-        if let found = merged ?? stranger { return .success(found) }
-        return .failure(failure ?? .refused(.noOAuth(profile)))
+        if let found = merged ?? stranger { return found }
+        throw failure ?? .refused(.noOAuth(profile))
     }
 
-    /// What a server publishes, asked for now, and kept as long as it says.
-    func document(
-        at place: String, _ kind: ServerMetadataCache.Kind, of profile: ProviderProfile, now: Moment
-    ) async -> Result<JSON, ProviderFailure> {
-        let found = await publication(at: place, of: profile)
-        if case .success(let found) = found {
-            await servers.keep(found.json, of: place, kind, for: found.age, at: now.boot)
-        }
-        return found.map(\.json)
+    /// The keys of a server, fetched now, and kept for as long as the response says.
+    func keys(at place: String, of profile: ProviderProfile, now: Moment) async throws(ProviderFailure) -> JSON {
+        let found = try await publication(at: place, of: profile)
+        await servers.keep(found.json, of: place, .keys, for: found.age, at: now.boot)
+        return found.json
     }
 
     private func publication(
         at place: String, of profile: ProviderProfile
-    ) async -> Result<Published, ProviderFailure> {
-        await send { () throws(AgentError) in
-            HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")])
-        } read: { reply in
-            Self.published(reply, profile).map { Published(json: $0, age: CacheControl(reply).maxAge) }
-        }
-    }
-
-    private static func published(_ reply: HTTPResponse, _ profile: ProviderProfile) -> Result<JSON, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Published {
+        let reply = try await send(
+            HTTPRequest(method: "GET", url: place, headers: [HTTPField("Accept", "application/json")]))
         let errors = ErrorDecoder(profile: profile, purpose: .call, sentAt: nil)
-        let body = ResponseBody(reply)
-        guard reply.status == 200 else { return .failure(errors.failure(reply, body)) }
-        guard case .json(let json) = body, case .object = json else {
-            return .failure(errors.badReply("it is no metadata", cause: "no_metadata", status: reply.status))
+        guard let json = try errors.json(of: reply), case .object = json else {
+            throw errors.badReply("it is no metadata", cause: "no_metadata", status: reply.status)
         }
-        return .success(json)
+        return Published(json: json, age: CacheControl(reply).maxAge)
     }
 
     private static func read(
         _ metadata: JSON, _ profile: ProviderProfile, _ oauth: OAuthProfile
-    ) -> Result<OAuthServer, ProviderFailure> {
+    ) throws(ProviderFailure) -> OAuthServer {
         do throws(MetadataError) {
-            return .success(
-                try OAuthServer(metadata: metadata, of: oauth, mayBeInsecure: profile.allowInsecureHTTP))
+            return try OAuthServer(metadata: metadata, of: oauth, mayBeInsecure: profile.allowInsecureHTTP)
         } catch {
-            return .failure(
-                .temporary(
-                    AgentError(
-                        .badReply, "What \(profile.title) says of itself cannot be used: \(error.reason).",
-                        cause: "metadata"), retryAfter: nil))
+            throw .temporary(
+                AgentError(
+                    .badReply, "What \(profile.title) says of itself cannot be used: \(error.reason).",
+                    cause: "metadata"), retryAfter: nil)
         }
     }
 }

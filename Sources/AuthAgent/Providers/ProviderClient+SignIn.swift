@@ -1,78 +1,52 @@
 package import AuthModel
-package import AuthWire
+import AuthWire
 
-/// What people ask of providers: sign-in, codes, passwords, their own account.
+/// Sign-in, codes, passwords and other requests of users.
 extension ProviderClient {
     package func signIn(
         _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
         sentAt: Moment
-    ) async -> Result<Grant, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Grant {
         if let first = method.first {
-            let answer: Result<Grant?, ProviderFailure> = await send { () throws(AgentError) in
-                try profile.request(first, of: method, environment: environment, fields: fields)
-            } read: {
-                profile.readFirst($0, method: method, sentAt: sentAt.wall)
-            }
-            switch answer {
-            case .success(let grant?): return .success(grant)
-            case .success(nil): break
-            case .failure(let failure): return .failure(failure)
-            }
+            let reply = try await send(
+                try profile.request(first, of: method, environment: environment, fields: fields))
+            if let grant = try profile.readFirst(reply, method: method, sentAt: sentAt.wall).get() { return grant }
         }
-        return await send { () throws(AgentError) in
-            try profile.signInRequest(method: method, environment: environment, fields: fields)
-        } read: {
-            profile.readSignIn($0, method: method, sentAt: sentAt.wall)
-        }
+        let reply = try await send(
+            try profile.signInRequest(method: method, environment: environment, fields: fields))
+        return try profile.readSignIn(reply, method: method, sentAt: sentAt.wall).get()
     }
 
-    /// Has the provider send what a person is to answer.
-    /// - Returns: its words about that.
+    /// Has the provider send what the user is to answer.
+    /// - Returns: the provider's message about that.
     package func send(
         _ challenge: Challenge, of method: SignInMethod, at profile: ProviderProfile, environment: String,
         fields: [String: Secret], sentAt: Moment
-    ) async -> Result<String?, ProviderFailure> {
-        return await send { () throws(AgentError) in
-            try profile.challengeRequest(challenge, of: method, environment: environment, fields: fields)
-        } read: {
-            profile.readMessage($0, sentAt: sentAt.wall)
-        }
+    ) async throws(ProviderFailure) -> String? {
+        let reply = try await send(
+            try profile.challengeRequest(challenge, of: method, environment: environment, fields: fields))
+        return try profile.readMessage(reply, sentAt: sentAt.wall).get()
     }
 
     /// A request without a session that is not a sign-in, such as one for a reset.
-    /// - Returns: the provider's words about it.
+    /// - Returns: the provider's message about it.
     package func ask(
         _ method: SignInMethod, at profile: ProviderProfile, environment: String, fields: [String: Secret],
         sentAt: Moment
-    ) async -> Result<String?, ProviderFailure> {
-        return await send { () throws(AgentError) in
-            try profile.signInRequest(method: method, environment: environment, fields: fields)
-        } read: {
-            profile.readMessage($0, sentAt: sentAt.wall)
-        }
+    ) async throws(ProviderFailure) -> String? {
+        let reply = try await send(
+            try profile.signInRequest(method: method, environment: environment, fields: fields))
+        return try profile.readMessage(reply, sentAt: sentAt.wall).get()
     }
 
-    /// Something done about the account with its session's token.
-    /// - Returns: the provider's words about it.
+    /// Changes something about the account with its session's token.
+    /// - Returns: the provider's message about it.
     package func perform(
         _ method: SignInMethod, _ record: SessionRecord, fields: [String: Secret], sentAt: Moment
-    ) async -> Result<String?, ProviderFailure> {
-        await call(record) { profile throws(AgentError) in
-            try profile.accountRequest(method: method, record: record, fields: fields)
-        } read: { profile, reply in
-            profile.readMessage(reply, sentAt: sentAt.wall)
-        }
-    }
-
-    /// `nil` where the provider has no request for it; a success without a user where its answer does not tell it.
-    package func updateUser(
-        _ record: SessionRecord, _ changes: JSONObject
-    ) async -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure>? {
-        guard profile(of: record)?.userUpdate != nil else { return nil }
-        return await call(record) { profile throws(AgentError) in
-            try profile.userUpdateRequest(record, changes: changes)
-        } read: { profile, reply in
-            profile.readUserUpdate(reply)
-        }
+    ) async throws(ProviderFailure) -> String? {
+        let profile = try knownProfile(of: record)
+        let reply = try await send(
+            try profile.accountRequest(method: method, record: record, fields: fields), for: record, at: profile)
+        return try profile.readMessage(reply, sentAt: sentAt.wall).get()
     }
 }

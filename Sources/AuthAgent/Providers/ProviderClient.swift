@@ -1,29 +1,38 @@
 package import AuthMachines
 package import AuthModel
 package import AuthWire
+internal import Synchronization
 
-/// Asks providers, as their profiles say, over the transport.
-package struct ProviderClient: Sendable {
-    let catalog: CurrentCatalog
+/// Sends requests to providers, as their profiles describe them.
+package final class ProviderClient: Sendable {
+    private let current: Mutex<ProfileCatalog>
     private let transport: any HTTPTransport
     let servers = ServerMetadataCache()
     let signer: ProofSigner
 
-    package init(catalog: CurrentCatalog, transport: any HTTPTransport, signer: ProofSigner) {
-        self.catalog = catalog
+    package init(profiles: ProfileCatalog, transport: any HTTPTransport, signer: ProofSigner) {
+        current = Mutex(profiles)
         self.transport = transport
         self.signer = signer
     }
 
-    /// As it stands now, and as its provider knows us.
-    func profile(of record: SessionRecord) -> ProviderProfile? {
-        catalog.profiles[record.provider]?.known(as: record.client)
+    // MARK: Profiles
+
+    /// The profiles as last loaded. A reload replaces all of them at once.
+    package var profiles: ProfileCatalog {
+        get { current.withLock { $0 } }
+        set { current.withLock { $0 = newValue } }
     }
 
-    /// Whether anything renews this session, as its profile stands now.
+    /// The present profile of a session, with the client that its provider knows.
+    func profile(of record: SessionRecord) -> ProviderProfile? {
+        profiles[record.provider]?.known(as: record.client)
+    }
+
+    /// Whether anything renews this session, by its present profile.
     package func canRenew(_ record: SessionRecord) -> Bool {
-        // Without its profile, or with one that makes no request now, it may be renewed when that is mended: the tries
-        // will tell, and only a provider ends a session.
+        // Without a profile, or with one that makes no request, the session may be renewed when the profile is fixed: only a
+        // provider ends a session.
         guard let profile = profile(of: record) else { return true }
         if profile.oauth != nil { return profile.renewsByOAuth(record) }
         do throws(AgentError) {
@@ -33,30 +42,30 @@ package struct ProviderClient: Sendable {
         }
     }
 
-    /// What renews this session, as its profile stands now.
+    /// What renews this session, by its present profile.
     package func means(of record: SessionRecord) -> RenewalMeans {
         guard canRenew(record) else { return .none }
         guard let profile = profile(of: record) else { return .lasting }
-        return profile.renewsByToken && !repeatsSignIn(of: record, profile) ? .liveToken : .lasting
+        return profile.renewsByToken && repeatedSignIn(of: record, profile) == nil ? .liveToken : .lasting
     }
 
-    private func repeatsSignIn(of record: SessionRecord, _ profile: ProviderProfile) -> Bool {
-        // Answers that no longer fit the profile are of no use.
-        (try? profile.repeatedSignInRequest(record)) != nil
+    /// `nil` if no answers are remembered, or if they no longer fit the profile.
+    private func repeatedSignIn(of record: SessionRecord, _ profile: ProviderProfile) -> HTTPRequest? {
+        try? profile.repeatedSignInRequest(record)
     }
 
-    /// Whether what the network is like says anything about this session's provider: not if that is on this machine.
+    /// Whether the state of the network matters to this session's provider: not if the provider is on this machine.
     package func needsNetwork(_ record: SessionRecord) -> Bool {
         probe(record)?.origin.isLoopback != true
     }
 
-    /// The same of a session as others see it.
+    /// The same for the status of a session.
     func needsNetwork(_ status: SessionStatus) -> Bool {
-        guard let profile = catalog.profiles[status.provider], let environment = status.environment else { return true }
+        guard let profile = profiles[status.provider], let environment = status.environment else { return true }
         return probe(profile, environment)?.origin.isLoopback != true
     }
 
-    /// What asks for this session's provider without credentials; `nil` when its profile is gone.
+    /// A request to this session's provider without credentials; `nil` if the session has no profile.
     package func probe(_ record: SessionRecord) -> Probe? {
         profile(of: record).flatMap { probe($0, record.environment) }
     }
@@ -65,13 +74,13 @@ package struct ProviderClient: Sendable {
         guard let environment = profile.environments.first(where: { $0.name == name }),
             let origin = Origin(of: environment.baseURL)
         else { return nil }
-        // A server that tells of itself tells it to everybody.
+        // Anyone may read the metadata of a server.
         if let issuer = profile.oauth?.issuer, let place = OAuthServer.places(of: issuer).first,
             let origin = Origin(of: issuer)
         {
             return Probe(origin, path: String(Origin.path(of: place)))
         }
-        // The request for the user: known to be answered with JSON, if only with a 401.
+        // The request for the user: it is answered with JSON, even if only with a 401.
         let request = profile.userRequest?.request ?? profile.validation
         let path = request.flatMap { $0.method == "GET" ? $0.path.fill(TemplateValues(standIn: "", for: [])) : nil }
         let base = String(Origin.path(of: environment.baseURL))
@@ -87,153 +96,154 @@ package struct ProviderClient: Sendable {
         return [origin]
     }
 
-    /// Where requests with this session's secrets go, and where answers with them come from, as far as that is known.
+    /// Where requests with this session's secrets go, and where responses with them come from, as far as that is known.
     func origins(of status: SessionStatus) async -> Set<Origin> {
-        guard let profile = catalog.profiles[status.provider] else { return [] }
+        guard let profile = profiles[status.provider] else { return [] }
         var urls = profile.environments.filter { $0.name == status.environment }.map(\.baseURL)
         // Its ID tokens may come from another provider.
-        let authorities = profile.signIn.compactMap { IdentityProof(for: $0, in: catalog.profiles)?.profile }
+        let authorities = profile.signIn.compactMap { IdentityProof(for: $0, in: profiles)?.profile }
         for oauth in ([profile] + authorities).compactMap(\.oauth) {
             urls += OAuthEndpoints.names.compactMap { oauth.endpoints[keyPath: $0.path] }
             guard let issuer = oauth.issuer else { continue }
             urls.append(issuer)
-            // How fresh its word is makes no difference here.
+            // It does not matter here whether the metadata is fresh.
             let metadata = await servers.entry(of: issuer, .metadata, at: BootInstant(sinceBoot: .zero))?.document
             urls += OAuthEndpoints.names.compactMap { metadata?[$0.name]?.stringValue }
         }
         return Origin.all(of: urls)
     }
 
-    package func renew(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        if let profile = profile(of: record), profile.oauth != nil {
-            return await renewOAuth(record, at: profile, sentAt: sentAt)
-        }
-        if let profile = profile(of: record) {
-            let hasEnded = record.tokens.expiresAt.map { $0 <= sentAt.wall } ?? false
-            if profile.renewsByToken, repeatsSignIn(of: record, profile) {
-                // An ended token renews nothing, and one that is refused will not either.
-                guard !hasEnded else { return await signInAgain(record, sentAt: sentAt) }
-                let result = await renewByRequest(record, sentAt: sentAt)
-                guard case .failure(.final) = result else { return result }
-                return await signInAgain(record, sentAt: sentAt)
+    // MARK: Requests
+
+    package func renew(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant {
+        let profile = try knownProfile(of: record)
+        if profile.oauth != nil { return try await renewOAuth(record, at: profile, sentAt: sentAt) }
+        let repeated = profile.renewsByToken ? repeatedSignIn(of: record, profile) : nil
+        do throws(ProviderFailure) {
+            // A token that has ended renews nothing.
+            if repeated == nil || record.tokens.expiresAt.map({ sentAt.wall < $0 }) ?? true {
+                let reply = try await send(try profile.renewalRequest(record), for: record, at: profile)
+                return try profile.readRenewal(reply, record: record, sentAt: sentAt.wall).get()
             }
+        } catch {
+            guard repeated != nil, case .final = error else { throw error }
         }
-        return await renewByRequest(record, sentAt: sentAt)
+        let reply = try await send(repeated, for: record, at: profile)
+        return try profile.readRepeatedSignIn(reply, record: record, sentAt: sentAt.wall).get()
     }
 
-    private func renewByRequest(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        await call(record) { profile throws(AgentError) in
-            try profile.renewalRequest(record)
-        } read: {
-            $0.readRenewal($1, record: record, sentAt: sentAt.wall)
-        }
-    }
-
-    /// With the answers that are remembered.
-    private func signInAgain(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure> {
-        await call(record) { profile throws(AgentError) in
-            try profile.repeatedSignInRequest(record)
-        } read: {
-            $0.readRepeatedSignIn($1, record: record, sentAt: sentAt.wall)
-        }
-    }
-
-    /// A token for an aim of its own.
+    /// A token for a target of its own.
     package func obtain(
         _ target: TokenTarget, _ record: SessionRecord, sentAt: Moment
-    ) async -> Result<Grant, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Grant {
         guard let profile = profile(of: record), profile.oauth != nil else {
-            return .failure(.refused(.notOAuth(record.provider)))
+            throw .refused(.notOAuth(record.provider))
         }
-        return await renewOAuth(record, at: profile, for: target, sentAt: sentAt)
+        return try await renewOAuth(record, at: profile, for: target, sentAt: sentAt)
     }
 
-    /// `nil` where the provider has no request for it.
-    package func validate(_ record: SessionRecord, sentAt: Moment) async -> Result<Grant, ProviderFailure>? {
-        if let profile = profile(of: record), profile.oauth != nil {
-            return await validateOAuth(record, at: profile, sentAt: sentAt)
-        }
-        guard profile(of: record)?.validation != nil else { return nil }
-        return await call(record) { profile throws(AgentError) in
-            try profile.validationRequest(record)
-        } read: {
-            $0.readValidation($1, record: record, sentAt: sentAt.wall)
-        }
-    }
-
-    /// `nil` where the provider has no request for it.
-    package func fetchUser(
-        _ record: SessionRecord, sentAt: Moment
-    ) async -> Result<(raw: JSON, summary: UserSummary), ProviderFailure>? {
+    /// - Returns: `nil` if the provider has no request for it.
+    package func validate(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> Grant? {
         guard let profile = profile(of: record) else { return nil }
-        guard profile.userRequest != nil else {
-            guard profile.oauth != nil else { return nil }
-            return await userInfo(record, at: profile, sentAt: sentAt)
-        }
-        return await call(record) { profile throws(AgentError) in
-            try profile.userRequest(record)
-        } read: { profile, reply in
-            profile.readUser(reply)
-        }
+        if profile.oauth != nil { return try await validateOAuth(record, at: profile, sentAt: sentAt) }
+        guard profile.validation != nil else { return nil }
+        let reply = try await send(try profile.validationRequest(record), for: record, at: profile)
+        return try profile.readValidation(reply, record: record, sentAt: sentAt.wall).get()
     }
 
-    /// Tells the provider of a sign-out. `nil` where sign-out is local.
-    package func signOut(_ record: SessionRecord, sentAt: Moment) async -> ProviderFailure? {
-        if let profile = profile(of: record), profile.oauth != nil {
-            return await revoke(record, at: profile, sentAt: sentAt)
+    package func fetchUser(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) -> SignedInUser {
+        if let profile = profile(of: record) {
+            if profile.userRequest != nil {
+                let reply = try await send(try profile.userRequest(record), for: record, at: profile)
+                return try profile.readUser(reply).get()
+            }
+            if profile.oauth != nil, let user = try await userInfo(record, at: profile, sentAt: sentAt) { return user }
         }
-        guard profile(of: record)?.signOut != nil else { return nil }
-        let result: Result<Void, ProviderFailure> = await call(record) { profile throws(AgentError) in
-            try profile.signOutRequest(record)
-        } read: { profile, reply in
-            profile.readAcknowledgement(reply, sentAt: sentAt.wall).map(Result.failure) ?? .success(())
-        }
-        if case .failure(let failure) = result { return failure }
-        return nil
+        throw .refused(.noUserRequest(record.provider, "fetches its user"))
     }
 
-    func call<Answer>(
-        _ record: SessionRecord, request: (ProviderProfile) throws(AgentError) -> HTTPRequest?,
-        read: (ProviderProfile, HTTPResponse) -> Result<Answer, ProviderFailure>
-    ) async -> Result<Answer, ProviderFailure> {
+    /// - Returns: `nil` if the response does not contain all of the user.
+    package func updateUser(
+        _ record: SessionRecord, _ changes: JSONObject
+    ) async throws(ProviderFailure) -> SignedInUser? {
+        guard let profile = profile(of: record), profile.userUpdate != nil else {
+            throw .refused(.noUserRequest(record.provider, "changes its user"))
+        }
+        let reply = try await send(
+            try profile.userUpdateRequest(record, changes: changes), for: record, at: profile)
+        return try profile.readUserUpdate(reply).get()
+    }
+
+    /// Reports a sign-out to the provider, if it has a request for that.
+    package func signOut(_ record: SessionRecord, sentAt: Moment) async throws(ProviderFailure) {
+        guard let profile = profile(of: record) else { return }
+        if profile.oauth != nil { return try await revoke(record, at: profile, sentAt: sentAt) }
+        guard profile.signOut != nil else { return }
+        let reply = try await send(try profile.signOutRequest(record), for: record, at: profile)
+        if let failure = profile.readAcknowledgement(reply, sentAt: sentAt.wall) { throw failure }
+    }
+
+    func knownProfile(of record: SessionRecord) throws(ProviderFailure) -> ProviderProfile {
         guard let profile = profile(of: record) else {
-            return .failure(.temporary(.unknownProvider(record.provider), retryAfter: nil))
+            throw .temporary(.unknownProvider(record.provider), retryAfter: nil)
         }
-        return await send { () throws(AgentError) in
-            guard let request = try request(profile) else { throw .cannotRenew(record.provider) }
-            // Without OAuth everything goes to one origin; with it, only what shows the access token goes this way.
+        return profile
+    }
+
+    // MARK: Sending
+
+    /// Sends a request that contains a session's tokens or credentials.
+    func send(
+        _ request: @autoclosure () throws(AgentError) -> HTTPRequest?, for record: SessionRecord,
+        at profile: ProviderProfile
+    ) async throws(ProviderFailure) -> HTTPResponse {
+        func checked() throws(AgentError) -> HTTPRequest {
+            guard let request = try request() else { throw .cannotRenew(record.provider) }
+            // Without OAuth everything goes to one origin. With OAuth, these requests contain the access token only.
             try OriginGuard(record).check(profile.oauth == nil ? .all : .accessToken, at: request.url)
             return request
-        } read: {
-            read(profile, $0)
         }
+        return try await send(try checked())
     }
 
-    /// - Parameter request: makes it; asked once more where the answer wants the same with another proof.
-    func send<Answer>(
-        request: () throws(AgentError) -> HTTPRequest, read: (HTTPResponse) -> Result<Answer, ProviderFailure>
-    ) async -> Result<Answer, ProviderFailure> {
+    /// - Parameter request: evaluated again if the provider wants the same request with another proof.
+    func send(
+        _ request: @autoclosure () throws(AgentError) -> HTTPRequest
+    ) async throws(ProviderFailure) -> HTTPResponse {
         var isRepeated = false
         while true {
             let ready: HTTPRequest
             do throws(AgentError) {
                 ready = try await signer.proven(try request())
             } catch {
-                return .failure(.temporary(error, retryAfter: nil))
+                throw .temporary(error, retryAfter: nil)
             }
             do throws(TransportError) {
                 let reply = try await transport.send(ready)
-                if signer.heard(reply, to: ready), !isRepeated {
-                    isRepeated = true
-                    continue
-                }
-                return read(reply)
+                guard signer.heard(reply, to: ready), !isRepeated else { return reply }
+                isRepeated = true
             } catch {
-                // The next try begins on a connection of its own: this one may be dead without knowing it.
+                // The next attempt uses a new connection: this one may be dead without a sign of it.
                 await transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
-                return .failure(ProviderFailure(error))
+                throw ProviderFailure(error)
             }
         }
+    }
+}
+
+extension ErrorDecoder {
+    /// For the endpoints of an authorization server.
+    init(oauth profile: ProviderProfile, purpose: Purpose, sentAt: Moment) {
+        var profileForErrors = profile
+        profileForErrors.errors = TokenResponse.errors
+        self.init(profile: profileForErrors, purpose: purpose, sentAt: sentAt.wall)
+    }
+
+    /// The JSON of a response with one of these statuses; `nil` if its body is something else.
+    func json(of reply: HTTPResponse, _ statuses: Set<Int> = [200]) throws(ProviderFailure) -> JSON? {
+        let body = ResponseBody(reply)
+        guard statuses.contains(reply.status) else { throw failure(reply, body) }
+        return body.json
     }
 }
 
@@ -247,5 +257,9 @@ extension AgentError {
 
     static func notOAuth(_ provider: String) -> AgentError {
         AgentError(.unsupported, "\(provider) has one token for everything: it is no provider of OAuth.")
+    }
+
+    fileprivate static func noUserRequest(_ provider: String, _ what: String) -> AgentError {
+        AgentError(.unsupported, "The profile of provider \(provider) has no request that \(what).")
     }
 }

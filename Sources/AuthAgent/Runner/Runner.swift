@@ -1,7 +1,6 @@
 import AuthConcurrency
 package import AuthMachines
 package import AuthModel
-package import AuthWire
 
 /// Performs what a machine decides. ``perform(_:on:)`` runs on the runner's actor and does not wait: work that waits is begun
 /// with ``Runner/start(_:)``.
@@ -23,17 +22,6 @@ package enum WaitEnd: Error, Sendable {
     case cancelled
     /// The runner is closed.
     case stopping
-}
-
-extension AgentError {
-    /// For the caller whose wait ended so.
-    package init(_ end: WaitEnd) {
-        self =
-            switch end {
-            case .cancelled: .callerGone
-            case .stopping: .stopping
-            }
-    }
 }
 
 /// Runs one machine: it stamps the time, performs actions, sends replies, keeps the deadline and begins work.

@@ -99,17 +99,20 @@ package final class Session: Sendable {
     /// Sends a request with a valid token; once more with a new one if the provider did not accept the first.
     /// - Returns: the answer, and the record that it was requested with.
     func withToken<Answer: Sendable>(
-        _ request: (SessionRecord) async -> Result<Answer, ProviderFailure>
+        _ request: (SessionRecord) async throws(ProviderFailure) -> Answer
     ) async throws(AgentError) -> (Answer, SessionRecord) {
         let record = try await liveRecord()
-        let first = await request(record)
-        guard case .failure(let failure) = first, failure.error.httpStatus == 401 || failure.rejectsToken else {
-            if case .failure(let failure) = first { await note(failure, with: record) }
-            return (try first.mapError(\.error).get(), record)
+        do throws(ProviderFailure) {
+            return (try await request(record), record)
+        } catch {
+            guard error.error.httpStatus == 401 || error.rejectsToken else {
+                await note(error, with: record)
+                throw error.error
+            }
         }
         try await reject(record.tokens.accessToken)
         let renewed = try await liveRecord()
-        return (try await request(renewed).mapError(\.error).get(), renewed)
+        return (try await converting(ProviderFailure.self, try await request(renewed)), renewed)
     }
 
     package func renew() async throws(AgentError) {
@@ -122,12 +125,8 @@ package final class Session: Sendable {
 
     /// - Returns: the tokens to revoke at the provider, and how the removal from the store ended.
     package func signOut(revokes: Bool) async -> (tokens: [SessionRecord], removed: Result<Void, AgentError>) {
-        let removed: Result<Void, AgentError>
-        do throws(AgentError) {
-            removed = .success(try await finish { .signOutRequested($0, revokes: revokes) })
-        } catch {
-            removed = .failure(error)
-        }
+        let removed: Result<Void, AgentError> = await Result(
+            of: try await finish { .signOutRequested($0, revokes: revokes) })
         return (await runner.read { $0.signedOutTokens }, removed)
     }
 
@@ -149,10 +148,6 @@ package final class Session: Sendable {
     }
 
     private func ask(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> SessionReply {
-        do throws(WaitEnd) {
-            return try await runner.ask(event)
-        } catch {
-            throw AgentError(error)
-        }
+        try await converting(WaitEnd.self, try await runner.ask(event))
     }
 }

@@ -35,16 +35,16 @@ final class SessionPerformer: ActionPerformer {
         _ runner: isolated Runner<SessionMachine>
     ) {
         let urgency = runner.read { $0.end } ?? world.tasks.clock.now().boot
-        runner.start { [self, world, runner] in
+        runner.start { [self, world, runner] () async -> SessionEvent? in
             var obstacle = await world.turnFailure(for: record, urgency: urgency)
             let sentAt = world.tasks.clock.now()
             if obstacle == nil { obstacle = await runner.read { $0.obstacle(to: flight) } }
             if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: sentAt) }
-            var result =
+            var result: Result<Grant, ProviderFailure> =
                 if let target {
-                    await world.provider.obtain(target, record, sentAt: sentAt)
+                    await Result(of: try await world.provider.obtain(target, record, sentAt: sentAt))
                 } else {
-                    await world.provider.renew(record, sentAt: sentAt)
+                    await Result(of: try await world.provider.renew(record, sentAt: sentAt))
                 }
             // Cut off by the agent's end, and not by anything of the provider's.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
@@ -65,7 +65,7 @@ final class SessionPerformer: ActionPerformer {
         let clock = world.tasks.clock
         world.tasks.pool.order { [world] in
             for pause in Self.revocationPauses {
-                guard await world.provider.signOut(record, sentAt: clock.now()) != nil else { return }
+                if (try? await world.provider.signOut(record, sentAt: clock.now())) != nil { return }
                 // Cancelled only when the agent stops.
                 guard (try? await clock.sleep(until: clock.now().boot + pause)) != nil else { return }
             }
@@ -99,11 +99,7 @@ final class SessionPerformer: ActionPerformer {
     }
 
     private func read() async -> Result<SessionRecord?, StoreError> {
-        do throws(StoreError) {
-            return .success(try await world.store.load(name))
-        } catch {
-            return .failure(error)
-        }
+        await Result(of: try await world.store.load(name))
     }
 
     private func save(

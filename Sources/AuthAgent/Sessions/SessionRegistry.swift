@@ -98,7 +98,7 @@ package final class SessionRegistry: Sendable {
         await sendNetworkState(session)
         await session.begin()
         // Only the provider knows whether such a session is valid. It is served until the provider has answered.
-        if context.catalog.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
+        if context.providers.profiles[record.provider]?.renewal.kind == .validate { await session.handle(.checkDue) }
     }
 
     /// The store has been read.
@@ -215,7 +215,7 @@ package final class SessionRegistry: Sendable {
 
     /// Replaces the profiles. Each session uses the new ones from its next request on.
     package func reload(_ profiles: ProfileCatalog) async {
-        context.catalog.profiles = profiles
+        context.providers.profiles = profiles
         for session in all {
             await session.profilesChanged()
             await session.checkOrigins()

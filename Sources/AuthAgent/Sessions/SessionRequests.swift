@@ -52,7 +52,7 @@ package struct SessionRequests: Sendable {
     private func token(_ params: TokenGet, of session: Session) async throws(AgentError) -> TokenResult {
         guard let target = try TokenTarget(params) else { return try await session.token(minValid: params.minValid) }
         let name = await session.record.provider
-        guard let profile = context.catalog.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
+        guard let profile = providers.profiles[name], let oauth = profile.oauth else { throw .notOAuth(name) }
         guard oauth.givesTargetedTokens else { throw .noTargetedTokens(profile) }
         // What is exchanged has to be good itself.
         if target.audience != nil, oauth.audienceBy == .exchange { _ = try await session.token(minValid: nil) }
@@ -119,28 +119,29 @@ package struct SessionRequests: Sendable {
     package func validate(_ params: SessionParams) async throws(AgentError) -> SessionStatus {
         let session = try await registry.session(params.session)
         let record = try await session.liveRecord()
-        if context.catalog.profiles[record.provider]?.renewal.kind == .validate {
+        if providers.profiles[record.provider]?.renewal.kind == .validate {
             try await session.renew()
             return try status(session.name)
         }
-        switch await providers.validate(record, sentAt: context.clock.now()) {
-        case nil:
-            var status = try status(session.name)
-            status.message = status.message ?? Self.nothingToQuery(record.provider)
-            return status
-        case .success(let grant):
-            if let user = grant.user, let raw = grant.rawUser {
-                await session.handle(.userReceived(user, raw: raw), learnedWith: record)
+        let grant: Grant?
+        do throws(ProviderFailure) {
+            grant = try await providers.validate(record, sentAt: context.clock.now())
+        } catch {
+            guard error.error.httpStatus == 401 || error.rejectsToken else {
+                await session.note(error, with: record)
+                throw error.error
             }
-        case .failure(let failure) where failure.error.httpStatus == 401 || failure.rejectsToken:
             try await session.reject(record.tokens.accessToken)
             // A token that was issued just now is not renewed for that, and the provider does not accept it.
-            if await session.record.tokens.accessToken == record.tokens.accessToken { throw failure.error }
-        case .failure(let failure):
-            await session.note(failure, with: record)
-            throw failure.error
+            if await session.record.tokens.accessToken == record.tokens.accessToken { throw error.error }
+            return try status(session.name)
         }
-        return try status(session.name)
+        if let user = grant?.user, let raw = grant?.rawUser {
+            await session.handle(.userReceived(user, raw: raw), learnedWith: record)
+        }
+        var status = try status(session.name)
+        if grant == nil { status.message = status.message ?? Self.nothingToQuery(record.provider) }
+        return status
     }
 
     private static func nothingToQuery(_ provider: String) -> String {
@@ -153,12 +154,8 @@ package struct SessionRequests: Sendable {
         let session = try await registry.session(params.session)
         let outcome = OneShot<Result<SessionStatus, AgentError>>()
         // Finished even if the caller is gone: otherwise the tokens would not be revoked.
-        let isAccepted = context.tasks.pool.order {
-            do throws(AgentError) {
-                outcome.send(.success(try await signOut(session, revokes: params.revoke)))
-            } catch {
-                outcome.send(.failure(error))
-            }
+        let isAccepted = context.tasks.pool.order { () async in
+            outcome.send(await Result(of: try await signOut(session, revokes: params.revoke)))
         }
         guard isAccepted else { throw .stopping }
         guard let outcome = await outcome.value() else { throw .callerGone }
@@ -174,10 +171,13 @@ package struct SessionRequests: Sendable {
         async let marking = signOuts.keep()
         let (tokens, removed) = await session.signOut(revokes: revokes)
         // The provider is notified even if the store could not remove the session: its tokens are worth nothing then.
-        var untold: ProviderFailure?
+        var unreported: ProviderFailure?
         for record in revokes ? tokens : [] {
-            let failure = await providers.signOut(record, sentAt: context.clock.now())
-            untold = untold ?? failure
+            do throws(ProviderFailure) {
+                try await providers.signOut(record, sentAt: context.clock.now())
+            } catch {
+                unreported = unreported ?? error
+            }
         }
         let page = revokes ? await providers.signOutPage(record, at: context.clock.now()) : nil
         let unmarked = await marking
@@ -191,7 +191,7 @@ package struct SessionRequests: Sendable {
         last.state = .signedOut
         last.cause = nil
         let words = [
-            untold.map { "Signed out here; the provider could not be told: \($0.error.message)" },
+            unreported.map { "Signed out here; the provider could not be told: \($0.error.message)" },
             page.map { "Your browser may still be signed in. To end that too, open \($0)" },
             note,
         ].compactMap(\.self)
@@ -259,9 +259,11 @@ package struct SessionRequests: Sendable {
         let session = try await registry.session(params.session)
         let record = await session.record
         guard let profile = providers.profile(of: record) else { throw .unknownProvider(record.provider) }
-        let found = try await providers.origins(of: profile, in: record.environment, at: context.clock.now())
-            .mapError(\.error).get()
-        guard let found else {
+        let now = context.clock.now()
+        guard
+            let found = try await converting(
+                ProviderFailure.self, try await providers.origins(of: profile, in: record.environment, at: now))
+        else {
             throw AgentError(
                 .validation, "\(profile.title) has no environment \(record.environment) any more: sign in again.")
         }

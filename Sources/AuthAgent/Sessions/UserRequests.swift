@@ -26,9 +26,8 @@ package struct UserRequests: Sendable {
     /// Changes the user at the provider. An error about what cannot be changed is returned before anything is sent.
     package func update(_ params: UserUpdate) async throws(AgentError) -> UserResult {
         let session = try await registry.session(params.session)
-        let (changed, record) = try await session.withToken { record in
-            await context.providers.updateUser(record, params.fields)
-                ?? .failure(.refused(.noUserRequest(record.provider, "changes its user")))
+        let (changed, record) = try await session.withToken { record throws(ProviderFailure) in
+            try await context.providers.updateUser(record, params.fields)
         }
         if let changed { return await received(changed, of: session, with: record) }
         do throws(AgentError) {
@@ -43,15 +42,14 @@ package struct UserRequests: Sendable {
     }
 
     private func fetchUser(of session: Session) async throws(AgentError) -> UserResult {
-        let (fetched, record) = try await session.withToken { record in
-            await context.providers.fetchUser(record, sentAt: context.clock.now())
-                ?? .failure(.refused(.noUserRequest(record.provider, "fetches its user")))
+        let (fetched, record) = try await session.withToken { record throws(ProviderFailure) in
+            try await context.providers.fetchUser(record, sentAt: context.clock.now())
         }
         return await received(fetched, of: session, with: record)
     }
 
     private func received(
-        _ user: (raw: JSON, summary: UserSummary), of session: Session, with asked: SessionRecord
+        _ user: SignedInUser, of session: Session, with asked: SessionRecord
     ) async -> UserResult {
         await session.handle(.userReceived(user.summary, raw: user.raw), learnedWith: asked)
         let record = await session.record
@@ -65,11 +63,5 @@ package struct UserRequests: Sendable {
         let age = max(.zero, context.clock.now().wall - received)
         return UserResult(
             user: user, raw: raw, fetchedAt: received.unixSeconds, ageMs: Int(age.wholeMilliseconds))
-    }
-}
-
-extension AgentError {
-    fileprivate static func noUserRequest(_ provider: String, _ what: String) -> AgentError {
-        AgentError(.unsupported, "The profile of provider \(provider) has no request that \(what).")
     }
 }

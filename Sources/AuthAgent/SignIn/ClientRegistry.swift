@@ -35,13 +35,15 @@ package final class ClientRegistry: Sendable {
         redirectURI: (OAuthProfile) async throws(AgentError) -> String
     ) async throws(AgentError) -> RegisteredClient {
         guard let oauth = profile.oauth else { throw .noOAuth(profile) }
-        let server = try await context.providers.server(of: profile, at: context.clock.now()).mapError(\.error).get()
+        let providers = context.providers
+        let server = try await converting(
+            ProviderFailure.self, try await providers.server(of: profile, at: context.clock.now()))
         let client = try await lock(of: profile.name).withLock { () async throws(AgentError) -> RegisteredClient in
             // What another sign-in has registered meanwhile can be used for this one too.
             if let client = try await stored(at: profile.name), client.id != refused?.id,
                 entries.withLock({ $0[profile.name]?.refused }) != client.id,
                 client.isUsable(at: server.issuer ?? "", for: oauth, context.clock.now().wall),
-                await context.providers.knows(client, at: profile)
+                await providers.knows(client)
             {
                 return client
             }
@@ -49,8 +51,9 @@ package final class ClientRegistry: Sendable {
             if oauth.redirect.isAtAnyPort {
                 profile.oauth?.redirect = RedirectTarget(try await redirectURI(oauth)) ?? oauth.redirect
             }
-            let client = try await context.providers.register(at: profile, server: server, sentAt: context.clock.now())
-                .mapError(\.error).get()
+            let client = try await converting(
+                ProviderFailure.self,
+                try await providers.register(at: profile, server: server, sentAt: context.clock.now()))
             try await store(Secret(bytes: client.json.serialized()), at: profile.name)
             entries.withLock { $0[profile.name]?.refused = nil }
             return client
@@ -76,7 +79,7 @@ package final class ClientRegistry: Sendable {
     /// Removes the client of a provider, and has the provider delete it (RFC 7592 §2.3) unless a session uses it.
     package func forget(_ params: ProviderParams) async throws(AgentError) -> ProviderForgotten {
         // The name is part of the key's: only known ones.
-        guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         guard let client = try await stored(at: profile.name) else {
             return ProviderForgotten(
                 isForgotten: false, message: "\(profile.title) has registered no client for authd.")
@@ -92,18 +95,19 @@ package final class ClientRegistry: Sendable {
                 message: "The client is still registered at \(profile.title), as it renews these sessions: "
                     + "\(users.sorted().joined(separator: ", ")).")
         }
-        switch await context.providers.unregister(client, at: profile, sentAt: context.clock.now()) {
-        case nil:
+        do throws(ProviderFailure) {
+            if try await context.providers.unregister(client, at: profile, sentAt: context.clock.now()) {
+                return ProviderForgotten(isForgotten: true, isDeleted: true)
+            }
+        } catch {
             return ProviderForgotten(
                 isForgotten: true,
-                message:
-                    "\(profile.title) has no address to delete the client \(client.id) at (RFC 7592): delete it there.")
-        case .success: return ProviderForgotten(isForgotten: true, isDeleted: true)
-        case .failure(let failure):
-            return ProviderForgotten(
-                isForgotten: true,
-                message: "\(profile.title) did not delete the client \(client.id): \(failure.error.message)")
+                message: "\(profile.title) did not delete the client \(client.id): \(error.error.message)")
         }
+        return ProviderForgotten(
+            isForgotten: true,
+            message:
+                "\(profile.title) has no address to delete the client \(client.id) at (RFC 7592): delete it there.")
     }
 
     private func lock(of provider: String) -> AsyncLock {
@@ -117,19 +121,12 @@ package final class ClientRegistry: Sendable {
     // MARK: The store
 
     private func stored(at provider: String) async throws(AgentError) -> RegisteredClient? {
-        do throws(StoreError) {
-            guard let text = try await keys?.key(for: .client(provider: provider)) else { return nil }
-            return (try? JSON(parsing: text.revealBytes())).flatMap { try? RegisteredClient(stored: $0) }
-        } catch {
-            throw AgentError(error)
-        }
+        let text = try await converting(
+            StoreError.self, try await keys?.key(for: .client(provider: provider)) ?? nil)
+        return text.flatMap { try? JSON(parsing: $0.revealBytes()) }.flatMap { try? RegisteredClient(stored: $0) }
     }
 
     private func store(_ text: Secret, at provider: String) async throws(AgentError) {
-        do throws(StoreError) {
-            try await keys?.save(text, for: .client(provider: provider))
-        } catch {
-            throw AgentError(error)
-        }
+        try await converting(StoreError.self, try await keys?.save(text, for: .client(provider: provider)) ?? ())
     }
 }

@@ -40,10 +40,11 @@ final class SignInPerformer: ActionPerformer {
         case .listen: runner.start { [self, runner] in await receiveVisits(for: runner, at: form.profile) }
         case .sendChallenge(let challenge):
             begin(runner, SignInEvent.challengeSent) { [self] () async throws(AgentError) in
-                try await providers.send(
-                    challenge, of: form.method, at: form.profile, environment: form.environment, fields: form.fields,
-                    sentAt: now
-                ).mapError(\.error).get()
+                try await converting(
+                    ProviderFailure.self,
+                    try await providers.send(
+                        challenge, of: form.method, at: form.profile, environment: form.environment,
+                        fields: form.fields, sentAt: now))
             }
         case .register(let refused):
             begin(runner, SignInEvent.registered) { [self] () async throws(AgentError) in
@@ -64,7 +65,8 @@ final class SignInPerformer: ActionPerformer {
             let key = makesKey ? dependencies?.cryptography.makeKey() : nil
             begin(runner, { .serverFound($0, proofKey: key) }) { [self] () async throws(AgentError) in
                 guard !makesKey || key != nil else { throw .noBrowser(machine.authority) }
-                return try await providers.server(of: machine.authority, at: now).mapError(\.error).get()
+                return try await converting(
+                    ProviderFailure.self, try await providers.server(of: machine.authority, at: now))
             }
         case .prepareBrowser(let server, let listens):
             begin(runner, SignInEvent.authorizationReady) { [self] () async throws(AgentError) in
@@ -73,28 +75,30 @@ final class SignInPerformer: ActionPerformer {
         case .beginDevice:
             let sentAt = now
             begin(runner, { .deviceReady($0, sentAt: sentAt) }) { [self] () async throws(AgentError) in
-                try await providers.beginDevice(at: machine.authority, as: machine.client, sentAt: sentAt)
-                    .mapError(\.error).get()
+                try await converting(
+                    ProviderFailure.self,
+                    try await providers.beginDevice(at: machine.authority, as: machine.client, sentAt: sentAt))
             }
         case .requestToken(let request):
-            runner.start { [self] in .tokenReceived(await token(with: request, for: machine)) }
+            runner.start { [self] () async -> SignInEvent? in
+                .tokenReceived(await Result(of: try await token(with: request, for: machine)))
+            }
         case .signIn:
-            runner.start { [self] in
+            runner.start { [self] () async -> SignInEvent? in
                 let sentAt = now
-                let grant = await providers.signIn(
-                    form.method, at: form.profile, environment: form.environment, fields: form.fields,
-                    sentAt: sentAt)
+                let grant: Result<Grant, ProviderFailure> = await Result(
+                    of: try await providers.signIn(
+                        form.method, at: form.profile, environment: form.environment, fields: form.fields,
+                        sentAt: sentAt))
                 return .signedIn(grant.mapError(\.error), sentAt: sentAt, former: context.board.status(session))
             }
         case .examine(let record):
             runner.start { [self] in
                 // A failure does not end the sign-in: the user can be asked for later.
-                let user =
-                    if let record { try? await providers.fetchUser(record, sentAt: now)?.get() } else {
-                        nil as SignedInUser?
-                    }
+                var user: SignedInUser?
+                if let record { user = try? await providers.fetchUser(record, sentAt: now) }
                 // As they are for this sign-in: what a server publishes about itself is still fresh.
-                let origins = try? await providers.origins(of: form.profile, in: form.environment, at: now).get()
+                let origins = try? await providers.origins(of: form.profile, in: form.environment, at: now)
                 return .examined(user: user, origins: origins, former: context.board.status(session))
             }
         case .install(let record, let sentAt, let revokesFormer):
@@ -104,14 +108,17 @@ final class SignInPerformer: ActionPerformer {
         case .revoke(let record):
             runner.start { [self] in
                 // If it fails, the tokens end by themselves.
-                _ = await providers.signOut(record, sentAt: now)
+                try? await providers.signOut(record, sentAt: now)
                 return nil
             }
         case .requestReset:
             begin(runner, SignInEvent.passwordDone) { [self] () async throws(AgentError) in
-                let message = await providers.ask(
-                    form.method, at: form.profile, environment: form.environment, fields: form.fields, sentAt: now)
-                return (try message.mapError(\.error).get(), nil)
+                let message = try await converting(
+                    ProviderFailure.self,
+                    try await providers.ask(
+                        form.method, at: form.profile, environment: form.environment, fields: form.fields,
+                        sentAt: now))
+                return (message, nil)
             }
         case .changePassword:
             begin(runner, SignInEvent.passwordDone) { [self] () async throws(AgentError) in
@@ -125,13 +132,7 @@ final class SignInPerformer: ActionPerformer {
         _ event: @escaping @Sendable (Result<Value, AgentError>) -> SignInEvent,
         _ work: @escaping @Sendable () async throws(AgentError) -> Value
     ) {
-        runner.start {
-            do throws(AgentError) {
-                return event(.success(try await work()))
-            } catch {
-                return event(.failure(error))
-            }
-        }
+        runner.start { () async -> SignInEvent? in event(await Result(of: try await work())) }
     }
 
     // MARK: The authorization server
@@ -159,17 +160,17 @@ final class SignInPerformer: ActionPerformer {
             cryptography: dependencies.cryptography)
         let isRequired = server.requiresPushedRequests || oauth.requiresPushedRequests
         if isRequired || server.endpoints.pushedAuthorization != nil {
-            switch await providers.push(attempt, at: authority, as: machine.client, sentAt: now) {
-            case .success(let name): attempt.pushed(as: name)
-            case .failure(let failure):
+            do throws(ProviderFailure) {
+                attempt.pushed(as: try await providers.push(attempt, at: authority, as: machine.client, sentAt: now))
+            } catch {
                 // If nothing can be reached, a browser cannot either. An unknown client registers again.
-                let isUnknown = failure.error.isUnknownClient && machine.plainAuthority.oauth?.registers == true
-                guard !isRequired, !isUnknown, ![.offline, .captivePortal].contains(failure.error.kind) else {
-                    throw failure.error
+                let isUnknown = error.error.isUnknownClient && machine.plainAuthority.oauth?.registers == true
+                guard !isRequired, !isUnknown, ![.offline, .captivePortal].contains(error.error.kind) else {
+                    throw error.error
                 }
                 dependencies.note(
                     "\(authority.title) did not take the request before the browser (RFC 9126), so the browser "
-                        + "carries all of it: \(failure.error.message)")
+                        + "carries all of it: \(error.error.message)")
             }
         }
         return BrowserAuthorization(attempt: attempt, listens: listens, fingerprint: redirect?.fingerprint)
@@ -197,9 +198,9 @@ final class SignInPerformer: ActionPerformer {
 
     private func token(
         with request: SignInTokenRequest, for machine: SignInMachine
-    ) async -> Result<Grant, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Grant {
         let authority = machine.authority
-        let result = await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: now) {
+        let grant = try await providers.token(of: authority, as: machine.client, purpose: .signIn, sentAt: now) {
             requests throws(AgentError) in
             switch request {
             case .clientCredentials: try requests.clientCredentials()
@@ -210,15 +211,18 @@ final class SignInPerformer: ActionPerformer {
         }
         var nonce: String?
         switch request {
-        case .clientCredentials: return result
+        case .clientCredentials: return grant
         case .code(_, let attempt): nonce = attempt.nonce
         case .refreshToken, .deviceCode: break
         }
-        guard let dependencies, case .success(let grant) = result else { return result }
-        let identified = await providers.identified(
-            grant, at: authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
-        // What was traded for the tokens is spent: to ask again brings nothing.
-        return identified.mapError { .refused($0.error) }
+        guard let dependencies else { return grant }
+        do throws(ProviderFailure) {
+            return try await providers.identified(
+                grant, at: authority, nonce: nonce, cryptography: dependencies.cryptography, now: now)
+        } catch {
+            // The code that was exchanged for the tokens is spent: a repetition brings nothing.
+            throw .refused(error.error)
+        }
     }
 
     // MARK: Passwords
@@ -227,8 +231,8 @@ final class SignInPerformer: ActionPerformer {
         _ form: SignInForm, of name: SessionName
     ) async throws(AgentError) -> (message: String?, status: SessionStatus?) {
         let session = try await registry.session(name)
-        let (message, record) = try await session.withToken { [self] record in
-            await providers.perform(form.method, record, fields: form.fields, sentAt: now)
+        let (message, record) = try await session.withToken { [self] record throws(ProviderFailure) in
+            try await providers.perform(form.method, record, fields: form.fields, sentAt: now)
         }
         if let field = form.method.newPasswordField, let password = form.fields[field.name] {
             let repeated = form.profile.repeatedMethod

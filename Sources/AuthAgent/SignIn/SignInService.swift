@@ -35,10 +35,10 @@ package final class SignInService: Sendable {
     }
 
     package func start(_ params: LoginStart) async throws(AgentError) -> Step {
-        guard let profile = context.catalog.profiles[params.provider] else { throw .unknownProvider(params.provider) }
+        guard let profile = context.providers.profiles[params.provider] else { throw .unknownProvider(params.provider) }
         try await refuseWithoutStore()
         let machine = try SignInMachine(
-            id: Self.newID(), params: params, profile: profile, catalog: context.catalog.profiles,
+            id: Self.newID(), params: params, profile: profile, catalog: context.providers.profiles,
             now: context.clock.now())
         return try await begin(machine, replacesOther: params.replacesSignIn)
     }
@@ -145,16 +145,7 @@ package final class SignInService: Sendable {
     private func ask(
         _ runner: Runner<SignInMachine>, _ event: @Sendable (CallerID) -> SignInEvent
     ) async throws(AgentError) -> Step {
-        let reply: SignInReply
-        do throws(WaitEnd) {
-            reply = try await runner.ask(event)
-        } catch {
-            switch error {
-            case .cancelled: throw .callerGone
-            case .stopping: throw .stopping
-            }
-        }
-        return try reply.get()
+        try await converting(WaitEnd.self, try await runner.ask(event)).get()
     }
 
     /// Nothing is sent to a provider for a session that could not be stored.
@@ -180,7 +171,7 @@ package final class SignInService: Sendable {
         guard let provider = params.provider ?? known?.provider else {
             throw .invalidParams("params.provider: expected a provider, as there is no such session; found nothing.")
         }
-        guard let profile = context.catalog.profiles[provider] else { throw .unknownProvider(provider) }
+        guard let profile = context.providers.profiles[provider] else { throw .unknownProvider(provider) }
         guard let method = profile.password[action] else {
             throw AgentError(.unsupported, "\(profile.title) has no way to do that: \(action.words).")
         }

@@ -18,11 +18,8 @@ extension StoreAdmin {
         let content = Secret(bytes: JSON.object(["sessions": list]).serialized())
         var bytes = params.passphrase == nil ? content.revealBytes() : []
         if let passphrase = params.passphrase {
-            do throws(SealRefusal) {
-                bytes = try await surroundings.parcels.close(content, with: Secret(passphrase))
-            } catch {
-                throw AgentError(error)
-            }
+            bytes = try await converting(
+                SealRefusal.self, try await surroundings.parcels.close(content, with: Secret(passphrase)))
         }
         guard bytes.count <= Self.mostBytes else {
             throw AgentError(.tooLarge, "\(records.count) sessions are more than fit into one line: name one with -s.")
@@ -43,11 +40,8 @@ extension StoreAdmin {
     package func take(_ params: SessionImport) async throws(AgentError) -> ImportResult {
         var content = Secret(bytes: params.bytes)
         if let passphrase = params.passphrase {
-            do throws(SealRefusal) {
-                content = try await surroundings.parcels.open(params.bytes, with: Secret(passphrase))
-            } catch {
-                throw AgentError(error)
-            }
+            content = try await converting(
+                SealRefusal.self, try await surroundings.parcels.open(params.bytes, with: Secret(passphrase)))
         }
         var records = try Self.records(in: content)
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }

@@ -61,11 +61,7 @@ package struct StoreAdmin: Sendable {
 
     private func unlock(_ store: MovableStore.Store, _ passphrase: String?) async throws(AgentError) {
         guard let sealed = store as? any SealedStore else { return }
-        do throws(SealRefusal) {
-            try await sealed.unlock(with: passphrase.map { Secret($0) })
-        } catch {
-            throw AgentError(error)
-        }
+        try await converting(SealRefusal.self, try await sealed.unlock(with: passphrase.map { Secret($0) }))
     }
 
     package func rekey(_ params: StoreRekey) async throws(AgentError) -> MessageResult {
@@ -74,11 +70,7 @@ package struct StoreAdmin: Sendable {
                 .unsupported, "Only sealed files have keys of their own; sessions are kept in \(store.kind.rawValue).")
         }
         let change = try Self.change(params)
-        do throws(SealRefusal) {
-            try await sealed.rekey(change)
-        } catch {
-            throw AgentError(error)
-        }
+        try await converting(SealRefusal.self, try await sealed.rekey(change))
         return MessageResult(message: "Every session is sealed with a new key." + Self.whatToSet(change))
     }
 
@@ -125,12 +117,7 @@ package struct StoreAdmin: Sendable {
                     + "look there: take that away, or set store = \"\(kind.rawValue)\", first.")
         }
         guard registry.isLoaded else { throw .storeNotRead(context.board.store) }
-        let target: MovableStore.Store
-        do throws(StoreError) {
-            target = try await surroundings.open(kind)
-        } catch {
-            throw AgentError(error)
-        }
+        let target = try await converting(StoreError.self, try await surroundings.open(kind))
         try await unlock(target, params.passphrase)
         guard turn.take() else { throw AgentError(.busy, "Sessions are being moved already.", cause: "moving") }
         defer { turn.giveBack() }
@@ -214,29 +201,4 @@ private final class MovePermit: Sendable {
     }
 
     func giveBack() { isTaken.withLock { $0 = false } }
-}
-
-extension AgentError {
-    init(_ refusal: SealRefusal) {
-        switch refusal {
-        case .needsPassphrase(isNew: false):
-            self.init(.validation, "A passphrase has sealed this: it is to be given.", cause: "passphrase")
-        case .needsPassphrase(isNew: true):
-            self.init(
-                .validation, "A passphrase will seal this, and none was chosen yet: it is to be given.",
-                cause: "new_passphrase")
-        case .wrongPassphrase:
-            self.init(.refused, "That is not the passphrase that has sealed this.", cause: "passphrase")
-        case .tooShort:
-            self.init(
-                .validation,
-                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: whoever has the disk has all the time.",
-                cause: "new_passphrase")
-        case .damaged(let reason): self.init(.validation, "It cannot be opened: \(reason).", cause: "damaged")
-        case .busy:
-            self.init(
-                .busy, "Another export bundle is being sealed or opened: try again in a second.", cause: "passphrase")
-        case .store(let error): self.init(error)
-        }
-    }
 }

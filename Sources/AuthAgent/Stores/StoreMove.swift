@@ -72,14 +72,8 @@ struct StoreMove {
     }
 
     private static func records(of store: MovableStore.Store) async throws(AgentError) -> [SessionRecord] {
-        let all: [StoredSession]
-        do throws(StoreError) {
-            all = try await store.loadAll()
-        } catch {
-            throw AgentError(error)
-        }
         var records: [SessionRecord] = []
-        for stored in all {
+        for stored in try await converting(StoreError.self, try await store.loadAll()) {
             switch stored {
             case .record(let record): records.append(record)
             case .damaged(let session, let reason):

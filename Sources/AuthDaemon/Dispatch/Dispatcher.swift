@@ -13,7 +13,7 @@ package struct Dispatcher: Sendable {
     ) {
         methods = MethodTable(wait: RequestWait(board: context.board, limits: limits))
         addAgent(context, services)
-        addProviders(context.catalog, signIns, services)
+        addProviders(context.providers, signIns, services)
         addSignIns(signIns)
         addSessions(sessions, users)
         addTokens(sessions)
@@ -40,11 +40,11 @@ package struct Dispatcher: Sendable {
         methods.on(EventsUnsubscribe.self) { .unsubscribe($0.params) }
     }
 
-    private mutating func addProviders(_ catalog: CurrentCatalog, _ signIns: SignInService, _ services: AgentServices) {
-        methods.now(ProviderListGet.self) { _ in ProviderList(providers: catalog.profiles.list.map(\.summary)) }
+    private mutating func addProviders(_ providers: ProviderClient, _ signIns: SignInService, _ services: AgentServices) {
+        methods.now(ProviderListGet.self) { _ in ProviderList(providers: providers.profiles.list.map(\.summary)) }
         methods.now(ProviderShow.self) { call throws(AgentError) in
             let name = call.params.provider
-            guard let profile = catalog.profiles[name] else { throw .unknownProvider(name) }
+            guard let profile = providers.profiles[name] else { throw .unknownProvider(name) }
             return profile.detail
         }
         methods.later(ProviderCheckRun.self) { call async throws(AgentError) in try await services.checkProfile(call) }

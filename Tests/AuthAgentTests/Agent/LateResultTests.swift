@@ -118,7 +118,7 @@ struct LateResultTests {
             var changed = try ExampleProvider.profile()
             changed.environments[0].baseURL = Self.other
             // As between the two steps of a reload: the session has not been told yet.
-            table.context.catalog.profiles = ProfileCatalog([changed])
+            table.context.providers.profiles = ProfileCatalog([changed])
             for origin in [Self.here, Self.other] {
                 let error = await #expect(throws: AgentError.self) {
                     try await table.token(TokenGet(origin: origin))

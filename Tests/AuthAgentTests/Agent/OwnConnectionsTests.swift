@@ -45,7 +45,7 @@ struct OwnConnectionsTests {
         profile.oauth = OAuthProfile(issuer: "https://id.example.org/tenant", clientID: "authd")
         profile.oauth?.endpoints.revocation = "https://revoke.example.org/token"
         let calls = ProviderClient(
-            catalog: CurrentCatalog(ProfileCatalog([profile])), transport: ExampleProvider.numbering(),
+            profiles: ProfileCatalog([profile]), transport: ExampleProvider.numbering(),
             signer: ProofSigner(cryptography: nil, clock: ManualClock(), skew: { _ in .zero }))
         await calls.servers.keep(
             ["issuer": "https://id.example.org/tenant", "token_endpoint": "https://tokens.example.org/token"],

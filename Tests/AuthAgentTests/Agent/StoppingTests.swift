@@ -163,13 +163,13 @@ struct SessionChangeTests {
             _ = try await desk.start(SessionRegistryTests.start)
             var changed = try ExampleProvider.profile()
             changed.renewal = Renewal(kind: .none)
-            let (old, new) = (table.context.catalog.profiles, ProfileCatalog([changed]))
+            let (old, new) = (table.context.providers.profiles, ProfileCatalog([changed]))
             for _ in 1...50 {
                 // The second is begun when the first has put its profiles in place, and may be anywhere after that.
                 async let first: Void = table.registry.reload(old)
                 async let second: Void = table.registry.reload(new)
                 _ = await (first, second)
-                let expected = table.context.catalog.profiles["example"]?.renewal.kind != Renewal.Kind.none
+                let expected = table.context.providers.profiles["example"]?.renewal.kind != Renewal.Kind.none
                 #expect(try table.status(nil).renews == expected)
             }
         }

@@ -1,0 +1,76 @@
+import AuthMachines
+import AuthModel
+import AuthWire
+
+extension Result {
+    /// How the work ended, for an event of a machine.
+    init(of work: @autoclosure () async throws(Failure) -> Success) async {
+        do throws(Failure) {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}
+
+/// An error that a client receives as an ``AgentError``.
+protocol ClientVisibleError: Error {
+    var agentError: AgentError { get }
+}
+
+extension ProviderFailure: ClientVisibleError {
+    var agentError: AgentError { error }
+}
+
+extension StoreError: ClientVisibleError {
+    var agentError: AgentError { AgentError(self) }
+}
+
+extension OutboxError: ClientVisibleError {
+    var agentError: AgentError { AgentError(self) }
+}
+
+extension WaitEnd: ClientVisibleError {
+    var agentError: AgentError {
+        switch self {
+        case .cancelled: .callerGone
+        case .stopping: .stopping
+        }
+    }
+}
+
+extension SealRefusal: ClientVisibleError {
+    var agentError: AgentError {
+        switch self {
+        case .needsPassphrase(isNew: false):
+            AgentError(.validation, "A passphrase has sealed this: it is to be given.", cause: "passphrase")
+        case .needsPassphrase(isNew: true):
+            AgentError(
+                .validation, "A passphrase will seal this, and none was chosen yet: it is to be given.",
+                cause: "new_passphrase")
+        case .wrongPassphrase:
+            AgentError(.refused, "That is not the passphrase that has sealed this.", cause: "passphrase")
+        case .tooShort:
+            AgentError(
+                .validation,
+                "A passphrase has \(SealRefusal.shortestPassphrase) bytes or more: whoever has the disk has all the time.",
+                cause: "new_passphrase")
+        case .damaged(let reason): AgentError(.validation, "It cannot be opened: \(reason).", cause: "damaged")
+        case .busy:
+            AgentError(
+                .busy, "Another export bundle is being sealed or opened: try again in a second.", cause: "passphrase")
+        case .store(let error): AgentError(error)
+        }
+    }
+}
+
+/// Does the work. Its error is thrown as the client receives it.
+func converting<Value, Failure: ClientVisibleError>(
+    _: Failure.Type, _ work: @autoclosure () async throws(Failure) -> Value
+) async throws(AgentError) -> Value {
+    do throws(Failure) {
+        return try await work()
+    } catch {
+        throw error.agentError
+    }
+}
