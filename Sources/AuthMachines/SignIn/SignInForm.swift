@@ -74,7 +74,7 @@ package struct SignInForm: Sendable {
     }
 
     /// Removes an answer, and returns it.
-    mutating func takeAnswer(to field: StepField) -> Secret? { fields.removeValue(forKey: field.name) }
+    mutating func removeAnswer(to field: StepField) -> Secret? { fields.removeValue(forKey: field.name) }
 
     /// The user has proved who they are.
     mutating func prove(with idToken: Secret) {

@@ -80,13 +80,10 @@ extension SignInMachine {
     ) throws(AgentError) {
         var grant: Grant
         if case .atDevice(let device, var poll, _) = stage {
-            switch poll.take(result, at: turn.now.boot) {
-            case .again:
-                stage = .atDevice(device, poll, isAsking: false)
-                return
-            case .granted(let granted): grant = granted
-            case .ended(let error): throw error
+            guard let received = try poll.handle(result, at: turn.now.boot) else {
+                return stage = .atDevice(device, poll, isAsking: false)
             }
+            grant = received
         } else {
             grant = try result.mapError(\.error).get()
         }

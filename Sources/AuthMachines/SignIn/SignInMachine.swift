@@ -287,7 +287,7 @@ package struct SignInMachine: Machine {
         }
         try form.accept(answers, besides: attempt == nil ? [] : [OAuthField.address])
         guard let attempt else { return proceed(&turn) }
-        guard let address = form.takeAnswer(to: OAuthField.address) else { return askForAddress(&turn) }
+        guard let address = form.removeAnswer(to: OAuthField.address) else { return askForAddress(&turn) }
         if !accept(attempt.read(address: address.reveal()), &turn) {
             askForAddress(message: "This is not the address that this sign-in ends at.", &turn)
         }

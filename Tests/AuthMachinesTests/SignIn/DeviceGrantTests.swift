@@ -61,7 +61,7 @@ struct DeviceGrantTests {
         for (code, wait) in [
             ("authorization_pending", 5), ("slow_down", 10), ("authorization_pending", 10), ("slow_down", 15),
         ] {
-            guard case .again = poll.take(no(code), at: now) else { return #expect(Bool(false), "\(code)") }
+            #expect(try poll.handle(no(code), at: now) == nil, "\(code)")
             #expect(poll.nextAt == now + .seconds(wait))
             now = poll.nextAt
         }
@@ -70,7 +70,7 @@ struct DeviceGrantTests {
     @Test("a storm of slow_down ends in two minutes' steps, not in days")
     func storm() throws {
         var poll = DevicePoll(try example(lifetime: 86_400), from: Self.start)
-        for _ in 0..<100 { _ = poll.take(no("slow_down"), at: Self.start) }
+        for _ in 0..<100 { _ = try poll.handle(no("slow_down"), at: Self.start) }
         #expect(poll.nextAt == Self.start + .seconds(120))
     }
 
@@ -78,7 +78,7 @@ struct DeviceGrantTests {
     func lost() throws {
         var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
         let lost = ProviderFailure.temporary(AgentError(.badReply, "a page", cause: "html"), retryAfter: nil)
-        guard case .again = poll.take(.failure(lost), at: Self.start) else { return #expect(Bool(false)) }
+        #expect(try poll.handle(.failure(lost), at: Self.start) == nil)
         #expect(poll.nextAt == Self.start + .seconds(10))
     }
 
@@ -89,8 +89,8 @@ struct DeviceGrantTests {
         ])
     func ends(code: String, kind: ErrorKind) throws {
         var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
-        guard case .ended(let error) = poll.take(no(code), at: Self.start) else { return #expect(Bool(false)) }
-        #expect(error.kind == kind)
+        let error = #expect(throws: AgentError.self) { try poll.handle(no(code), at: Self.start) }
+        #expect(error?.kind == kind)
     }
 
     @Test("the code ends when it ends: not when it could be asked about no more, and nobody is asked afterwards")
@@ -99,28 +99,24 @@ struct DeviceGrantTests {
         for seconds in [5, 10] {
             #expect(poll.wakeAt == Self.start + .seconds(seconds))
             #expect(poll.end(at: poll.wakeAt) == nil)
-            guard case .again = poll.take(no("authorization_pending"), at: poll.wakeAt) else {
-                return #expect(Bool(false), "\(seconds)")
-            }
+            #expect(try poll.handle(no("authorization_pending"), at: poll.wakeAt) == nil, "\(seconds)")
         }
         #expect(poll.wakeAt == Self.start + .seconds(12))
         #expect(poll.end(at: Self.start + .seconds(11)) == nil)
         #expect(poll.end(at: poll.wakeAt)?.kind == .timeout)
         // An answer that was long under way is the last one.
-        guard case .ended(let error) = poll.take(no("authorization_pending"), at: Self.start + .seconds(13)) else {
-            return #expect(Bool(false))
+        let error = #expect(throws: AgentError.self) {
+            try poll.handle(no("authorization_pending"), at: Self.start + .seconds(13))
         }
-        #expect(error.kind == .timeout)
+        #expect(error?.kind == .timeout)
     }
 
     @Test("a token that is none for us ends it, as the code is good for one")
     func useless() throws {
         var poll = DevicePoll(try example(lifetime: 600), from: Self.start)
         let useless = ProviderFailure.temporary(AgentError(.badReply, "a mac", cause: "token_type"), retryAfter: nil)
-        guard case .ended(let error) = poll.take(.failure(useless), at: Self.start) else {
-            return #expect(Bool(false))
-        }
-        #expect(error.kind == .badReply)
+        let error = #expect(throws: AgentError.self) { try poll.handle(.failure(useless), at: Self.start) }
+        #expect(error?.kind == .badReply)
     }
 
     private func example(lifetime: Int) throws -> DeviceAuthorization {
