@@ -39,8 +39,6 @@ package struct OutboxMachine: Machine {
     private var flushes: [(caller: CallerID, params: OutboxParams)] = []
     /// What was dropped, for callers that have no reply yet.
     private var drops: [(caller: CallerID, items: [OutboxItem])] = []
-    /// What was added just now: it need not be read from the store.
-    private var added: (id: String, write: OutboxWrite)?
     private var isStopping = false
     private var random: SeededRandom
 
@@ -153,17 +151,12 @@ package struct OutboxMachine: Machine {
     private mutating func stop(_ turn: inout OutboxTurn) {
         isStopping = true
         for id in callers.keys.sorted() { leaveWaiting(id, &turn) }
-        for (caller, _) in pending { turn.reply(.refused(.stopping), to: caller) }
-        for (caller, _) in flushes { turn.reply(.refused(.stopping), to: caller) }
+        for caller in pending.map(\.caller) + flushes.map(\.caller) { turn.reply(.refused(.stopping), to: caller) }
         // What the provider has answered is recorded; else the next run would send it again.
         var kept = Array(jobs.prefix(1))
         for job in jobs.dropFirst() {
-            switch job {
-            case .load, .release: break
-            case .end: kept.append(job)
-            case .add(_, _, let caller, _), .revive(_, let caller, _), .drop(_, let caller, _):
-                turn.reply(.refused(.stopping), to: caller)
-            }
+            if case .end = job { kept.append(job) }
+            if let caller = job.caller { turn.reply(.refused(.stopping), to: caller) }
         }
         (jobs, pending, flushes) = (kept, [], [])
     }
@@ -183,36 +176,10 @@ package struct OutboxMachine: Machine {
     private mutating func stored(_ result: Result<[OutboxEntry], OutboxError>, _ turn: inout OutboxTurn) {
         guard let job = jobs.first else { return }
         let error: OutboxError? = if case .failure(let error) = result { error } else { nil }
-        switch job {
-        case .load: loaded(result, &turn)
-        case .release: break
-        case .add(let entry, let write, let caller, let isCallerGone):
-            if let error {
-                turn.reply(.refused(AgentError(error)), to: caller)
-            } else {
-                added(entry, write, caller, isCallerGone: isCallerGone, &turn)
-            }
-        case .end(let id, _): settled(id, error, &turn)
-        case .revive(let id, let caller, let params):
-            if let error {
-                turn.reply(.refused(AgentError(error)), to: caller)
-            } else {
-                if let index = entries.firstIndex(where: { $0.id == id }) { entries[index].finalRefusal = nil }
-                failures[id] = nil
-                carryOut(.flush(params), for: caller, &turn)
-            }
-        case .drop(let ids, let caller, let items):
-            if let error {
-                turn.reply(.refused(AgentError(error)), to: caller)
-            } else {
-                dropped(ids[0], &turn)
-                let rest = Array(ids.dropFirst())
-                if rest.isEmpty {
-                    drops.append((caller, items))
-                } else {
-                    submit(.drop(rest, caller, items), &turn)
-                }
-            }
+        if let error, let caller = job.caller {
+            turn.reply(.refused(AgentError(error)), to: caller)
+        } else {
+            finish(job, result, error, &turn)
         }
         jobs.removeFirst()
         // A write that an earlier request has revived need not be revived again: it may have its next response by then.
@@ -230,6 +197,30 @@ package struct OutboxMachine: Machine {
         drops = []
     }
 
+    private mutating func finish(
+        _ job: OutboxStoreJob, _ result: Result<[OutboxEntry], OutboxError>, _ error: OutboxError?,
+        _ turn: inout OutboxTurn
+    ) {
+        switch job {
+        case .load: loaded(result, &turn)
+        case .release: break
+        case .end(let id, _): settled(id, error, &turn)
+        case .add(let entry, let write, let caller, let isCallerGone):
+            entries.append(entry)
+            if isStopping || isCallerGone { turn.reply(.queued, to: caller) } else { callers[entry.id] = caller }
+            advance(entry.session, added: (entry.id, write), &turn)
+            if queues[entry.session]?.work.id != entry.id { waits(entry, &turn) }
+        case .revive(let id, let caller, let params):
+            if let index = entries.firstIndex(where: { $0.id == id }) { entries[index].finalRefusal = nil }
+            failures[id] = nil
+            carryOut(.flush(params), for: caller, &turn)
+        case .drop(let ids, let caller, let items):
+            dropped(ids[0], &turn)
+            guard ids.count > 1 else { return drops.append((caller, items)) }
+            submit(.drop(Array(ids.dropFirst()), caller, items), &turn)
+        }
+    }
+
     private mutating func loaded(_ result: Result<[OutboxEntry], OutboxError>, _ turn: inout OutboxTurn) {
         let waiting = pending
         pending = []
@@ -245,17 +236,6 @@ package struct OutboxMachine: Machine {
         }
     }
 
-    private mutating func added(
-        _ entry: OutboxEntry, _ write: OutboxWrite, _ caller: CallerID, isCallerGone: Bool, _ turn: inout OutboxTurn
-    ) {
-        entries.append(entry)
-        if isStopping || isCallerGone { turn.reply(.queued, to: caller) } else { callers[entry.id] = caller }
-        added = (entry.id, write)
-        advance(entry.session, &turn)
-        added = nil
-        if queues[entry.session]?.work.id != entry.id { waits(entry, &turn) }
-    }
-
     // MARK: Sending
 
     private func next(of session: SessionName) -> OutboxEntry? {
@@ -266,7 +246,11 @@ package struct OutboxMachine: Machine {
         for session in Set(entries.map(\.session)).union(queues.keys).sorted() { advance(session, &turn) }
     }
 
-    private mutating func advance(_ session: SessionName, isUserWaiting: Bool = false, _ turn: inout OutboxTurn) {
+    /// - Parameter added: what was added just now: it need not be read from the store.
+    private mutating func advance(
+        _ session: SessionName, isUserWaiting: Bool = false, added: (id: String, write: OutboxWrite)? = nil,
+        _ turn: inout OutboxTurn
+    ) {
         var queue = queues[session] ?? WriteQueue()
         defer { queues[session] = queue }
         let isDue = isUserWaiting || queue.notBefore.map { $0 <= turn.now.boot } ?? true
@@ -320,9 +304,8 @@ package struct OutboxMachine: Machine {
         case .failure(let error):
             failures[id, default: Failures()].tries += 1
             failures[id]?.error = error
-            let wait = queues[entry.session]?.backoff.next(retryAfter: error.retryAfter, using: &random) ?? .zero
             queues[entry.session]?.work = .none
-            queues[entry.session]?.notBefore = turn.now.boot + wait
+            queues[entry.session]?.postpone(retryAfter: error.retryAfter, from: turn.now.boot, using: &random)
             queues[entry.session]?.isHeld = error.retryAfter != nil
             waits(entry, &turn)
         }
@@ -339,8 +322,7 @@ package struct OutboxMachine: Machine {
         guard case .settling(id, let end)? = queues[entry.session]?.work else { return }
         if let error {
             // It must not be sent again, and the next one only when this is on disk.
-            let wait = queues[entry.session]?.backoff.next(retryAfter: nil, using: &random) ?? .zero
-            queues[entry.session]?.notBefore = turn.now.boot + wait
+            queues[entry.session]?.postpone(from: turn.now.boot, using: &random)
             failures[id, default: Failures()].error = .notRecorded(error)
             // Its caller gets a reply now, and cannot get the refusal later.
             if case .refused(let refusal) = end { queues[entry.session]?.work = .settling(id, .givenUp(refusal)) }

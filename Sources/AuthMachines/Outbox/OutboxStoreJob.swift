@@ -10,6 +10,14 @@ enum OutboxStoreJob: Sendable {
     /// Removes the first of these. The items are the caller's reply.
     case drop([String], CallerID, [OutboxItem])
 
+    /// Waits for the result.
+    var caller: CallerID? {
+        switch self {
+        case .load, .release, .end: nil
+        case .add(_, _, let caller, _), .revive(_, let caller, _), .drop(_, let caller, _): caller
+        }
+    }
+
     var call: OutboxStoreCall {
         switch self {
         case .load: .load

@@ -35,6 +35,13 @@ struct WriteQueue: Sendable {
     var isHeld = false
     var deliverability: Deliverability?
 
+    /// The next try is after one more wait.
+    mutating func postpone(
+        retryAfter: Duration? = nil, from now: BootInstant, using random: inout SeededRandom
+    ) {
+        notBefore = now + backoff.next(retryAfter: retryAfter, using: &random)
+    }
+
     /// Nothing is in progress: there is no work, or its end waits for a store that did not record it.
     var isIdle: Bool {
         switch work {
