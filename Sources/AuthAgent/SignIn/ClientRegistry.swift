@@ -123,7 +123,9 @@ package final class ClientRegistry: Sendable {
     private func stored(at provider: String) async throws(AgentError) -> RegisteredClient? {
         let text = try await converting(
             StoreError.self, try await keys?.key(for: .client(provider: provider)) ?? nil)
-        return text.flatMap { try? JSON(parsing: $0.revealBytes()) }.flatMap { try? RegisteredClient(stored: $0) }
+        return text.flatMap { try? JSON(parsing: $0.revealBytes()) }.flatMap {
+            try? RegisteredClient.decode(stored: $0)
+        }
     }
 
     private func store(_ text: Secret, at provider: String) async throws(AgentError) {

@@ -23,7 +23,7 @@ extension OutboxEntry: WireObject {
 
     /// `nil` if it is not an entry.
     package init?(id: String, session: SessionName, encoded: [UInt8], finalRefusal: [UInt8]?) {
-        guard let json = try? JSON(parsing: encoded), let entry = try? OutboxEntry(stored: json) else { return nil }
+        guard let json = try? JSON(parsing: encoded), let entry = try? Self.decode(stored: json) else { return nil }
         self = entry
         self.id = id
         self.session = session

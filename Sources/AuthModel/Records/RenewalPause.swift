@@ -61,7 +61,7 @@ extension RenewalPause: WireObject {
     package static func decode(_ bytes: [UInt8]) -> [SessionName: RenewalPause] {
         var pauses: [SessionName: RenewalPause] = [:]
         for (name, value) in (try? JSON(parsing: bytes))?.objectValue ?? JSONObject() {
-            guard let session = try? SessionName(name), let pause = try? RenewalPause(stored: value) else { continue }
+            guard let session = try? SessionName(name), let pause = try? decode(stored: value) else { continue }
             pauses[session] = pause
         }
         return pauses

@@ -36,7 +36,7 @@ extension SessionRecord: WireObject {
                 reason: "it has format \(format) and this authd knows up to \(Self.format); a newer one wrote it")
         }
         do {
-            try self.init(stored: json)
+            self = try Self.decode(stored: json)
         } catch {
             throw DamagedRecord(reason: error.message)
         }

@@ -27,9 +27,9 @@ extension WireObject {
     }
 
     /// Reads an object that the agent has stored. The error's message is a reason: it names a member and no value.
-    package init(stored json: JSON) throws(AgentError) {
+    package static func decode(stored json: JSON) throws(AgentError) -> Self {
         guard case .object(let object) = json else { throw .internalError("it is not a JSON object") }
-        try self.init(object, from: .store)
+        return try Self(object, from: .store)
     }
 
     public var json: JSON {

@@ -94,7 +94,7 @@ struct StoredFormatTests {
     func client() throws {
         let client = try registeredClient()
         #expect(String(decoding: client.json.serialized(), as: UTF8.self) == Self.client)
-        #expect(try RegisteredClient(stored: JSON(parsing: Array(Self.client.utf8))) == client)
+        #expect(try RegisteredClient.decode(stored: JSON(parsing: Array(Self.client.utf8))) == client)
     }
 
     @Test("of an outbox entry, with all members and with the fewest")
