@@ -36,6 +36,8 @@ SCRIPTS := .ci/run Tests/install-packages Tests/install-peers \
 SWIFT_SOURCES := Package.swift Sources Tests
 
 PROGRAMS := authd authc
+# Called by authc, for all that authc does not do by itself.
+COMMANDS := authc-full
 UNITS := $(wildcard systemd/*.service systemd/*.socket)
 PROFILES := $(wildcard Sources/AuthProviders/Bundled/*.toml)
 MAN1 := $(wildcard Docs/man/*.1)
@@ -44,6 +46,7 @@ MAN5 := $(wildcard Docs/man/*.5)
 PAGES := $(wildcard Docs/*.md Docs/*/*.md)
 
 BIN := $(DESTDIR)$(PREFIX)/bin
+LIBEXEC := $(DESTDIR)$(PREFIX)/libexec/authd-session
 UNIT_FOLDER := $(DESTDIR)$(PREFIX)/lib/systemd/user
 MAN := $(DESTDIR)$(PREFIX)/share/man
 DOC := $(DESTDIR)$(PREFIX)/share/doc/authd-session
@@ -87,8 +90,9 @@ build: export AUTHC_PACKED = $(shell getconf GNU_LIBC_VERSION | awk '{ split($$2
 build:
 	$(SWIFT) build $(RELEASE_FLAGS) --product authd
 	$(SWIFT) build $(RELEASE_FLAGS) --product authc
+	$(SWIFT) build $(RELEASE_FLAGS) --product authc-full
 	$(SWIFT) build $(RELEASE_FLAGS) --product stand-in-backends
-	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS))
+	Tests/check-programs $(addprefix $(RELEASE)/,$(PROGRAMS) $(COMMANDS))
 
 demo: packages build
 	Tests/Demo/demo $(RELEASE)
@@ -145,9 +149,10 @@ format:
 
 # Only copies, so that `sudo make install` after `make build` leaves nothing of root's in .build.
 install:
-	@test -x $(RELEASE)/authd -a -x $(RELEASE)/authc || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
-	$(INSTALL) -d $(BIN) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
+	@for program in $(PROGRAMS) $(COMMANDS); do test -x $(RELEASE)/$$program || exit 1; done || { echo 'Nothing to install yet: run make build first.' >&2; exit 1; }
+	$(INSTALL) -d $(BIN) $(LIBEXEC) $(UNIT_FOLDER) $(MAN)/man1 $(MAN)/man5 $(DOC)/providers
 	for program in $(PROGRAMS); do $(INSTALL) -m 755 -s $(RELEASE)/$$program $(BIN)/ || exit 1; done
+	$(INSTALL) -m 755 -s $(addprefix $(RELEASE)/,$(COMMANDS)) $(LIBEXEC)/
 	for unit in $(UNITS); do \
 	    sed 's|^\(Exec[A-Za-z]*=\)[^ ]*/authd|\1$(PREFIX)/bin/authd|' $$unit > $(UNIT_FOLDER)/$$(basename $$unit) \
 	    && chmod 644 $(UNIT_FOLDER)/$$(basename $$unit) || exit 1; done
@@ -162,10 +167,10 @@ install:
 
 uninstall:
 	rm -f $(BASH_COMPLETION) $(ZSH_COMPLETION) $(FISH_COMPLETION)
-	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
+	rm -f $(addprefix $(BIN)/,$(PROGRAMS)) $(addprefix $(LIBEXEC)/,$(COMMANDS)) $(addprefix $(UNIT_FOLDER)/,$(notdir $(UNITS)))
 	rm -f $(addprefix $(MAN)/man1/,$(notdir $(MAN1))) $(addprefix $(MAN)/man5/,$(notdir $(MAN5)))
 	rm -f $(addprefix $(DOC)/providers/,$(notdir $(PROFILES))) $(addprefix $(DOC)/,$(PAGES)) $(DOC)/README.md
-	for folder in $(DOC)/providers $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
+	for folder in $(LIBEXEC) $(DOC)/providers $(DOC)/Docs/* $(DOC)/Docs $(DOC); do test ! -d $$folder || rmdir --ignore-fail-on-non-empty $$folder; done
 
 clean:
 	rm -rf .build

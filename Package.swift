@@ -32,7 +32,8 @@ let package = Package(
     products: [
         .library(name: "AuthClient", targets: ["AuthClient"]),
         .executable(name: "authd", targets: ["authd"]),
-        .executable(name: "authc", targets: ["authc"]),
+        .executable(name: "authc", targets: ["authc-start"]),
+        .executable(name: "authc-full", targets: ["authc"]),
         .executable(name: "stand-in-backends", targets: ["stand-in-backends"]),
     ],
     // Exact versions: a new release of any of them comes in by a change here (Tests/dependencies.txt has all packages).
@@ -57,6 +58,27 @@ let package = Package(
         // The face: what a program links to speak to the agent. Standard library and libc only.
         .target(name: "AuthWire", swiftSettings: strict),
         .target(name: "AuthClient", dependencies: ["AuthWire"], swiftSettings: strict),
+        // `authc` as it is called: the plain forms of the commonest commands in a program of 700 kB, which starts authc-full for
+        // everything else (Docs/decisions/static-authc.md). Embedded Swift has no library to link, static or not.
+        .systemLibrary(name: "CStart"),
+        .target(
+            name: "QuickCommands", dependencies: ["CStart"],
+            swiftSettings: strict + [
+                .enableExperimentalFeature("Embedded"), .unsafeFlags(["-wmo", "-no-static-stdlib"]),
+            ]
+        ),
+        .executableTarget(
+            name: "authc-start", dependencies: ["QuickCommands"],
+            linkerSettings: positionIndependent + [
+                .unsafeFlags([
+                    "-enable-experimental-feature", "Embedded", "-no-static-stdlib", "-use-ld=lld", "-Xclang-linker",
+                    "-static", "-Xclang-linker", "-Wno-unused-command-line-argument",
+                ]),
+                .unsafeFlags(resolvedAtStart),
+            ]
+        ),
+
+        // All commands.
         .executableTarget(
             name: "authc",
             dependencies: [
@@ -178,7 +200,8 @@ let package = Package(
             name: "authd",
             dependencies: [
                 "AuthAgent", "AuthConcurrency", "AuthDaemon", "AuthFiles", "AuthHTTP", "AuthKeyring", "AuthModel",
-                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "CIdle", "CWipe",
+                "AuthNetwork", "AuthOutbox", "AuthProviders", "AuthSealedFile", "AuthTokens", "AuthWire", "CIdle",
+                "CWipe",
                 "GLibRuntime",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -244,7 +267,8 @@ let package = Package(
             name: "CrashTrial", dependencies: ["AuthModel", "AuthWire", "StandInBackends", "TestSupport"],
             path: "Tests/CrashTrial", swiftSettings: checked),
         .executableTarget(
-            name: "crash", dependencies: ["CrashTrial", "authd", "authc"], path: "Tests/Crash", swiftSettings: checked),
+            name: "crash", dependencies: ["CrashTrial", "authd", "authc", "authc-start"], path: "Tests/Crash",
+            swiftSettings: checked),
         .testTarget(name: "CrashTests", dependencies: ["CrashTrial"], swiftSettings: checked),
         .testTarget(
             name: "SimulationTests", dependencies: ["Simulation", "AuthModel", "AuthWire"], swiftSettings: checked),

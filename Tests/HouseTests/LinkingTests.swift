@@ -4,9 +4,9 @@ import Testing
 
 @Suite("Clients link the standard library and libc only")
 struct LinkingTests {
-    @Test("authc needs no shared library")
-    func authcIsStatic() async throws {
-        #expect(try await neededLibraries("authc") == [])
+    @Test("authc and the program of all its commands need no shared library", arguments: ["authc", "authc-full"])
+    func authcIsStatic(program: String) async throws {
+        #expect(try await neededLibraries(program) == [])
     }
 
     /// authc is too, in `make build`: see Tests/check-programs.
@@ -21,8 +21,8 @@ struct LinkingTests {
     @Test("authc contains nothing of NIO")
     func authcHasNoNIO() async throws {
         // If the names were stripped, their absence would prove nothing.
-        #expect(try await symbols(of: ["AuthWire"], in: "authc") > 0)
-        #expect(try await symbols(of: Self.nio, in: "authc") == 0)
+        #expect(try await symbols(of: ["AuthWire"], in: "authc-full") > 0)
+        #expect(try await symbols(of: Self.nio, in: "authc-full") == 0)
     }
 
     @Test("a program that imports only AuthClient needs Swift's standard library and libc")
@@ -43,6 +43,14 @@ struct LinkingTests {
         #expect(try await symbols(of: Self.nio, in: "example-client") == 0)
     }
 
+    @Test("authc contains nothing of Swift's runtime")
+    func authcHasNoRuntime() async throws {
+        // The marker of Swift's own symbols, and a function that every other Swift program has.
+        #expect(try await symbols(of: ["QuickCommands"], in: "authc") > 0)
+        #expect(try await count("swift_getTypeByMangledName", in: "authc") == 0)
+        #expect(try await count("swift_getTypeByMangledName", in: "authc-full") > 0)
+    }
+
     @Test("authd contains NIO, so these tests can detect it")
     func daemonHasNIO() async throws {
         #expect(try await symbols(of: Self.nio, in: "authd") > 0)
@@ -57,7 +65,10 @@ struct LinkingTests {
 
     /// The number of symbols of those modules in a program: `$s`, then length and name of the module (Swift's mangling).
     private func symbols(of modules: [String], in program: String) async throws -> Int {
-        let names = modules.map { "\($0.utf8.count)\($0)" }.joined(separator: "|")
+        try await count(modules.map { "\($0.utf8.count)\($0)" }.joined(separator: "|"), in: program)
+    }
+
+    private func count(_ names: String, in program: String) async throws -> Int {
         let filter = "awk '/\(names)/ { n++ } END { print n + 0 }'"
         let count = try await ask("nm --no-demangle", of: program, filter: filter)
         return try #require(Int(count.trimmingCharacters(in: .whitespacesAndNewlines)))

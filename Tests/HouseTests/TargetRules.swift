@@ -23,6 +23,7 @@ struct TargetRules: Sendable {
             imports: standard,
             forbiddenWords: ["async", "await", "actor", "socket(", "connect(", "clock_gettime", "getenv", "print("]),
         "AuthClient": TargetRules(imports: standard.union(["AuthWire"])),
+        "QuickCommands": TargetRules(imports: ["CStart"]),
         "authc": TargetRules(
             imports: standard.union(["AuthClient", "AuthFiles", "AuthWire", "ArgumentParser", "CLinux"])),
         "AuthConcurrency": TargetRules(imports: standard, forbiddenWords: doing),
@@ -96,5 +97,5 @@ struct TargetRules: Sendable {
     }
 
     /// The C targets.
-    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CSystemd", "CWipe"]
+    static let bridges: Set<String> = ["CIdle", "CLinux", "CSecret", "CStart", "CSystemd", "CWipe", "authc-start"]
 }

@@ -1,0 +1,24 @@
+// The system's headers for Embedded Swift, which has no Glibc module.
+#pragma once
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+// Functions with variable arguments, and macros, which Swift does not import.
+
+static inline int start_errno(void) { return errno; }
+
+static inline int start_open(const char *path) { return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); }
+
+static inline int start_is_open(int descriptor) { return fcntl(descriptor, F_GETFD) >= 0; }
+
+// PR_SET_DUMPABLE(2const) with SUID_DUMP_DISABLE. Returns 0, or -1 with errno set.
+static inline int start_forbid_dumps(void) { return prctl(PR_SET_DUMPABLE, 0L, 0L, 0L, 0L); }

@@ -1,0 +1,37 @@
+import CStart
+
+/// `prompt`: prints the line of the prompt file (`PromptLine` in AuthWire), if the agent that wrote it still runs.
+enum PromptFile {
+    /// Above any real line.
+    private static let longest = 16 << 10
+
+    /// Whether the command is done.
+    static func printLine(in folder: AgentFolder) -> Bool {
+        let number = unsafe folder.file("prompt").withCString { unsafe start_open($0) }
+        // Without a file there is nothing to print.
+        guard number >= 0 else { return start_errno() == ENOENT }
+        return unsafe withUnsafeTemporaryAllocation(byteCount: longest, alignment: 1) { room in
+            let count = unsafe read(number, room.baseAddress, room.count)
+            guard count > 0,
+                let line = unsafe Text(UnsafeRawBufferPointer(rebasing: room[..<count])).prefix(before: .lineFeed)
+            else { return false }
+            let words = line.afterNumber()
+            guard let agent = words.number, kill(agent, 0) == 0 else { return false }
+            return words.rest.count == 0 || Printer.print(words.rest)
+        }
+    }
+}
+
+extension Text {
+    /// Process IDs are below 2^22 (proc_sys_kernel(5), pid_max).
+    private static let maxDigits = 7
+
+    /// A process ID at the beginning, and what follows its space.
+    fileprivate func afterNumber() -> (number: Int32?, rest: Text) {
+        let digits = unsafe bytes.prefix(Self.maxDigits).prefix { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
+        let number = unsafe digits.reduce(Int32(0)) { $0 * 10 + Int32($1 - UInt8(ascii: "0")) }
+        let rest = unsafe dropping(digits.count)
+        guard number > 0, rest.count == 0 || rest.starts(with: " ") else { return (nil, rest) }
+        return (number, rest.dropping(1))
+    }
+}

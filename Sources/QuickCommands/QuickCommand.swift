@@ -1,0 +1,38 @@
+import CStart
+
+/// The command lines that shells run for every prompt and request, for the usual case that everything is well.
+///
+/// In any other case nothing is printed, and the full program does the whole command again: it alone has options and messages.
+enum QuickCommand {
+    /// `prompt`
+    case prompt
+    /// `token`, or `token -s NAME`.
+    case token(session: Text?)
+
+    /// `nil` for any other command line.
+    init?(_ words: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?>) {
+        guard words.count == 2 || words.count == 4, let name = unsafe words[1] else { return nil }
+        let command = unsafe Text(cString: name)
+        if words.count == 2, command.equals("prompt") {
+            self = .prompt
+        } else if words.count == 2, command.equals("token") {
+            self = .token(session: nil)
+        } else if words.count == 4, command.equals("token"), let option = unsafe words[2],
+            unsafe Text(cString: option).equals("-s"), let session = unsafe words[3]
+        {
+            self = unsafe .token(session: Text(cString: session))
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether the result was printed.
+    func run() -> Bool {
+        // Without an open stdout, the socket could get its number, and the token would be written to the agent.
+        guard start_is_open(STDOUT_FILENO) != 0, let folder = AgentFolder() else { return false }
+        switch self {
+        case .prompt: return PromptFile.printLine(in: folder)
+        case .token(let session): return TokenExchange.printToken(of: session, in: folder)
+        }
+    }
+}
