@@ -55,7 +55,7 @@ extension APIClient {
         call.signIn = (record.signIn, otherSignIn)
         if prepared == nil { try call.prepare(for: record) }
         let received = try await exchange(call, session)
-        written(received, call, try call.build(await session.record).request)
+        written(received, call)
         // It is done, whether or not its answer fits into a line.
         return (try? received.response.fitting())
             ?? APIResponse(status: received.response.status, headers: received.response.headers)

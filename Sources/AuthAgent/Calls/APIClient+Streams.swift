@@ -70,9 +70,7 @@ extension APIClient {
     private func performCall(_ order: PreparedCall, _ session: Session, by stream: APIStream) async {
         do throws(AgentError) {
             let received = try await exchange(order, session, by: stream)
-            if order.template.method != "GET" {
-                written(received, order, try order.build(await session.record, with: stream))
-            }
+            if order.template.method != "GET" { written(received, order) }
             let response = stream.download == nil ? try received.response.fitting() : received.response
             await stream.finish(.success(response), received.reply)
         } catch {

@@ -39,7 +39,8 @@ package final class APIClient: Sendable {
     ) async throws(AgentError) -> (PreparedCall, Session) {
         let session = try await registry.session(params.session)
         let (profile, environment) = try place(of: await session.record)
-        let order = try PreparedCall(params, profile: profile, environment: environment, boundary: given ?? boundary())
+        let order = try PreparedCall(
+            params, profile: profile, environment: environment, boundary: given ?? MultipartBody.newBoundary())
         return (order, session)
     }
 
@@ -52,152 +53,159 @@ package final class APIClient: Sendable {
             throw .unknownEndpoint(params.endpoint, of: profile)
         }
         let order = try PreparedCall(
-            params, endpoint: endpoint, profile: profile, environment: environment, boundary: given ?? boundary())
+            params, endpoint: endpoint, profile: profile, environment: environment,
+            boundary: given ?? MultipartBody.newBoundary())
         return (order, session, endpoint)
     }
 
     // MARK: One call
 
-    private func answer(_ order: PreparedCall, _ session: Session) async throws(AgentError) -> APIResponse {
+    private func answer(_ call: PreparedCall, _ session: Session) async throws(AgentError) -> APIResponse {
         let record = await session.record
-        // Built once before the token is asked for: an error in it is returned first.
-        let request = try order.build(record).request
-        let key = ResponseCacheStorage.Key(record, url: request.url)
+        var order = call
+        // Before a token is requested: an error in the request is returned first.
+        try order.prepare(for: record)
         guard order.isRead else {
             let received = try await exchange(order, session)
-            if order.template.method != "GET" { written(received, order, request) }
+            if order.template.method != "GET" { written(received, order) }
             return received.response
         }
+        let request = try order.build(record).request
+        let key = ResponseCacheStorage.Key(record, url: request.url)
         let found = order.cache == .reload ? nil : kept.find(key, for: request)
         if let found, order.cache == .only || found.isFresh(at: context.clock.now().boot) {
-            return try told(found, order)
+            return try response(found, order)
         }
         guard order.cache != .only else {
             throw AgentError(.notFound, "No answer to this is kept; `cache: only` sends nothing.", cause: "not_kept")
         }
         do throws(AgentError) {
             let received = try await exchange(order, session, asking: found?.validators ?? [])
-            return try keep(received, found, order, request, key, session)
+            return try keep(received, found, order, session)
         } catch {
             guard let found, found.mayBeStale, Self.outOfReach.contains(error.kind ?? .internal_) else { throw error }
-            return try told(found, order)
+            return try response(found, order)
         }
     }
 
     /// Failures in which no provider had a say.
     private static let outOfReach: Set<ErrorKind> = [.offline, .captivePortal, .providerUnreachable, .timeout]
 
-    // MARK: What is kept
+    // MARK: The cache
 
-    private func told(_ answer: CachedResponse, _ order: PreparedCall) throws(AgentError) -> APIResponse {
-        var response: APIResponse
-        switch order.reader(sentAt: nil).read(answer.reply) {
-        case .success(let read): response = read
-        case .failure(let failure): throw failure.error
-        }
+    private func response(_ answer: CachedResponse, _ order: PreparedCall) throws(AgentError) -> APIResponse {
+        var response = try order.reader(sentAt: nil).read(answer.reply).mapError(\.error).get()
         response.fromCache = true
         response.ageMs = Int(answer.age(at: context.clock.now().boot).wholeMilliseconds)
         return response
     }
 
     private func keep(
-        _ received: Received, _ found: CachedResponse?, _ order: PreparedCall, _ request: HTTPRequest,
-        _ key: ResponseCacheStorage.Key,
-        _ session: Session
+        _ received: Received, _ found: CachedResponse?, _ order: PreparedCall, _ session: Session
     ) throws(AgentError) -> APIResponse {
-        let freshFor = order.freshFor(path: key.path)
         if received.reply.status == 304, var found {
             found.confirmed(
-                by: received.reply, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
-            kept.put(found, at: key)
-            return try told(found, order)
+                by: received.reply, freshFor: order.freshFor(path: received.key.path), sentAt: received.sentAt,
+                receivedAt: received.receivedAt)
+            kept.put(found, at: received.key)
+            return try response(found, order)
         }
-        let answer = CachedResponse(
-            received.reply, to: request, freshFor: freshFor, sentAt: received.sentAt, receivedAt: received.receivedAt)
-        // Signed out meanwhile: what is stored now would never be removed.
-        if let answer, context.board.status(session.name).map({ $0.state != .signedOut }) ?? false {
-            kept.put(answer, at: key)
+        // If it was signed out meanwhile, what is stored now would never be removed.
+        if let answer = cached(received, order),
+            context.board.status(session.name).map({ $0.state != .signedOut }) ?? false
+        {
+            kept.put(answer, at: received.key)
         }
         return received.response
     }
 
-    func written(_ received: Received, _ order: PreparedCall, _ request: HTTPRequest) {
+    func written(_ received: Received, _ order: PreparedCall) {
         let key = received.key
         kept.forget(key, and: order.outdated(path: key.path))
         guard order.rules(for: order.template.method, path: key.path)?.answersAsRead == true,
-            let answer = CachedResponse(
-                received.reply, to: request, freshFor: order.freshFor(path: key.path), sentAt: received.sentAt,
-                receivedAt: received.receivedAt)
+            let answer = cached(received, order)
         else { return }
         kept.put(answer, at: key)
     }
 
+    /// `nil` if it must not be cached.
+    private func cached(_ received: Received, _ order: PreparedCall) -> CachedResponse? {
+        CachedResponse(
+            received.reply, to: received.request, freshFor: order.freshFor(path: received.key.path),
+            sentAt: received.sentAt, receivedAt: received.receivedAt)
+    }
+
     // MARK: The wire
 
-    /// Which validity a stream begins with, where the provider's lifetimes allow.
+    /// How long a token is to be valid when a stream begins, if the provider's lifetimes allow it.
     private static let streamsStart = Duration.seconds(60)
 
     struct Received {
-        /// Under which an answer to the same would be kept.
+        /// The key of this response in the cache.
         let key: ResponseCacheStorage.Key
+        /// As built, without a token and conditions.
+        let request: HTTPRequest
         let reply: HTTPResponse
         let response: APIResponse
         let sentAt: Moment
         let receivedAt: Moment
     }
 
-    /// Sends with the session's token; a 401 is answered by renewing it once and sending once more.
+    /// Sends with the session's token. After a 401 it renews the token and sends once more.
     func exchange(
         _ order: PreparedCall, _ session: Session, by stream: APIStream? = nil, asking conditions: [HTTPField] = []
     ) async throws(AgentError) -> Received {
-        func sent(_ token: String?) async throws(AgentError) -> Result<Received, ProviderFailure> {
-            try await send(order, session, by: stream, token: token, conditions)
+        guard order.bearer else {
+            return try await converting(
+                ProviderFailure.self, try await send(order, session, by: stream, token: nil, conditions))
         }
-        guard order.bearer else { return try await sent(nil).mapError(\.error).get() }
-        // A body that can be read once only is not begun with a token that ends on the way.
+        // A body that can be read only once is not begun with a token that ends on the way.
         let token = try await session.token(minValid: stream == nil ? nil : Self.streamsStart).accessToken
-        let first = try await sent(token)
-        guard case .failure(let failure) = first, failure.rejectsToken else {
-            return try received(first, order, session.name)
+        let first: ProviderFailure
+        do throws(ProviderFailure) {
+            return try await send(order, session, by: stream, token: token, conditions)
+        } catch {
+            guard error.rejectsToken else { throw error.error }
+            first = error
         }
         try await session.reject(Secret(token))
-        guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(failure.error) }
+        guard stream?.mayRepeat ?? true else { throw .bodyIsSpent(first.error) }
         let renewed = try await session.token(minValid: nil).accessToken
-        // It was renewed a moment ago, and refused all the same: another renewal would change nothing.
-        guard renewed != token else { return try received(first, order, session.name) }
-        return try received(try await sent(renewed), order, session.name)
+        // If it was renewed a moment ago and refused all the same, another renewal would change nothing.
+        guard renewed != token else { throw refusal(first, order, session.name) }
+        do throws(ProviderFailure) {
+            return try await send(order, session, by: stream, token: renewed, conditions)
+        } catch {
+            throw error.rejectsToken ? refusal(error, order, session.name) : error.error
+        }
     }
 
+    /// - Throws: ``ProviderFailure/refused(_:)`` also if the request must not be sent.
     private func send(
         _ order: PreparedCall, _ session: Session, by stream: APIStream?, token: String?, _ conditions: [HTTPField]
-    ) async throws(AgentError) -> Result<Received, ProviderFailure> {
+    ) async throws(ProviderFailure) -> Received {
         var plan = RetryPlan(mayRepeat: order.mayRepeat)
         var isChallenged = false
         while true {
             var record = await session.record
-            // Whoever waited for a token may have got that of a new sign-in.
-            if let only = order.signIn, only.id != record.signIn { throw only.otherwise }
-            // A header of the profile may hold the token: it is the one that is waited for here.
+            // A header of the profile may contain the token: it is the one that the caller waited for.
             if let token { record.tokens.accessToken = Secret(token) }
-            if order.waits { try await waitForNetwork(record) }
-            var request = try order.build(record, with: stream)
-            request.headers += conditions
-            if token != nil || order.namesTokens { try OriginGuard(record).check(.accessToken, at: request.url) }
-            if let token = token.map({ Secret($0) }) {
-                if !request.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
-                    request.headers.append(.authorization(token, boundTo: record.tokens.proofKey))
-                }
-                request.prove(token, with: record.tokens.proofKey)
-                request = try await context.providers.signer.proven(request)
+            let (request, ready): (HTTPRequest, HTTPRequest)
+            do throws(AgentError) {
+                (request, ready) = try await requests(for: order, record, stream, sendsToken: token != nil, conditions)
+            } catch {
+                throw .refused(error)
             }
             let failure: RetryPlan.Failure
             let reason: ProviderFailure
             let sentAt = context.clock.now()
-            do throws(TransportError) {
-                let reply = try await context.transport.send(request)
-                let wantsNonce = context.providers.signer.heard(reply, to: request)
+            let outcome: Result<HTTPResponse, TransportError> = await Result(
+                of: try await context.transport.send(ready))
+            switch outcome {
+            case .success(let reply):
+                let wantsNonce = context.providers.signer.heard(reply, to: ready)
                 if wantsNonce, !isChallenged {
-                    guard stream?.mayRepeat ?? true else { return .failure(.refused(.bodyIsSpentOnChallenge)) }
+                    guard stream?.mayRepeat ?? true else { throw .refused(.bodyIsSpentOnChallenge) }
                     isChallenged = true
                     continue
                 }
@@ -206,45 +214,55 @@ package final class APIClient: Sendable {
                     ? .success(APIResponse(status: reply.status)) : order.reader(sentAt: sentAt.wall).read(reply)
                 switch read {
                 case .success(let response):
-                    return .success(
-                        Received(
-                            key: ResponseCacheStorage.Key(record, url: request.url), reply: reply, response: response,
-                            sentAt: sentAt, receivedAt: context.clock.now()))
+                    return Received(
+                        key: ResponseCacheStorage.Key(record, url: request.url), request: request, reply: reply,
+                        response: response, sentAt: sentAt, receivedAt: context.clock.now())
                 case .failure(let said):
                     reason = wantsNonce ? .refused(.wantsNonceAgain(said.error)) : said
                     failure = .status(reply.status, retryAfter: said.error.retryAfter)
                 }
-            } catch {
-                await context.transport.closeIdleConnections(to: Origin.all(of: [request.url]))
+            case .failure(let error):
+                await context.transport.closeIdleConnections(to: Origin.all(of: [ready.url]))
                 reason = ProviderFailure(error)
                 failure = .transport(error)
             }
             guard stream?.mayRepeat ?? true,
                 let pause = random.withLock({ plan.pause(after: failure, using: &$0) })
-            else {
-                return .failure(reason)
-            }
-            do {
-                try await context.clock.sleep(until: context.clock.now().boot + pause)
-            } catch {
-                // Nobody waits any more, or the agent stops: what is known is the answer.
-                return .failure(reason)
-            }
+            else { throw reason }
+            // If the caller has gone or the agent stops, the last failure is the result.
+            guard (try? await context.clock.sleep(until: context.clock.now().boot + pause)) != nil else { throw reason }
         }
     }
 
-    /// The answer, after a renewal where the token was refused. Whether the session is over is what its status says.
-    private func received(
-        _ result: Result<Received, ProviderFailure>, _ order: PreparedCall, _ session: SessionName
-    ) throws(AgentError) -> Received {
-        guard case .failure(let failure) = result, failure.rejectsToken else {
-            return try result.mapError(\.error).get()
+    /// The request as built, and as it is sent: with conditions, token and proof.
+    private func requests(
+        for order: PreparedCall, _ record: SessionRecord, _ stream: APIStream?, sendsToken: Bool,
+        _ conditions: [HTTPField]
+    ) async throws(AgentError) -> (HTTPRequest, HTTPRequest) {
+        // A caller that waited for a token may have received that of a new sign-in.
+        if let only = order.signIn, only.id != record.signIn { throw only.otherwise }
+        if order.waits { try await waitForNetwork(record) }
+        let request = try order.build(record, with: stream)
+        var ready = request
+        ready.headers += conditions
+        if sendsToken || order.namesTokens { try OriginGuard(record).check(.accessToken, at: ready.url) }
+        guard sendsToken else { return (request, ready) }
+        let tokens = record.tokens
+        if !ready.headers.contains(where: { $0.name.lowercased() == "authorization" }) {
+            ready.headers.append(.authorization(tokens.accessToken, boundTo: tokens.proofKey))
         }
+        ready.prove(tokens.accessToken, with: tokens.proofKey)
+        return (request, try await context.providers.signer.proven(ready))
+    }
+
+    /// The error after a renewal, if the token was refused. The session's status says whether the session is over.
+    private func refusal(_ failure: ProviderFailure, _ order: PreparedCall, _ session: SessionName) -> AgentError {
         if let state = context.board.status(session)?.state, state == .active || state == .stale {
-            if failure.error.namesResource { throw .notForThisAPI(failure.error) }
-            throw .tokenRefused(order.profile, session, failure.error)
+            if failure.error.namesResource { return .notForThisAPI(failure.error) }
+            return .tokenRefused(order.profile, session, failure.error)
         }
-        throw .signInRequired(session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
+        return .signInRequired(
+            session, at: order.profile.name, cause: AgentError.tokenRefusal, from: failure.error)
     }
 
     /// Returns when the network is there, as far as this session's provider needs one.
@@ -260,8 +278,6 @@ package final class APIClient: Sendable {
         guard let profile = context.providers.profiles[record.provider] else { throw .unknownProvider(record.provider) }
         return (profile, try profile.environment(named: record.environment))
     }
-
-    private func boundary() -> String { MultipartBody.newBoundary() }
 }
 
 extension APIResponse {
