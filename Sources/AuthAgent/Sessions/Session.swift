@@ -4,15 +4,15 @@ package import AuthWire
 
 /// One session of the agent: its ``SessionMachine``, and what can be asked of it.
 package final class Session: Sendable {
-    package let name: SessionName
     private let runner: Runner<SessionMachine>
     private let performer: SessionPerformer
 
-    package init(name: SessionName, machine: SessionMachine, world: SessionDependencies) {
-        self.name = name
-        performer = SessionPerformer(name: name, world: world)
-        runner = Runner(machine, performer: performer, tasks: world.tasks)
+    init(_ machine: SessionMachine, performer: SessionPerformer) {
+        self.performer = performer
+        runner = Runner(machine, performer: performer, tasks: performer.context.tasks)
     }
+
+    package var name: SessionName { performer.name }
 
     package func begin() async { await runner.send(.begun) }
 
@@ -82,7 +82,7 @@ package final class Session: Sendable {
     private func token(_ event: @Sendable (CallerID) -> SessionEvent) async throws(AgentError) -> TokenResult {
         switch try await ask(event) {
         case .token(var result):
-            let (now, answered) = (performer.world.tasks.clock.now(), result)
+            let (now, answered) = (performer.context.clock.now(), result)
             result.valid = await runner.read { $0.validity(of: answered, at: now) }
             return result
         case .failure(let error): throw error

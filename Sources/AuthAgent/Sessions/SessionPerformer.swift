@@ -1,21 +1,21 @@
-package import AuthMachines
-package import AuthModel
-package import AuthWire
+import AuthMachines
+import AuthModel
+import AuthWire
 
 /// Carries out what a ``SessionMachine`` decides.
-final class SessionPerformer: ActionPerformer {
+struct SessionPerformer: ActionPerformer {
     let name: SessionName
-    let world: SessionDependencies
-
-    init(name: SessionName, world: SessionDependencies) {
-        self.name = name
-        self.world = world
-    }
+    let context: AgentContext
+    let storage: SessionStorage
+    let renewals: Runner<RenewalQueue>
+    let publish: @Sendable (SessionSnapshot) -> Void
+    /// Nothing is left of the session of that name, if this runner still runs it.
+    let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
 
     func perform(_ action: SessionAction, on runner: isolated Runner<SessionMachine>) {
         switch action {
-        case .publish(let snapshot): world.publish(snapshot)
-        case .forget: world.forget(name, runner)
+        case .publish(let snapshot): publish(snapshot)
+        case .forget: forget(name, runner)
         case .renew(let flight, let record): send(flight, record, for: nil, runner)
         case .requestTargeted(let flight, let record, let target): send(flight, record, for: target, runner)
         case .reread(let flight): runner.start { [self] in .storeReread(flight, await read()) }
@@ -34,38 +34,50 @@ final class SessionPerformer: ActionPerformer {
         _ flight: RenewalRequestID, _ record: SessionRecord, for target: TokenTarget?,
         _ runner: isolated Runner<SessionMachine>
     ) {
-        let urgency = runner.read { $0.end } ?? world.tasks.clock.now().boot
-        runner.start { [self, world, runner] () async -> SessionEvent? in
-            var obstacle = await world.turnFailure(for: record, urgency: urgency)
-            let sentAt = world.tasks.clock.now()
+        let urgency = runner.read { $0.end } ?? context.clock.now().boot
+        runner.start { [self, runner] () async -> SessionEvent? in
+            var obstacle = await turnFailure(for: record, urgency: urgency)
+            let sentAt = context.clock.now()
             if obstacle == nil { obstacle = await runner.read { $0.obstacle(to: flight) } }
             if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: sentAt) }
             var result: Result<Grant, ProviderFailure> =
                 if let target {
-                    await Result(of: try await world.provider.obtain(target, record, sentAt: sentAt))
+                    await Result(of: try await context.providers.obtain(target, record, sentAt: sentAt))
                 } else {
-                    await Result(of: try await world.provider.renew(record, sentAt: sentAt))
+                    await Result(of: try await context.providers.renew(record, sentAt: sentAt))
                 }
             // Cut off by the agent's end, and not by anything of the provider's.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
             if case .failure(.temporary(_, let wait?)) = result {
-                await world.renewals.send(.held(RenewalQueue.Provider(record), for: wait))
+                await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
             }
             await runner.send(.requestEnded(flight, result, sentAt: sentAt))
             // The first server that has answered for the issuer is trusted from now on.
-            if case .success = result, let origins = await world.provider.completedOrigins(of: record, at: sentAt) {
+            if case .success = result, let origins = await context.providers.completedOrigins(of: record, at: sentAt) {
                 _ = await trust(origins, of: record, on: runner)
             }
             return nil
         }
     }
 
+    /// Waits until a renewal of this record may begin.
+    /// - Returns: why it may not; `nil`: it may.
+    private func turnFailure(for record: SessionRecord, urgency: BootInstant) async -> ProviderFailure? {
+        do throws(WaitEnd) {
+            let provider = RenewalQueue.Provider(record)
+            let reply = try await renewals.ask { .entered($0, provider, urgency: urgency) }
+            return if case .held(let wait) = reply { .askedToWait(for: wait) } else { nil }
+        } catch {
+            return .temporary(.stopping, retryAfter: nil)
+        }
+    }
+
     /// Has tokens revoked that no session uses any more. No caller waits for it, so it is tried more than once.
     private func revoke(_ record: SessionRecord) {
-        let clock = world.tasks.clock
-        world.tasks.pool.order { [world] in
+        let clock = context.clock
+        context.tasks.pool.order { [context] in
             for pause in Self.revocationPauses {
-                if (try? await world.provider.signOut(record, sentAt: clock.now())) != nil { return }
+                if (try? await context.providers.signOut(record, sentAt: clock.now())) != nil { return }
                 // Cancelled only when the agent stops.
                 guard (try? await clock.sleep(until: clock.now().boot + pause)) != nil else { return }
             }
@@ -79,36 +91,34 @@ final class SessionPerformer: ActionPerformer {
 
     /// Soon: many may change at once, and go together.
     private func handOver(_ session: HandedOverSession?, _ runner: isolated Runner<SessionMachine>) {
-        guard world.handovers.set(session, named: name) else { return }
+        guard storage.handovers.set(session, named: name) else { return }
         runner.start { [self] in
-            flushHandovers()
+            storage.flushHandovers()
             return nil
         }
     }
 
-    private func flushHandovers() { world.handovers.flush(of: world.store.kind) }
-
     private func compare(_ runner: isolated Runner<SessionMachine>) {
         runner.start { [self] in
-            flushHandovers()
+            storage.flushHandovers()
             let found = await read()
             var isLost = false
-            if case .success(nil) = found { isLost = await world.store.hasLost(name) }
+            if case .success(nil) = found { isLost = await storage.store.hasLost(name) }
             return .compared(found, isLost: isLost)
         }
     }
 
     private func read() async -> Result<SessionRecord?, StoreError> {
-        await Result(of: try await world.store.load(name))
+        await Result(of: try await storage.store.load(name))
     }
 
     private func save(
         _ record: SessionRecord, replacesOther: Bool, _ runner: isolated Runner<SessionMachine>
     ) {
         runner.start { [self] in
-            flushHandovers()
+            storage.flushHandovers()
             do throws(StoreError) {
-                let stored = try await world.store.update(record, replacesOther: replacesOther)
+                let stored = try await storage.store.update(record, replacesOther: replacesOther)
                 return stored.map { .saveRefused(record.version, $0) } ?? .saved(record.version)
             } catch {
                 return .saveFailed(record.version, error)
@@ -118,9 +128,9 @@ final class SessionPerformer: ActionPerformer {
 
     private func delete(_ runner: isolated Runner<SessionMachine>) {
         runner.start { [self] in
-            flushHandovers()
+            storage.flushHandovers()
             do throws(StoreError) {
-                try await world.store.delete(name)
+                try await storage.store.delete(name)
                 return .deleted
             } catch {
                 return .deleteFailed(error)
@@ -130,7 +140,7 @@ final class SessionPerformer: ActionPerformer {
 
     // MARK: Events that depend on the present record
 
-    func origin(of record: SessionRecord) -> Origin? { world.provider.probe(record)?.origin }
+    func origin(of record: SessionRecord) -> Origin? { context.providers.probe(record)?.origin }
 
     func send(
         _ event: SessionEvent, learnedWith record: SessionRecord, to runner: isolated Runner<SessionMachine>
@@ -147,21 +157,21 @@ final class SessionPerformer: ActionPerformer {
     }
 
     func profilesChanged(_ runner: isolated Runner<SessionMachine>) {
-        runner.send(.renewable(world.provider.means(of: runner.read { $0.record })))
+        runner.send(.renewable(context.providers.means(of: runner.read { $0.record })))
     }
 
     func replace(
         with record: SessionRecord, sentAt: Moment, revokesFormer: Bool, on runner: isolated Runner<SessionMachine>
     ) {
-        runner.send(.renewable(world.provider.means(of: record)))
+        runner.send(.renewable(context.providers.means(of: record)))
         runner.send(.replaced(record, sentAt: sentAt, revokesFormer: revokesFormer))
     }
 
     func checkOrigins(_ runner: isolated Runner<SessionMachine>) {
         let record = runner.read { $0.record }
         if record.origins != nil {
-            runner.send(.originsChecked(world.provider.originChange(of: record)))
-        } else if let named = world.provider.namedOrigins(of: record) {
+            runner.send(.originsChecked(context.providers.originChange(of: record)))
+        } else if let named = context.providers.namedOrigins(of: record) {
             runner.send(.originsTrusted(named))
         }
     }
@@ -172,7 +182,7 @@ final class SessionPerformer: ActionPerformer {
         var trusting = runner.read { $0.record }
         guard trusting.signIn == record.signIn, trusting.origins == record.origins else { return false }
         trusting.origins = origins
-        guard world.provider.originChange(of: trusting) == nil else { return false }
+        guard context.providers.originChange(of: trusting) == nil else { return false }
         return runner.send(.originsTrusted(origins))
     }
 
@@ -182,30 +192,6 @@ final class SessionPerformer: ActionPerformer {
         // Another place may be trusted since.
         guard runner.read({ $0.record }).origins == record.origins else { return }
         send(.originsChecked(error), learnedWith: record, to: runner)
-    }
-}
-
-/// What a session needs of the agent.
-package struct SessionDependencies: Sendable {
-    package let store: any SessionStore
-    package let provider: ProviderClient
-    package let tasks: AgentTasks
-    package let renewals: Runner<RenewalQueue>
-    package let handovers: PendingHandover
-    package let publish: @Sendable (SessionSnapshot) -> Void
-    /// Nothing is left of the session of that name, if this runner still runs it.
-    package let forget: @Sendable (SessionName, Runner<SessionMachine>) -> Void
-
-    /// Waits until a renewal of this record may begin.
-    /// - Returns: why it may not; `nil`: it may.
-    fileprivate func turnFailure(for record: SessionRecord, urgency: BootInstant) async -> ProviderFailure? {
-        do throws(WaitEnd) {
-            let provider = RenewalQueue.Provider(record)
-            let reply = try await renewals.ask { .entered($0, provider, urgency: urgency) }
-            return if case .held(let wait) = reply { .askedToWait(for: wait) } else { nil }
-        } catch {
-            return .temporary(.stopping, retryAfter: nil)
-        }
     }
 }
 

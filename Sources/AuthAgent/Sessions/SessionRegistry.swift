@@ -150,9 +150,8 @@ package final class SessionRegistry: Sendable {
 
     /// - Returns: the session of that name, which another task may have added before.
     private func add(named name: SessionName, _ machine: (_ seed: UInt64) -> SessionMachine) -> Session {
-        let world = SessionDependencies(
-            store: storage.store, provider: context.providers, tasks: context.tasks, renewals: renewals,
-            handovers: storage.handovers,
+        let performer = SessionPerformer(
+            name: name, context: context, storage: storage, renewals: renewals,
             publish: { [weak self, board, storage] snapshot in
                 let name = snapshot.status.session
                 storage.pauses.set(snapshot.pause, for: name)
@@ -162,7 +161,7 @@ package final class SessionRegistry: Sendable {
             }, forget: { [weak self] in self?.forget($0, $1) })
         return entries.withLock { entries in
             if let session = entries.sessions[name] { return session }
-            let session = Session(name: name, machine: machine(entries.seeds.next()), world: world)
+            let session = Session(machine(entries.seeds.next()), performer: performer)
             entries.sessions[name] = session
             return session
         }
