@@ -48,19 +48,23 @@ extension SimulationRun {
         report(.proof, "\(refresh.reveal()) is spent, and the store has not accepted a write yet")
     }
 
-    /// Rules 10, 11, 12.
+    /// Rules 10, 12 and 13.
     func checkCall(_ session: Int) {
         lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)
         lately.append(now)
         if lately.count > InvariantChecker.maxInASecond { report(.spread, "\(lately.count) renewals within a second") }
         if now < heldUntil { report(.hold, "asked, and the provider wanted to be left alone until \(heldUntil)") }
-        if networkTold == .portal { report(.portal, "credentials sent while the network is a portal") }
         let count = calls[session].send(at: now)
         history?[session].calls.append(now)
         coverage.calls += 1
         if count > InvariantChecker.maxCalls(life: calls[session].shortestLife(else: setting.life)) {
             report(.thrift, "\(count) calls within an hour")
         }
+    }
+
+    /// Rule 11: a request is not even begun.
+    func checkNetwork(_ session: Int) {
+        if networkTold == .portal { report(.portal, "session \(session) asks while the network is a portal") }
     }
 
     /// Rule 7.

@@ -54,8 +54,11 @@ extension SimulationRun {
 
     private func carryOut(_ action: SessionAction, for session: Int) {
         switch action {
-        case .renew(let currentRequest, let record): send(currentRequest, record, for: session)
+        case .renew(let currentRequest, let record):
+            checkNetwork(session)
+            send(currentRequest, record, for: session)
         case .requestTargeted(let currentRequest, let record, let target):
+            checkNetwork(session)
             send(currentRequest, record, for: session, to: target)
         case .reread(let currentRequest): callStore(.load(currentRequest), for: session)
         case .save(let record, let replacesOther):

@@ -50,8 +50,10 @@ extension SimulationRun {
         }
         requests[number]?.sentAt = moment
         requests[number]?.sent = now
-        if let obstacle = seat.machine.obstacle(to: request.currentRequest) {
-            requests[number]?.fail(obstacle)
+        // As GuardedTransport does it: nothing is sent if the network is known to lead nowhere.
+        let isBlocked = networkTold == .offline || networkTold == .portal
+        guard seat.machine.isCurrent(request.currentRequest), !isBlocked else {
+            requests[number]?.fail(networkTold == .portal ? .temporary(.captivePortal, retryAfter: nil) : .offline)
             return queue.add(.answered(number), at: now)
         }
         checkCall(request.session)

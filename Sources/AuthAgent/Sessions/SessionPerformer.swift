@@ -38,7 +38,9 @@ struct SessionPerformer: ActionPerformer {
         runner.start { [self, runner] () async -> SessionEvent? in
             var obstacle = await turnFailure(for: record, urgency: urgency)
             let sentAt = context.clock.now()
-            if obstacle == nil { obstacle = await runner.read { $0.obstacle(to: flight) } }
+            if obstacle == nil, await !runner.read({ $0.isCurrent(flight) }) {
+                obstacle = .temporary(.offline, retryAfter: nil)
+            }
             if let obstacle { return .requestEnded(flight, .failure(obstacle), sentAt: sentAt) }
             var result: Result<Grant, ProviderFailure> =
                 if let target {
@@ -46,7 +48,7 @@ struct SessionPerformer: ActionPerformer {
                 } else {
                     await Result(of: try await context.providers.renew(record, sentAt: sentAt))
                 }
-            // Cut off by the agent's end, and not by anything of the provider's.
+            // The agent's end has cut it off, not the provider.
             if case .failure = result, Task.isCancelled { result = .failure(.temporary(.stopping, retryAfter: nil)) }
             if case .failure(.temporary(_, let wait?)) = result {
                 await renewals.send(.held(RenewalQueue.Provider(record), for: wait))
@@ -72,7 +74,7 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    /// Has tokens revoked that no session uses any more. No caller waits for it, so it is tried more than once.
+    /// Revokes tokens that no session uses any more. No caller waits for it, so it is tried more than once.
     private func revoke(_ record: SessionRecord) {
         let clock = context.clock
         context.tasks.pool.order { [context] in
@@ -84,7 +86,7 @@ struct SessionPerformer: ActionPerformer {
         }
     }
 
-    /// After each try: a provider that has just given tokens is there, as a rule.
+    /// After each attempt: a provider that has just issued tokens is usually there.
     private static let revocationPauses: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(120), .zero]
 
     // MARK: The store

@@ -243,11 +243,8 @@ extension SessionMachine {
         return pausedUntil.map { max($0, next) } ?? next
     }
 
-    /// Why a request that has waited for its turn must not be sent; `nil` if it may.
-    package func obstacle(to id: RenewalRequestID) -> ProviderFailure? {
-        guard let currentRequest, currentRequest.id == id else { return .temporary(.offline, retryAfter: nil) }
-        return networkError.map { .temporary($0, retryAfter: nil) }
-    }
+    /// Whether a request that has waited for its turn is still wanted.
+    package func isCurrent(_ id: RenewalRequestID) -> Bool { currentRequest?.id == id }
 
     /// Earlier results do not apply to a new token.
     mutating func applyNewTokens(sentAt: Moment, now: Moment) {
