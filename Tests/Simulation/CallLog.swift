@@ -26,7 +26,7 @@ struct CallLog {
         return min(shortest, usual ?? shortest)
     }
 
-    mutating func wasTold(life: Duration?) {
+    mutating func record(life: Duration?) {
         guard let life else { return }
         shortest = min(shortest ?? life, life)
     }

@@ -1,4 +1,4 @@
-/// Many schedules, each from a seed of its own.
+/// Many schedules, each from its own seed.
 package struct Campaign: Sendable {
     /// A rule that was broken: how often, and by which seed first.
     package struct Failure: Sendable {
@@ -8,14 +8,14 @@ package struct Campaign: Sendable {
     }
 
     package private(set) var played = 0
-    /// Things that happened in them.
-    package private(set) var happenings = 0
+    /// Events in all schedules.
+    package private(set) var eventCount = 0
     package private(set) var coverage = Coverage()
     package private(set) var outbox = OutboxCoverage()
     package private(set) var signIns = SignInCoverage()
     package private(set) var failures: [Rule: Failure] = [:]
 
-    package init() {}
+    private init() {}
 
     /// - Parameter workers: so many threads at most.
     package static func played(seeds: Range<UInt64>, workers: Int) async -> Campaign {
@@ -43,36 +43,23 @@ package struct Campaign: Sendable {
 
     package init(playing seeds: Range<UInt64>) {
         for seed in seeds {
-            var maker = ScheduleMaker(seed: seed)
-            let outcome = Simulation.play(maker.schedule())
             played += 1
-            happenings += outcome.happenings
-            coverage.add(outcome.coverage)
-            if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
-            playOutbox(seed)
-            playSignIns(seed)
+            coverage.add(play(SessionSimulation.self, seed))
+            outbox.add(play(OutboxSimulation.self, seed))
+            signIns.add(play(SignInSimulation.self, seed))
         }
     }
 
-    private mutating func playOutbox(_ seed: UInt64) {
-        var maker = OutboxScheduleMaker(seed: seed)
-        let outcome = OutboxSimulation.play(maker.schedule())
-        happenings += outcome.happenings
-        outbox.add(outcome.coverage)
+    private mutating func play<Kind: SimulationKind>(_ kind: Kind.Type, _ seed: UInt64) -> Kind.Coverage {
+        let outcome = kind.play(kind.schedule(seed: seed))
+        eventCount += outcome.eventCount
         if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
-    }
-
-    private mutating func playSignIns(_ seed: UInt64) {
-        var maker = SignInScheduleMaker(seed: seed)
-        let outcome = SignInSimulation.play(maker.schedule())
-        happenings += outcome.happenings
-        signIns.add(outcome.coverage)
-        if let violation = outcome.violation { add(Failure(seed: seed, violation: violation)) }
+        return outcome.coverage
     }
 
     private mutating func add(_ other: Campaign) {
         played += other.played
-        happenings += other.happenings
+        eventCount += other.eventCount
         coverage.add(other.coverage)
         outbox.add(other.outbox)
         signIns.add(other.signIns)
@@ -91,38 +78,25 @@ package struct Campaign: Sendable {
 }
 
 extension Campaign {
-    /// For people: the shortest schedule of each rule broken, the coverage, and the count last.
+    /// The shortest schedule of each rule broken, the coverage, and the count last.
     package var report: String {
         var lines: [String] = []
         for (rule, failure) in failures.sorted(by: { $0.value.seed < $1.value.seed }) {
             lines.append("Broken by \(failure.count) schedules: \(rule.rawValue)")
             lines.append("To see it again: make simulate SEEDS=1 FIRST=\(failure.seed)")
-            lines.append(Self.report(rule, failure.seed) + "\n")
+            lines.append(rule.simulation.report(seed: failure.seed) + "\n")
         }
         lines.append(
             "Machine transitions seen: \(coverage.transitions), from \(coverage.pairs) pairs of state and event")
         for (state, events) in coverage.neverSeen {
             lines.append("  never in \(state): \(events.map { "\($0)" }.joined(separator: ", "))")
         }
-        lines.append("Things that happened: \(happenings)")
+        lines.append("Things that happened: \(eventCount)")
         lines.append("Calls at the provider: \(coverage.calls), at most \(coverage.maxCalls) of a session in an hour")
         lines.append(outbox.words)
         lines.append(signIns.words)
         lines.append("Rules broken: \(failures.count)")
         lines.append("Schedules: \(played)")
         return lines.joined(separator: "\n")
-    }
-
-    private static func report(_ rule: Rule, _ seed: UInt64) -> String {
-        if rule.isOfOutbox {
-            var maker = OutboxScheduleMaker(seed: seed)
-            return OutboxSimulation.report(maker.schedule())
-        }
-        if rule.isOfSignIn {
-            var maker = SignInScheduleMaker(seed: seed)
-            return SignInSimulation.report(maker.schedule())
-        }
-        var maker = ScheduleMaker(seed: seed)
-        return Simulation.report(maker.schedule())
     }
 }

@@ -48,8 +48,6 @@ package struct Coverage: Sendable {
     /// The most calls of one session in an hour beyond what somebody wished for.
     package var maxCalls = 0
 
-    package init() {}
-
     mutating func count(_ before: MachineState, _ event: EventKind, _ after: MachineState) {
         let index = (before.rawValue * Self.events + event.rawValue) * Self.states + after.rawValue
         seen[index] &+= 1

@@ -13,13 +13,13 @@ extension SessionEvent {
         case .rejected(let caller, let token): "caller \(caller.number) got a 401 with \(token.reveal())"
         case .targetedTokenRequested(let caller, let target, _): "caller \(caller.number) wants a token for \(target)"
         case .signOutRequested(let caller, let revokes):
-            "caller \(caller.number) signs out" + (revokes ? "" : ", and the provider is not told")
+            "caller \(caller.number) signs out" + (revokes ? "" : ", without the provider")
         case .writeRequested(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
         case .replaced(let record, _, _): "signed in anew with \(record.tokens.accessToken.reveal())"
-        case .requestEnded(let currentRequest, let result, _): "flight \(currentRequest.number) ended: \(result.words)"
+        case .requestEnded(let currentRequest, let result, _): "request \(currentRequest.number) ended: \(result.words)"
         case .storeReread(let currentRequest, let result):
-            "read again for flight \(currentRequest.number): \(result.words)"
+            "read again for request \(currentRequest.number): \(result.words)"
         case .saved(let version): "version \(version.words) is written"
         case .saveRefused(let version, let stored):
             "version \(version.words) is not written: the store holds \(stored.words)"
@@ -36,10 +36,10 @@ extension SessionAction {
     var words: String {
         switch self {
         case .renew(let currentRequest, let record):
-            "ask the provider, flight \(currentRequest.number), with \(record.tokens.words)"
+            "ask the provider, request \(currentRequest.number), with \(record.tokens.words)"
         case .requestTargeted(let currentRequest, _, let target):
-            "ask the provider, flight \(currentRequest.number), for \(target)"
-        case .reread(let currentRequest): "read the store again for flight \(currentRequest.number)"
+            "ask the provider, request \(currentRequest.number), for \(target)"
+        case .reread(let currentRequest): "read the store again for request \(currentRequest.number)"
         case .save(let record, _): "write \(record.words)"
         case .rewrite(let record): "write once more \(record.words)"
         case .delete: "remove it from the store"

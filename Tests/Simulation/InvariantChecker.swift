@@ -8,12 +8,12 @@ package enum InvariantChecker {
     /// and a request may have been on its way.
     package static let recovery = Duration.seconds(360)
     /// The longest that a caller waits: an answer that never comes, a write under way, one more, and a read.
-    static let patience = Duration.seconds(30 + 3 * 5 + 5)
+    static let callerTimeout = Duration.seconds(30 + 3 * 5 + 5)
     /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
     /// way, and the wait after it is half of what is left.
     static let lastChance = Duration.seconds(45)
     /// So many things happen in no schedule that makes sense.
-    static let maxHappenings = 200_000
+    static let maxEvents = 200_000
 
     /// Renewals at one provider, whatever the number of sessions.
     static let maxInASecond = 10
@@ -64,14 +64,14 @@ extension SimulationRun {
 
     /// Rule 11: a request is not even begun.
     func checkNetwork(_ session: Int) {
-        if networkTold == .portal { report(.portal, "session \(session) asks while the network is a portal") }
+        if reportedNetwork == .portal { report(.portal, "session \(session) asks while the network is a portal") }
     }
 
     /// Rule 7.
-    func checkGeneration(of tokens: TokenSet, _ session: Int, _ deed: String) {
+    func checkGeneration(of tokens: TokenSet, _ session: Int, _ operation: String) {
         guard let seat = seats[session], let account = provider.account(of: tokens) else { return }
         guard account != seat.account else { return }
-        report(.generation, "a token of sign-in \(account) is \(deed), and sign-in \(seat.account) is in force")
+        report(.generation, "a token of sign-in \(account) is \(operation), and sign-in \(seat.account) is in force")
     }
 
     /// Rules 2, 3a, 7: a token on its way to a caller.
@@ -95,11 +95,11 @@ extension SimulationRun {
             let isReplaced =
                 provider.number(of: refresh) ?? 0 < provider.number(of: seat.machine.record.tokens.refreshToken) ?? 0
             if !seat.settledRefreshTokens.contains(refresh.reveal()), !isReplaced {
-                report(.storeFirst, "\(token) is told, and the store does not know \(refresh.reveal())")
+                report(.storeFirst, "\(token) is returned, and the store does not have \(refresh.reveal())")
             }
             return
         }
-        if !seat.settled.contains(token) { report(.storeFirst, "\(token) is told, and the store knows nothing of it") }
+        if !seat.settled.contains(token) { report(.storeFirst, "\(token) is returned, and the store does not have it") }
     }
 
     /// Rules 2 and 4.
@@ -129,12 +129,12 @@ extension SimulationRun {
     func checkSeat(_ session: Int) {
         // A token for a scope may wait for a renewal that goes first.
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
-        if now - first.since > InvariantChecker.patience {
+        if now - first.since > InvariantChecker.callerTimeout {
             report(.answers, "caller \(first.id.number) waits since \(first.since)")
         }
     }
 
-    func checkNobodyWaits(_ session: Int) {
+    func checkNoCallerWaits(_ session: Int) {
         if let caller = seats[session]?.callers.first { report(.answers, "caller \(caller.id.number) is forgotten") }
     }
 
@@ -176,7 +176,7 @@ extension SimulationRun {
             facts.end.map({ $0 <= now }) ?? false, !seat.rejected.contains(token)
         else { return }
         let isTroubled =
-            provider.mood != .well || network != .online || networkTold != .online || store.mood != .ready
+            provider.behaviour != .well || network != .online || reportedNetwork != .online || store.behaviour != .ready
             || running.contains(false) || !renewable || wasClockSet
         let since = max(troubledUntil, provider.holdsOffUntil, facts.sentAt)
         guard !isTroubled, now - since > InvariantChecker.lastChance else { return }
@@ -189,7 +189,7 @@ extension SimulationRun {
     func checkRecovered() {
         guard violation == nil else { return }
         guard !running.contains(false) else { return report(.liveness, "the agent does not run") }
-        checkAllTold()
+        checkAllNotified()
         for account in signedOut.keys.sorted() { checkSignedOut(account) }
         for session in seats.indices {
             guard let seat = seats[session] else {

@@ -1,34 +1,34 @@
 /// What has to hold in every schedule (Docs/architecture.md, "What always holds"; Docs/decisions/simulation.md).
 package enum Rule: String, Sendable, CaseIterable {
     case oneFlight = "1: one renewal of a session at a time"
-    case storeFirst = "2: a renewed token is stored, or refused by the store, before anyone is told"
-    case endedToken = "3a: a token known to have ended is never given out"
-    case goodToken = "3b: a good token is given out, whatever fails"
-    case verdict = "4: only a final answer, and a second look at the store, lead to sign_in_required"
-    case lostSession = "4b: a session that the provider honours is never lost"
+    case storeFirst = "2: a renewed token is stored, or refused by the store, before it is returned or published"
+    case endedToken = "3a: a token known to have ended is never returned"
+    case goodToken = "3b: a good token is returned, whatever fails"
+    case verdict = "4: only a final refusal, after the store was read again, leads to sign_in_required"
+    case lostSession = "4b: a session that the provider accepts is never lost"
     case deletion = "5: only sign-out deletes"
     case liveness = "6: when the last fault is over, sessions are active within 6 minutes, and stay so"
-    case generation = "7: nothing of an earlier sign-in comes back"
+    case generation = "7: no result of an earlier sign-in is used"
     case answers = "8: each caller is answered once, and in time"
-    case stored = "9: what is in memory gets into the store"
-    case thrift = "10: calls of a session in an hour have a bound"
+    case stored = "9: what is in memory is written to the store"
+    case thrift = "10: the calls of a session in an hour are limited"
     case spread = "12: a provider gets at most ten renewals in any second"
-    case hold = "13: a provider that wants to be left alone is left alone"
+    case hold = "13: a provider that asked clients to wait gets no request before"
     case portal = "11: nothing is sent into a captive portal"
-    case notices = "14: a person is told of what needs them, and of nothing else"
+    case notices = "14: the user is notified of what requires action, and of nothing else"
     case proof = "23: a refresh token that the store holds is spent after the store has accepted a write in this run"
     case revoked = "24: after a sign-out that reached the provider, no token of it is live there"
     case lastChance = "25: a token that renews itself is renewed before its end, if 45 s are left for that"
 
     // Of writes that wait (Docs/decisions/outbox.md).
-    case oneWrite = "15: one write of a session is under way at a time"
+    case oneWrite = "15: one write of a session is in progress at a time"
     case writeOrder = "16: a write is sent when those before it have their end on the disk"
-    case lostWrite = "17: no write ends but by an answer, or by a person"
-    case repeatedWrite = "18: what was answered for good is not sent again"
-    case writeHold = "19: nothing is sent that cannot get out, or before Retry-After is over"
-    case writeAnswers = "20: who hands a write in is answered once, in time, and rightly"
+    case lostWrite = "17: a write ends only with a final answer, or because the user drops it"
+    case repeatedWrite = "18: a write with a final answer is not sent again"
+    case writeHold = "19: nothing is sent without a network, or before Retry-After is over"
+    case writeAnswers = "20: the caller of a write gets one reply, in time and correct"
     case writeLiveness = "21: when the last fault is over, what waits is sent within 6 minutes"
-    case writeThrift = "22: tries of a write in an hour have a bound"
+    case writeThrift = "22: the tries of a write in an hour are limited"
 
     // Of sign-ins (Docs/decisions/simulation.md).
     case signInEnd = "26: a sign-in ends once, and does nothing after that"
@@ -36,24 +36,19 @@ package enum Rule: String, Sendable, CaseIterable {
     case signInTokens = "28: tokens of a sign-in are installed or revoked, never both"
     case signInLeftovers = "29: a sign-in that has ended leaves no placeholder and no listener behind"
     case signInReplies = "30: each caller of a sign-in gets one reply; one that no caller knows ends"
-    case signInTimeout = "31: a sign-in that its user leaves alone ends"
+    case signInTimeout = "31: a sign-in that its user abandons ends"
     case signInAccount = "32: another account gets a session only if the user agrees"
 
-    var isOfSignIn: Bool {
-        switch self {
-        case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
-            .signInAccount:
-            true
-        default: false
-        }
-    }
-
-    var isOfOutbox: Bool {
+    /// The simulation that checks it.
+    var simulation: any SimulationKind.Type {
         switch self {
         case .oneWrite, .writeOrder, .lostWrite, .repeatedWrite, .writeHold, .writeAnswers, .writeLiveness,
             .writeThrift:
-            true
-        default: false
+            OutboxSimulation.self
+        case .signInEnd, .signInInstall, .signInTokens, .signInLeftovers, .signInReplies, .signInTimeout,
+            .signInAccount:
+            SignInSimulation.self
+        default: SessionSimulation.self
         }
     }
 }

@@ -1,26 +1,40 @@
-/// A whole schedule: with the seed, everything that happens follows from it.
-package struct Schedule: Sendable, Equatable {
-    /// Of what is left to chance: how long each answer takes, and the agent's own jitter.
-    package var seed: UInt64
-    package var setting: Setting
-    package var moves: [SimulationStep<SimulatedOperation>]
+import AuthModel
 
-    package init(seed: UInt64, setting: Setting = Setting(), moves: [SimulationStep<SimulatedOperation>]) {
+/// A schedule: with the seed, everything that happens follows from it.
+package protocol SimulationSchedule: Sendable, Equatable, CustomStringConvertible {
+    associatedtype Operation: Sendable & Equatable
+
+    /// For what is left to chance: the time of each response, and the machine's own jitter.
+    var seed: UInt64 { get }
+    var steps: [SimulationStep<Operation>] { get set }
+    /// All of it but the steps.
+    var heading: String { get }
+    /// Each makes the rest of it simpler, independently of the others.
+    static var simplifications: [(inout Self) -> Void] { get }
+}
+
+extension SimulationSchedule {
+    /// As a test could contain it.
+    package var description: String {
+        ([heading] + steps.map { "  \($0.pause) → \($0.operation)" }).joined(separator: "\n")
+    }
+}
+
+/// A schedule of sessions.
+package struct Schedule: SimulationSchedule {
+    package var seed: UInt64
+    package var setting = Setting()
+    package var steps: [SimulationStep<SimulatedOperation>]
+
+    package init(seed: UInt64, setting: Setting = Setting(), steps: [SimulationStep<SimulatedOperation>]) {
         self.seed = seed
         self.setting = setting
-        self.moves = moves
+        self.steps = steps
     }
-}
 
-extension Schedule: CustomStringConvertible {
-    /// As a test could hold it.
-    package var description: String {
-        (["seed \(seed), \(setting)"] + moves.map { "  \($0.pause) → \($0.deed)" }).joined(separator: "\n")
-    }
-}
+    package var heading: String { "seed \(seed), \(setting)" }
 
-extension Schedule: Shortenable {
-    static var simplifications: [(inout Schedule) -> Void] {
+    package static var simplifications: [(inout Schedule) -> Void] {
         let usual = Setting()
         return [
             { $0.setting.sessions = 1 }, { $0.setting.agents = 1 }, { $0.setting.targets = usual.targets },

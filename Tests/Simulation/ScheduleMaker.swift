@@ -4,23 +4,23 @@ import AuthWire
 /// Makes a schedule from a seed.
 ///
 /// Each schedule has a few kinds of trouble of its own rather than a little of all: so they meet often enough.
-package struct ScheduleMaker {
-    private var random: SeededRandom
+struct ScheduleMaker: RandomChoice {
+    var random: SeededRandom
     private let seed: UInt64
     private var setting = Setting()
 
-    package init(seed: UInt64) {
+    init(seed: UInt64) {
         self.seed = seed
         random = SeededRandom(seed: seed &* 0x2545_F491_4F6C_DD1D &+ 7)
     }
 
-    package mutating func schedule() -> Schedule {
+    mutating func schedule() -> Schedule {
         setting = makeSetting()
         var troubles = [Trouble.callers]
         for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
         let count = Int.random(in: 3...(chance(10) ? 60 : 24), using: &random)
-        let moves = (0..<count).map { _ in SimulationStep(makePause(), makeDeed(pick(troubles))) }
-        return Schedule(seed: seed, setting: setting, moves: moves)
+        let steps = (0..<count).map { _ in SimulationStep(makePause(), makeOperation(pick(troubles))) }
+        return Schedule(seed: seed, setting: setting, steps: steps)
     }
 
     private enum Trouble: CaseIterable {
@@ -42,7 +42,7 @@ package struct ScheduleMaker {
         setting.handsOver = chance(50)
         setting.agents = chance(15) ? 2 : 1
         // A store that several agents share tells them of changes.
-        setting.tellsChanges = setting.agents > 1 || chance(50)
+        setting.reportsChanges = setting.agents > 1 || chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
         return setting
     }
@@ -50,7 +50,7 @@ package struct ScheduleMaker {
     private mutating func makePause() -> Pause {
         let life = setting.life ?? .seconds(600)
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<40: return .happenings(Int.random(in: 1...4, using: &random))
+        case 0..<40: return .events(Int.random(in: 1...4, using: &random))
         case 40..<55: return .time(random.duration(in: .zero...Duration.milliseconds(50)))
         case 55..<70: return .time(random.duration(in: .zero...Duration.seconds(2)))
         case 70..<85: return .time(random.duration(in: .seconds(1)...Duration.seconds(60)))
@@ -58,7 +58,7 @@ package struct ScheduleMaker {
         }
     }
 
-    private mutating func makeDeed(_ trouble: Trouble) -> SimulatedOperation {
+    private mutating func makeOperation(_ trouble: Trouble) -> SimulatedOperation {
         let session = Int.random(in: 0..<setting.seats, using: &random)
         switch trouble {
         case .callers: return chance(10) ? .leave(session) : .ask(session, makeAsk())
@@ -99,8 +99,8 @@ package struct ScheduleMaker {
         return pick([
             .well, .well, .well, .slow(.seconds(1)), .slow(.seconds(20)), .down, .silent(carriesOut: true),
             .silent(carriesOut: false), .losesAnswers, .garbage, .html, .fails(retryAfter: wait),
-            .limits(retryAfter: wait), .refuses, .tells(life: .zero), .tells(life: .seconds(1)),
-            .tells(life: (setting.life ?? .seconds(600)) * 3),
+            .limits(retryAfter: wait), .refuses, .states(life: .zero), .states(life: .seconds(1)),
+            .states(life: (setting.life ?? .seconds(600)) * 3),
         ])
     }
 
@@ -113,13 +113,5 @@ package struct ScheduleMaker {
 
     private mutating func makeDown() -> Duration {
         pick([.milliseconds(200), .seconds(1), .seconds(100), (setting.life ?? .seconds(600)) * 2])
-    }
-
-    // MARK: Chance
-
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-
-    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-        choices[Int.random(in: choices.indices, using: &random)]
     }
 }

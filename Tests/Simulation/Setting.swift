@@ -16,7 +16,7 @@ package struct Setting: Sendable, Equatable {
     /// What outlives the process beside the store is handed to the next one (sd_notify(3), FDSTORE).
     package var handsOver = false
     /// The store tells when another program has been at it.
-    package var tellsChanges = false
+    package var reportsChanges = false
     /// After the last fault everything is quiet for this long, and has to stay well.
     package var quiet = Duration.seconds(3600)
 

@@ -33,7 +33,7 @@ struct SimulatedProvider {
     }
 
     let rotation: Setting.Rotation
-    var mood = ProviderBehaviour.well
+    var behaviour = ProviderBehaviour.well
     /// Until then it has asked not to be asked.
     var holdsOffUntil = Duration.zero
     private(set) var accounts: [Account] = []
@@ -69,13 +69,13 @@ struct SimulatedProvider {
 
     /// Carries a renewal out, as it arrives.
     mutating func renew(
-        _ tokens: TokenSet, toldLife: Duration?, sentAt: Duration, wallAtSending: WallTime, at now: Duration
+        _ tokens: TokenSet, statedLife: Duration?, sentAt: Duration, wallAtSending: WallTime, at now: Duration
     ) -> Result<Grant, ProviderFailure> {
         guard let (account, number) = family(of: tokens), accepts(tokens, at: now) else {
             if let (account, _) = family(of: tokens), case .rotating(_, .revokes) = rotation { revoke(account) }
             return .failure(.final(.refusedByProvider))
         }
-        var grant = Grant(issuedAt: wallAtSending, expiresAt: toldLife.map { wallAtSending + $0 })
+        var grant = Grant(issuedAt: wallAtSending, expiresAt: statedLife.map { wallAtSending + $0 })
         if case .sliding = rotation {
             return .success(grant)
         }
@@ -83,7 +83,7 @@ struct SimulatedProvider {
             accounts[account].current += 1
             accounts[account].rotatedAt = now
         }
-        grant.accessToken = Secret(issue(account, life: toldLife, sentAt: sentAt))
+        grant.accessToken = Secret(issue(account, life: statedLife, sentAt: sentAt))
         if case .rotating = rotation { grant.refreshToken = refreshToken(account).map { Secret($0) } }
         return .success(grant)
     }
@@ -99,7 +99,7 @@ struct SimulatedProvider {
         }
         // Not agreed to, and the refresh token is not used up.
         if targets == .refuses { return .failure(.final(.refusedByProvider)) }
-        var answer = renew(tokens, toldLife: life, sentAt: sentAt, wallAtSending: wallAtSending, at: now)
+        var answer = renew(tokens, statedLife: life, sentAt: sentAt, wallAtSending: wallAtSending, at: now)
         if targets == .narrows, case .success(var grant) = answer {
             grant.scopes = []
             answer = .success(grant)

@@ -3,7 +3,7 @@ import AuthModel
 
 /// A store as ``SessionStore`` promises it: whole records, one call after the other, errors of every kind.
 struct SimulatedStore {
-    var mood = StoreBehaviour.ready
+    var behaviour = StoreBehaviour.ready
     /// What survives everything.
     private(set) var records: [Int: SessionRecord] = [:] { didSet { decoded = [:] } }
     /// The same, as far as they were read since.
@@ -27,7 +27,7 @@ struct SimulatedStore {
 
     /// How a call made now goes on: whether it is carried out, and what is answered when.
     func fate(usual time: Duration) -> (carriedOut: Bool, error: StoreError?, after: Duration) {
-        switch mood {
+        switch behaviour {
         case .ready: (true, nil, time)
         case .slow(let time): (true, nil, time)
         case .locked: (false, .locked, time)

@@ -1,16 +1,16 @@
 /// What every played world has: its time, what was found broken in it, and what is told of it.
 class SimulationBase {
     var now = Duration.zero
-    private(set) var happenings = 0
+    private(set) var eventCount = 0
     private(set) var violation: Violation?
     /// What happened, in words, where somebody is going to read it.
     private(set) var trace: [String]?
     private var lastNumber = 0
-    private let circles: Rule
+    private let endlessRule: Rule
 
-    /// - Parameter circles: the rule that is broken by a world that comes to no end.
-    init(circles: Rule, traced: Bool) {
-        self.circles = circles
+    /// - Parameter endlessRule: the rule that is broken by a world that comes to no end.
+    init(endlessRule: Rule, traced: Bool) {
+        self.endlessRule = endlessRule
         if traced { trace = [] }
     }
 
@@ -28,9 +28,9 @@ class SimulationBase {
     final func comes(_ next: Duration, before end: Duration) -> Bool {
         guard next <= end else { return false }
         now = max(now, next)
-        happenings += 1
-        guard happenings < InvariantChecker.maxHappenings else {
-            report(circles, "\(happenings) things happened in one schedule: somebody goes round in circles")
+        eventCount += 1
+        guard eventCount < InvariantChecker.maxEvents else {
+            report(endlessRule, "\(eventCount) events in one schedule: something repeats without end")
             return false
         }
         return true
@@ -39,7 +39,7 @@ class SimulationBase {
     final func wait(_ pause: Pause) {
         switch pause {
         case .time(let duration): go(until: now + duration)
-        case .happenings(let count):
+        case .events(let count):
             for _ in 0..<count {
                 guard violation == nil, happen(before: .seconds(1_000_000)) else { return }
             }

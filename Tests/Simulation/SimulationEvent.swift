@@ -12,7 +12,7 @@ enum SimulationEvent {
     case storeCarriesOut(Int)
     case storeAnswers(Int)
     /// The network watch has noticed how things are.
-    case networkTold
+    case networkReported
     /// Of one agent.
     case restart(Int)
     case signInReaches(Int)
@@ -92,16 +92,16 @@ struct StoreCall {
 
 /// What happens next first; of two at the same time, what was put in first.
 struct SimulationEventQueue<Event> {
-    private var entries: [(at: Duration, happening: Event)] = []
+    private var entries: [(at: Duration, event: Event)] = []
 
     var next: Duration? { entries.last?.at }
 
-    mutating func add(_ happening: Event, at time: Duration) {
+    mutating func add(_ event: Event, at time: Duration) {
         let index = entries.lastIndex { $0.at > time }.map { $0 + 1 } ?? 0
-        entries.insert((time, happening), at: index)
+        entries.insert((time, event), at: index)
     }
 
-    mutating func pop() -> Event? { entries.popLast()?.happening }
+    mutating func pop() -> Event? { entries.popLast()?.event }
 
     /// Nothing happens before that time: what was to happen earlier happens then.
     mutating func delay(until time: Duration) {
@@ -109,6 +109,6 @@ struct SimulationEventQueue<Event> {
     }
 
     mutating func removeAll(where isGone: (Event) -> Bool) {
-        entries.removeAll { isGone($0.happening) }
+        entries.removeAll { isGone($0.event) }
     }
 }

@@ -5,9 +5,9 @@ import AuthWire
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.
 extension SimulationRun {
     /// An event for a session's machine; nothing where there is no such session.
-    func tell(_ session: Int, _ event: SessionEvent) {
+    func handle(_ session: Int, _ event: SessionEvent) {
         guard isRunning(session), violation == nil, let seat = seats[session] else { return }
-        guard tampering?.swallows(event) != true else { return }
+        guard fault?.swallows(event) != true else { return }
         let before = MachineState(seat)
         let turn = seat.machine.handle(event, at: moment)
         note("  \(session): \(event.words)")
@@ -28,7 +28,7 @@ extension SimulationRun {
     /// As ``Runner`` does it: the actions, then the replies, then the deadline.
     private func carryOut(_ turn: SessionTurn, for session: Int) {
         guard let seat = seats[session] else { return }
-        let turn = tampering?.changed(turn, for: seat) ?? turn
+        let turn = fault?.changed(turn, for: seat) ?? turn
         for action in turn.actions {
             if let fuse, fuse.agent == agent(of: session) {
                 guard fuse.actions > 0 else { return die() }
@@ -82,7 +82,7 @@ extension SimulationRun {
     }
 
     private func forget(_ session: Int) {
-        checkNobodyWaits(session)
+        checkNoCallerWaits(session)
         pauses[session] = nil
         signOuts[session] = nil
         seats[session] = nil
@@ -134,11 +134,11 @@ extension SimulationRun {
         let fate = store.fate(usual: usual)
         let number = nextNumber()
         storeCalls[number] = StoreCall(session: session, call: call, seat: seats[session], error: fate.error)
-        if fate.carriedOut, tampering != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
+        if fate.carriedOut, fault != .losesWrites { queue.add(.storeCarriesOut(number), at: now + fate.after / 2) }
         queue.add(.storeAnswers(number), at: now + fate.after)
     }
 
-    func takeStoreAnswer(_ number: Int) {
+    func storeReplied(_ number: Int) {
         guard let call = storeCalls.removeValue(forKey: number), let seat = call.seat,
             seat === seats[call.session]
         else { return }
@@ -148,30 +148,30 @@ extension SimulationRun {
             settle(record, session)
             guard let found = call.found else {
                 seats[session]?.storeAccepted = true
-                return tell(session, .saved(record.version))
+                return handle(session, .saved(record.version))
             }
             store.markSeen(key(session))
             adopt(found.tokens, session)
-            tell(session, .saveRefused(record.version, found))
+            handle(session, .saveRefused(record.version, found))
         case (.save(let record, _), let error?):
             settle(record, session)
-            tell(session, .saveFailed(record.version, error))
-        case (.delete, nil): tell(session, .deleted)
-        case (.delete, let error?): tell(session, .deleteFailed(error))
+            handle(session, .saveFailed(record.version, error))
+        case (.delete, nil): handle(session, .deleted)
+        case (.delete, let error?): handle(session, .deleteFailed(error))
         case (.compare, nil):
             if let tokens = store.records[key(session)]?.tokens, !tokens.areSame(as: seat.machine.record.tokens) {
                 adopt(tokens, session)
             }
-            tell(session, .compared(.success(store.read(key(session)))))
+            handle(session, .compared(.success(store.read(key(session)))))
         case (.compare, let error?):
             // What was to be written after it is as good as refused.
             if let newest = seat.newest { settle(newest, session) }
-            tell(session, .compared(.failure(error)))
+            handle(session, .compared(.failure(error)))
         case (.load(let currentRequest), nil):
             seats[session]?.readAgain = true
             if let tokens = store.records[key(session)]?.tokens { adopt(tokens, session) }
-            tell(session, .storeReread(currentRequest, .success(store.read(key(session)))))
-        case (.load(let currentRequest), let error?): tell(session, .storeReread(currentRequest, .failure(error)))
+            handle(session, .storeReread(currentRequest, .success(store.read(key(session)))))
+        case (.load(let currentRequest), let error?): handle(session, .storeReread(currentRequest, .failure(error)))
         }
     }
 
@@ -246,16 +246,16 @@ extension SimulationRun {
         note("† it starts again")
         troubledUntil = max(troubledUntil, now)
         if !running.contains(true) {
-            networkTold = network
-            networkToldAt = now
+            reportedNetwork = network
+            networkReportedAt = now
         }
         running[agent] = true
-        takeOver()
+        restoreHandedOver()
         load()
     }
 
     /// What the process before handed over is served, whatever the store does.
-    private func takeOver() {
+    private func restoreHandedOver() {
         for (session, handover) in handovers.sorted(by: { $0.key < $1.key })
         where isRunning(session) && seats[session] == nil {
             guard signOuts[session] != handover.record.signIn else { continue }
@@ -268,7 +268,7 @@ extension SimulationRun {
 
     /// As the table of sessions does it: what the store holds and memory does not, when the store is open.
     func load() {
-        guard store.mood == .ready || store.mood.isSlow else { return }
+        guard store.behaviour == .ready || store.behaviour.isSlow else { return }
         for session in seats.indices where isRunning(session) && seats[session] == nil {
             guard let record = store.read(key(session)) else { continue }
             if let signIn = signOuts.removeValue(forKey: session), signIn == record.signIn {
@@ -292,7 +292,7 @@ extension SimulationRun {
             // Under a clock that was set back it begins anew.
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
         }
-        tell(session, .networkChanged(networkTold))
+        handle(session, .networkChanged(reportedNetwork))
         begin(session)
     }
 
@@ -322,13 +322,13 @@ extension SimulationRun {
         }
     }
 
-    func networkIsTold() {
-        guard running.contains(true), networkTold != network else { return }
+    func reportNetwork() {
+        guard running.contains(true), reportedNetwork != network else { return }
         troubledUntil = max(troubledUntil, now)
-        networkTold = network
-        networkToldAt = now
+        reportedNetwork = network
+        networkReportedAt = now
         updateNotices()
-        for session in seats.indices { tell(session, .networkChanged(network)) }
+        for session in seats.indices { handle(session, .networkChanged(network)) }
     }
 }
 

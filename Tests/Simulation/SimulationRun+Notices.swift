@@ -2,23 +2,23 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What the person is told, by the real ``NoticeMachine``, and whether they had to be.
+/// What the person is shownNotices, by the real ``NoticeMachine``, and whether they had to be.
 extension SimulationRun {
     func updateNotices(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
-        let view = NoticeInput(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: networkTold)
+        let view = NoticeInput(sessions: firstAgents.compactMap { $0?.snapshot?.status }, network: reportedNetwork)
         // With a clock that runs a thousand times too fast, ten minutes are over at once.
-        let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (tampering == .ignoresTimeout ? 1000 : 1))
+        let boot = BootInstant(sinceBoot: moment.boot.sinceBoot * (fault == .ignoresTimeout ? 1000 : 1))
         let turn = notices.handle(event ?? .changed(view), at: Moment(boot: boot, wall: moment.wall))
         for case .publish(let change, let notice) in turn.actions {
             switch change {
             case .shown:
-                note("  the person is told: \(notice.title)")
-                told[notice.subject] = notice
-                checkTold(notice)
+                note("  notice shown: \(notice.title)")
+                shownNotices[notice.subject] = notice
+                checkShown(notice)
             case .withdrawn:
-                note("  taken back: \(notice.title)")
-                if tampering != .keepsNagging { told[notice.subject] = nil }
+                note("  notice withdrawn: \(notice.title)")
+                if fault != .keepsNotices { shownNotices[notice.subject] = nil }
             case .chosen: break
             }
         }
@@ -29,7 +29,7 @@ extension SimulationRun {
     /// The process is gone, and what it knew.
     func forgetNotices() {
         notices = NoticeMachine()
-        told = [:]
+        shownNotices = [:]
         noticeAlarm = nil
     }
 
@@ -39,11 +39,11 @@ extension SimulationRun {
         firstAgents.first { $0?.snapshot?.status.session == notice.session } ?? nil
     }
 
-    /// What is told for the first time has to need them.
-    private func checkTold(_ notice: Notice) {
+    /// What is shownNotices for the first time has to need them.
+    private func checkShown(_ notice: Notice) {
         guard notice.reason == .stale, let seat = seat(of: notice) else { return }
         let patient = now - NoticeMachine.staleLimit
-        if networkTold != .online || networkToldAt > patient {
+        if reportedNetwork != .online || networkReportedAt > patient {
             report(.notices, "'\(notice.title)' while the network was not fine for ten minutes")
         }
         if seat.staleSince.map({ $0 > patient }) ?? true {
@@ -53,7 +53,7 @@ extension SimulationRun {
 
     /// What is still shown has to be so.
     private func checkNotices() {
-        for notice in told.values {
+        for notice in shownNotices.values {
             let state = seat(of: notice)?.snapshot?.status.state
             if state?.rawValue != notice.reason.rawValue {
                 report(.notices, "'\(notice.title)' is shown, and the session is \(state?.rawValue ?? "gone")")
@@ -62,11 +62,11 @@ extension SimulationRun {
     }
 
     /// Nobody is left to find out by themselves that they have to sign in.
-    func checkAllTold() {
+    func checkAllNotified() {
         for seat in firstAgents.compactMap({ $0 }) {
             guard let status = seat.snapshot?.status, status.state == .signInRequired else { continue }
-            if told[.session(status.session)] == nil, told.count < NoticeMachine.maxShown {
-                report(.notices, "\(status.session) needs a sign-in, and nobody is told")
+            if shownNotices[.session(status.session)] == nil, shownNotices.count < NoticeMachine.maxShown {
+                report(.notices, "\(status.session) requires a sign-in, and no notice is shown")
             }
         }
     }

@@ -4,39 +4,39 @@ import AuthWire
 
 /// What is done to the world.
 extension SimulationRun {
-    func perform(_ deed: SimulatedOperation) {
+    func perform(_ operation: SimulatedOperation) {
         // A shortened schedule may have lost a session.
-        guard deed.session.map(seats.indices.contains) ?? true else { return }
-        if deed.isFault { lastFault = max(lastFault, now) }
-        switch deed {
+        guard operation.session.map(seats.indices.contains) ?? true else { return }
+        if operation.isFault { lastFault = max(lastFault, now) }
+        switch operation {
         case .ask(let session, let ask): perform(ask, of: session)
         case .leave(let session):
             guard let caller = seats[session]?.callers.first else { return }
             seats[session]?.callers.removeFirst()
-            tell(session, .callerGone(caller.id))
+            handle(session, .callerGone(caller.id))
         case .network(let state):
             // What is on its way then is lost, even if nobody notices the change.
             troubledUntil = now
             network = state
-            queue.add(.networkTold, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
-        case .provider(let mood):
+            queue.add(.networkReported, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
+        case .provider(let behaviour):
             troubledUntil = now
-            provider.mood = mood
-        case .store(let mood): setStore(mood)
+            provider.behaviour = behaviour
+        case .store(let behaviour): setStore(behaviour)
         case .revoke(let session):
             if let account = provider.accounts.lastIndex(where: { $0.session == key(session) }) {
                 provider.revoke(account)
             }
         case .otherWriter(let session): renewElsewhere(session)
         case .removeFromStore(let session):
-            guard setting.tellsChanges, storeCalls.isEmpty else { return }
+            guard setting.reportsChanges, storeCalls.isEmpty else { return }
             store.carryOut(.delete, for: key(session))
             reportStoreChange(key(session))
         case .setClock(let jump):
             wasClockSet = true
             clockError += jump
             for session in seats.indices { doubt(session) }
-            for session in seats.indices { tell(session, .clockSet) }
+            for session in seats.indices { handle(session, .clockSet) }
         case .sleep(let duration):
             now += duration
             queue.delay(until: now)
@@ -51,7 +51,7 @@ extension SimulationRun {
         case .reload(let renewable):
             self.renewable = renewable
             troubledUntil = now
-            for session in seats.indices { tell(session, .renewable(renewable ? setting.means : .none)) }
+            for session in seats.indices { handle(session, .renewable(renewable ? setting.means : .none)) }
         }
     }
 
@@ -60,19 +60,19 @@ extension SimulationRun {
         note("· all is well again")
         fuse = nil
         lastFault = max(lastFault, now)
-        provider.mood = .well
+        provider.behaviour = .well
         troubledUntil = now
         if network != .online { perform(.network(.online)) }
-        if store.mood != .ready { setStore(.ready) }
+        if store.behaviour != .ready { setStore(.ready) }
         if !renewable { perform(.reload(renewable: true)) }
     }
 
-    private func setStore(_ mood: StoreBehaviour) {
-        store.mood = mood
+    private func setStore(_ behaviour: StoreBehaviour) {
+        store.behaviour = behaviour
         troubledUntil = now
-        guard mood == .ready else { return }
+        guard behaviour == .ready else { return }
         load()
-        for session in seats.indices { tell(session, .storeReady) }
+        for session in seats.indices { handle(session, .storeReady) }
     }
 
     // MARK: Callers
@@ -92,33 +92,33 @@ extension SimulationRun {
             }
             let held = goodToken(of: session)
             let caller = wait(session)
-            tell(session, .tokenRequested(caller, minValid: minValid))
+            handle(session, .tokenRequested(caller, minValid: minValid))
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
             calls[session].wish(at: now)
-            tell(session, .renewalRequested(wait(session)))
+            handle(session, .renewalRequested(wait(session)))
         case .reject(let current):
             let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
             guard let token else { return }
             if current { noteRejection(of: token, session) }
-            tell(session, .rejected(wait(session), Secret(token)))
+            handle(session, .rejected(wait(session), Secret(token)))
         case .targeted(let number):
             calls[session].wish(at: now)
-            tell(
+            handle(
                 session,
                 .targetedTokenRequested(
-                    wait(session, longer: InvariantChecker.patience), Self.targets[number % Self.targets.count],
+                    wait(session, longer: InvariantChecker.callerTimeout), Self.targets[number % Self.targets.count],
                     minValid: nil
                 ))
         case .signOut: signOut(session, revokes: true)
         case .signOutQuietly: signOut(session, revokes: false)
         case .signIn: break
-        case .write: tell(session, .writeRequested(wait(session)))
+        case .write: handle(session, .writeRequested(wait(session)))
         case .userChange:
-            tell(session, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
-        case .setPassword: tell(session, .passwordSet(Secret("secret"), rememberedAs: nil))
-        case .check: tell(session, .checkDue)
-        case .makeDefault: tell(session, .defaultChosen)
+            handle(session, .userReceived(UserSummary(id: "\(nextNumber())"), raw: .null))
+        case .setPassword: handle(session, .passwordSet(Secret("secret"), rememberedAs: nil))
+        case .check: handle(session, .checkDue)
+        case .makeDefault: handle(session, .defaultChosen)
         }
     }
 
@@ -135,7 +135,7 @@ extension SimulationRun {
             provider.accepts(record.tokens, at: now)
         else { return }
         let result = provider.renew(
-            record.tokens, toldLife: setting.life, sentAt: now, wallAtSending: moment.wall, at: now)
+            record.tokens, statedLife: setting.life, sentAt: now, wallAtSending: moment.wall, at: now)
         guard case .success(let grant) = result else { return }
         if grant.accessToken == nil { provider.prolong(record.tokens, grant, sentAt: now) }
         record.tokens.accessToken = grant.accessToken ?? record.tokens.accessToken
@@ -143,15 +143,15 @@ extension SimulationRun {
         record.tokens.issuedAt = grant.issuedAt
         record.tokens.expiresAt = grant.expiresAt
         record.generation += 1
-        guard setting.tellsChanges else { return store.writeUnreported(record, for: key(session)) }
+        guard setting.reportsChanges else { return store.writeUnreported(record, for: key(session)) }
         store.carryOut(.save(record, replacesOther: false), for: key(session))
         reportStoreChange(key(session))
     }
 
     /// The store tells all agents that somebody has written or removed a record.
     func reportStoreChange(_ key: Int) {
-        guard setting.tellsChanges else { return }
-        for session in seats(of: key) { tell(session, .storeChanged) }
+        guard setting.reportsChanges else { return }
+        for session in seats(of: key) { handle(session, .storeChanged) }
     }
 
     static let names: [SessionName] = (0..<1000).compactMap { try? SessionName("s\($0)") }

@@ -38,7 +38,7 @@ extension SimulationRun {
     }
 
     /// The next renewal may begin.
-    func takeTurn() {
+    func beginRenewals() {
         if running.contains(true) { renewalQueue(.wake) }
     }
 
@@ -51,9 +51,9 @@ extension SimulationRun {
         requests[number]?.sentAt = moment
         requests[number]?.sent = now
         // As GuardedTransport does it: nothing is sent if the network is known to lead nowhere.
-        let isBlocked = networkTold == .offline || networkTold == .portal
+        let isBlocked = reportedNetwork == .offline || reportedNetwork == .portal
         guard seat.machine.isCurrent(request.currentRequest), !isBlocked else {
-            requests[number]?.fail(networkTold == .portal ? .temporary(.captivePortal, retryAfter: nil) : .offline)
+            requests[number]?.fail(reportedNetwork == .portal ? .temporary(.captivePortal, retryAfter: nil) : .offline)
             return queue.add(.answered(number), at: now)
         }
         checkCall(request.session)
@@ -62,28 +62,28 @@ extension SimulationRun {
             return queue.add(.answered(number), at: now + .milliseconds(1))
         }
         queue.add(.reachesProvider(number), at: now + random.duration(in: setting.answerTime) / 2)
-        queue.add(.timesOut(number), at: now + Self.patience)
+        queue.add(.timesOut(number), at: now + Self.requestTimeout)
     }
 
     /// What the transport waits for an answer.
-    static let patience = Duration.seconds(30)
+    static let requestTimeout = Duration.seconds(30)
 
     func reachProvider(_ number: Int) {
         guard let request = requests[number], network != .offline else { return }
         let back = now + (now - request.sent)
         guard network != .portal else { return answer(number, .failure(.html), at: back) }
-        switch provider.mood {
-        case .well: answer(number, renew(request, told: setting.life), at: back)
-        case .slow(let time): answer(number, renew(request, told: setting.life), at: now + time)
-        case .tells(let life): answer(number, renew(request, told: life), at: back)
+        switch provider.behaviour {
+        case .well: answer(number, renew(request, stating: setting.life), at: back)
+        case .slow(let time): answer(number, renew(request, stating: setting.life), at: now + time)
+        case .states(let life): answer(number, renew(request, stating: life), at: back)
         case .down: answer(number, .failure(.refusedConnection), at: back)
         case .silent(let carriesOut):
-            if carriesOut { _ = renew(request, told: setting.life) }
+            if carriesOut { _ = renew(request, stating: setting.life) }
         case .losesAnswers:
-            _ = renew(request, told: setting.life)
+            _ = renew(request, stating: setting.life)
             answer(number, .failure(.lost), at: back)
         case .garbage:
-            _ = renew(request, told: setting.life)
+            _ = renew(request, stating: setting.life)
             answer(number, .failure(.garbage), at: back)
         case .html: answer(number, .failure(.html), at: back)
         case .fails(let wait): answer(number, .failure(.serverError(wait)), at: back)
@@ -92,15 +92,15 @@ extension SimulationRun {
         }
     }
 
-    private func renew(_ request: Request, told life: Duration?) -> Result<Grant, ProviderFailure> {
-        calls[request.session].wasTold(life: life)
+    private func renew(_ request: Request, stating life: Duration?) -> Result<Grant, ProviderFailure> {
+        calls[request.session].record(life: life)
         if request.target != nil {
             return provider.obtain(
                 request.tokens, as: setting.targets, life: setting.life == nil ? nil : life, sentAt: request.sent,
                 wallAtSending: request.sentAt.wall, at: now)
         }
         return provider.renew(
-            request.tokens, toldLife: setting.life == nil ? nil : life, sentAt: request.sent,
+            request.tokens, statedLife: setting.life == nil ? nil : life, sentAt: request.sent,
             wallAtSending: request.sentAt.wall, at: now)
     }
 
@@ -109,7 +109,7 @@ extension SimulationRun {
         queue.add(.answered(number), at: time)
     }
 
-    func takeAnswer(_ number: Int) {
+    func providerReplied(_ number: Int) {
         guard let request = requests[number], let result = request.result else { return }
         // Without a network it never arrives: the transport gives up later.
         if network == .offline, !request.hasStayed { return }
@@ -157,7 +157,7 @@ extension SimulationRun {
             seat.readings[request.tokens.accessToken.reveal()]?.validSince = nil
             seat.measured[request.tokens.accessToken.reveal()] = grant.issuedAt
         }
-        tell(request.session, .requestEnded(request.currentRequest, result, sentAt: request.sentAt))
+        handle(request.session, .requestEnded(request.currentRequest, result, sentAt: request.sentAt))
     }
 }
 

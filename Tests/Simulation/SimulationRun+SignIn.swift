@@ -17,8 +17,8 @@ extension SimulationRun {
         guard let request = signIns[number] else { return }
         var delay = random.duration(in: setting.answerTime) / 2
         var isAnswered = true
-        switch provider.mood {
-        case .well, .tells: break
+        switch provider.behaviour {
+        case .well, .states: break
         case .slow(let time): delay = time
         case .losesAnswers, .garbage, .silent(carriesOut: true): isAnswered = false
         case .down, .silent(carriesOut: false), .html, .fails, .limits, .refuses:
@@ -65,20 +65,20 @@ extension SimulationRun {
             tokens: tokens, user: UserSummary(id: "0"), rawUser: nil, signedInAt: moment.wall,
             signIn: SignInID("s\(account)"))
         if let seat = seats[session] {
-            tell(session, .renewable(means))
+            handle(session, .renewable(means))
             seat.begins(account: account)
             seat.settled.insert(tokens.accessToken.reveal())
-            tell(session, .replaced(record, sentAt: sentAt))
+            handle(session, .replaced(record, sentAt: sentAt))
         } else {
             let machine = SessionMachine(
                 signedIn: record, sentAt: sentAt, means: means, now: moment, seed: random.next())
             seats[session] = SimulatedSession(machine: machine, account: account, process: process(of: session))
             // A sign-in is in use before it is stored: there was none before it that could be lost.
             seats[session]?.settled.insert(tokens.accessToken.reveal())
-            tell(session, .networkChanged(networkTold))
+            handle(session, .networkChanged(reportedNetwork))
             begin(session)
         }
         guard seats[session] != nil else { return }
-        tell(session, .writeRequested(wait(session)))
+        handle(session, .writeRequested(wait(session)))
     }
 }

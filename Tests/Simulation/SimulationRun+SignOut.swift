@@ -18,7 +18,7 @@ extension SimulationRun {
             }
         }
         if revokes { seat.revokers.insert(caller) }
-        tell(session, .signOutRequested(caller, revokes: revokes))
+        handle(session, .signOutRequested(caller, revokes: revokes))
     }
 
     /// Of all that the agent had, once the sign-out is answered.
@@ -61,8 +61,8 @@ extension SimulationRun {
 
     private var fateOfRevocation: (isCarriedOut: Bool, isAnswered: Bool) {
         guard network != .offline, network != .portal else { return (false, false) }
-        return switch provider.mood {
-        case .well, .tells, .slow: (true, true)
+        return switch provider.behaviour {
+        case .well, .states, .slow: (true, true)
         case .losesAnswers, .garbage, .silent(carriesOut: true): (true, false)
         case .down, .silent(carriesOut: false), .html, .fails, .limits, .refuses: (false, false)
         }
@@ -73,7 +73,7 @@ extension SimulationRun {
         guard let seat = request.seat, isAlive(seat, request.session) else { return }
         let turn = seat.machine.handle(
             .requestEnded(request.currentRequest, result, sentAt: request.sentAt), at: moment)
-        for action in (tampering?.changed(turn, for: seat) ?? turn).actions {
+        for action in (fault?.changed(turn, for: seat) ?? turn).actions {
             guard case .revoke(let record) = action else {
                 report(.generation, "a session that is gone wants: \(action.words)")
                 return

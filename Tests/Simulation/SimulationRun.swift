@@ -8,7 +8,7 @@ import AuthWire
 /// ``SessionMachine`` decides, one action after the other, and may die between any two.
 final class SimulationRun: SimulationBase {
     let setting: Setting
-    let tampering: InjectedFault?
+    let fault: SessionInjectedFault?
     var random: SeededRandom
     var queue = SimulationEventQueue<SimulationEvent>()
 
@@ -27,11 +27,11 @@ final class SimulationRun: SimulationBase {
     /// By agent; grows with every start: results of an earlier process are nobody's.
     var processes: [Int]
     var running: [Bool]
-    var networkTold = NetworkState.online
-    var networkToldAt = Duration.zero - NoticeMachine.staleLimit
+    var reportedNetwork = NetworkState.online
+    var networkReportedAt = Duration.zero - NoticeMachine.staleLimit
     var notices = NoticeMachine()
-    /// What is on the person's desktop.
-    var told: [Notice.Subject: Notice] = [:]
+    /// On the user's desktop.
+    var shownNotices: [Notice.Subject: Notice] = [:]
     var noticeAlarm: Duration?
     var renewable = true
     /// Actions left before an agent dies.
@@ -66,9 +66,9 @@ final class SimulationRun: SimulationBase {
     /// By session, where somebody is going to read it.
     var history: [History]?
 
-    init(_ schedule: Schedule, tampering: InjectedFault? = nil, traced: Bool = false) {
+    init(_ schedule: Schedule, fault: SessionInjectedFault? = nil, traced: Bool = false) {
         setting = schedule.setting
-        self.tampering = tampering
+        self.fault = fault
         random = SeededRandom(seed: schedule.seed)
         provider = SimulatedProvider(rotation: setting.rotation)
         processes = Array(repeating: 0, count: setting.agents)
@@ -76,20 +76,20 @@ final class SimulationRun: SimulationBase {
         seats = Array(repeating: nil, count: setting.seats)
         calls = Array(repeating: CallLog(), count: setting.seats)
         if traced { history = Array(repeating: History(), count: setting.seats) }
-        super.init(circles: .thrift, traced: traced)
+        super.init(endlessRule: .thrift, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [SimulationStep<SimulatedOperation>]) {
+    func run(_ steps: [SimulationStep<SimulatedOperation>]) {
         for session in 0..<setting.sessions { signIn(session) }
         go(until: .seconds(1))
         // The other agents find them in the store.
         load()
-        for step in moves {
+        for step in steps {
             wait(step.pause)
             guard violation == nil else { return }
-            note("· \(step.deed)")
-            perform(step.deed)
+            note("· \(step.operation)")
+            perform(step.operation)
         }
         heal()
         // An answer that is still on its way may ask for more patience.
@@ -131,12 +131,12 @@ final class SimulationRun: SimulationBase {
         if let alarm, alarm.at == next {
             seats[alarm.session]?.alarm = nil
             history?[alarm.session].wakes.append(now)
-            tell(alarm.session, .wake)
+            handle(alarm.session, .wake)
         } else if noticeAlarm == next {
             noticeAlarm = nil
             updateNotices(.wake)
-        } else if let happening = queue.pop() {
-            take(happening)
+        } else if let event = queue.pop() {
+            dispatch(event)
         }
         return true
     }
@@ -144,24 +144,24 @@ final class SimulationRun: SimulationBase {
     private func nextAlarm() -> (session: Int, at: Duration)? {
         var first: (session: Int, at: Duration)?
         for session in seats.indices {
-            guard let at = seats[session]?.alarm, tampering != .sleepsThroughAlarms else { continue }
+            guard let at = seats[session]?.alarm, fault != .ignoresDeadlines else { continue }
             if first.map({ at < $0.at }) ?? true { first = (session, at) }
         }
         return first
     }
 
-    private func take(_ happening: SimulationEvent) {
-        switch happening {
-        case .turn: takeTurn()
+    private func dispatch(_ event: SimulationEvent) {
+        switch event {
+        case .turn: beginRenewals()
         case .reachesProvider(let number): reachProvider(number)
-        case .answered(let number): takeAnswer(number)
+        case .answered(let number): providerReplied(number)
         case .timesOut(let number): timeOut(number)
         case .storeCarriesOut(let number):
             guard let call = storeCalls[number] else { return }
             storeCalls[number]?.carryOut(in: &store, at: key(call.session))
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
-        case .storeAnswers(let number): takeStoreAnswer(number)
-        case .networkTold: networkIsTold()
+        case .storeAnswers(let number): storeReplied(number)
+        case .networkReported: reportNetwork()
         case .restart(let agent): restart(agent)
         case .signInReaches(let number): signInReaches(number)
         case .signInAnswered(let number): signInAnswered(number)

@@ -3,19 +3,19 @@ package import AuthWire
 /// One thing that is done to a simulated world, and when.
 package struct SimulationStep<Operation: Sendable & Equatable>: Sendable, Equatable {
     package var pause: Pause
-    package var deed: Operation
+    package var operation: Operation
 
-    package init(_ pause: Pause, _ deed: Operation) {
+    package init(_ pause: Pause, _ operation: Operation) {
         self.pause = pause
-        self.deed = deed
+        self.operation = operation
     }
 }
 
-/// How long the world goes on by itself before a deed.
+/// How long the world goes on by itself before a operation.
 package enum Pause: Sendable, Equatable {
     case time(Duration)
     /// Until so many things have happened: the way to act between any two of them.
-    case happenings(Int)
+    case events(Int)
 }
 
 /// What can be done to the world. Sessions are numbered from 0.
@@ -80,7 +80,7 @@ package enum ProviderBehaviour: Sendable, Equatable {
     /// A no that is not final.
     case refuses
     /// It tells another life than the token has.
-    case tells(life: Duration)
+    case states(life: Duration)
 }
 
 package enum StoreBehaviour: Sendable, Equatable {

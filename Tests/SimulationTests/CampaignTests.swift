@@ -9,7 +9,8 @@ struct CampaignTests {
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
         #expect(campaign.played == 500)
         #expect(campaign.coverage.transitions > 100)
-        #expect(campaign.signIns.installed > 50 && campaign.signIns.revoked > 20)
+        // They install 193 grants and revoke 57: a third less means that the schedules no longer reach the end of sign-ins.
+        #expect(campaign.signIns.installed >= 129 && campaign.signIns.revoked >= 38)
     }
 
     @Test("seeds that once broke a rule break none", arguments: [500_121_468, 500_166_297, 510_528_710] as [UInt64])
@@ -18,84 +19,43 @@ struct CampaignTests {
         #expect(campaign.failures.isEmpty, "\(campaign.report)")
     }
 
-    @Test("from one seed everything follows", arguments: [3, 77, 1234] as [UInt64])
+    @Test("a schedule is played the same way twice", arguments: [2, 3, 5, 40, 77, 1234] as [UInt64])
     func deterministic(seed: UInt64) {
-        var maker = ScheduleMaker(seed: seed)
-        let schedule = maker.schedule()
-        let first = Simulation.play(schedule, traced: true)
+        expectSameTrace(SessionSimulation.self, seed)
+        expectSameTrace(OutboxSimulation.self, seed)
+        expectSameTrace(SignInSimulation.self, seed)
+    }
+
+    private func expectSameTrace<Kind: SimulationKind>(_ kind: Kind.Type, _ seed: UInt64) {
+        let schedule = kind.schedule(seed: seed)
+        let first = kind.trace(schedule)
         #expect(first.trace.count > 10)
-        #expect(first.trace == Simulation.play(schedule, traced: true).trace)
+        #expect(first.trace == kind.trace(schedule).trace)
     }
 
-    @Test("a fault put in on purpose is found, and its schedule is made short", arguments: InjectedFault.allCases)
-    func faultsAreFound(tampering: InjectedFault) throws {
-        let make = { (seed: UInt64) in
-            var maker = ScheduleMaker(seed: seed)
-            return maker.schedule()
-        }
-        let schedule = try found(make) { Simulation.play($0, tampering: tampering).violation?.rule == tampering.rule }
-        let short = Simulation.shortened(schedule, tampering: tampering)
-        #expect(Simulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
-        #expect(Simulation.play(short).violation == nil)
-        #expect(short.moves.count <= 4, "\(short)")
+    @Test("a fault in sessions is found, and its schedule is made short", arguments: SessionInjectedFault.allCases)
+    func sessionFaults(fault: SessionInjectedFault) throws {
+        try expectFound(fault, by: SessionSimulation.self, within: 4)
     }
 
-    @Test(
-        "a fault put into the outbox on purpose is found, and its schedule is made short",
-        arguments: OutboxInjectedFault.allCases)
-    func outboxFaultsAreFound(tampering: OutboxInjectedFault) throws {
-        let make = { (seed: UInt64) in
-            var maker = OutboxScheduleMaker(seed: seed)
-            return maker.schedule()
-        }
-        let schedule = try found(make) {
-            OutboxSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule
-        }
-        let short = OutboxSimulation.shortened(schedule, tampering: tampering)
-        #expect(OutboxSimulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
-        #expect(OutboxSimulation.play(short).violation == nil)
-        #expect(short.moves.count <= 6, "\(short)")
+    @Test("a fault in the outbox is found, and its schedule is made short", arguments: OutboxInjectedFault.allCases)
+    func outboxFaults(fault: OutboxInjectedFault) throws {
+        try expectFound(fault, by: OutboxSimulation.self, within: 6)
     }
 
-    @Test("the outbox too is played the same way twice")
-    func outboxIsDeterministic() {
-        var maker = OutboxScheduleMaker(seed: 5)
-        let schedule = maker.schedule()
-        let first = OutboxSimulation.play(schedule, traced: true)
-        #expect(first.trace.count > 10)
-        #expect(first.trace == OutboxSimulation.play(schedule, traced: true).trace)
+    @Test("a fault in sign-ins is found, and its schedule is made short", arguments: SignInInjectedFault.allCases)
+    func signInFaults(fault: SignInInjectedFault) throws {
+        try expectFound(fault, by: SignInSimulation.self, within: 6)
     }
 
-    @Test(
-        "a fault put into the sign-ins on purpose is found, and its schedule is made short",
-        arguments: SignInInjectedFault.allCases)
-    func signInFaultsAreFound(tampering: SignInInjectedFault) throws {
-        let make = { (seed: UInt64) in
-            var maker = SignInScheduleMaker(seed: seed)
-            return maker.schedule()
-        }
-        let schedule = try found(make) {
-            SignInSimulation.play($0, tampering: tampering).violation?.rule == tampering.rule
-        }
-        let short = SignInSimulation.shortened(schedule, tampering: tampering)
-        #expect(SignInSimulation.play(short, tampering: tampering).violation?.rule == tampering.rule)
-        #expect(SignInSimulation.play(short).violation == nil)
-        #expect(short.moves.count <= 6, "\(short)")
-    }
-
-    @Test("sign-ins too are played the same way twice", arguments: [2, 40] as [UInt64])
-    func signInsAreDeterministic(seed: UInt64) {
-        var maker = SignInScheduleMaker(seed: seed)
-        let schedule = maker.schedule()
-        let first = SignInSimulation.play(schedule, traced: true)
-        #expect(first.trace.count > 10)
-        #expect(first.trace == SignInSimulation.play(schedule, traced: true).trace)
-    }
-
-    /// The first of two thousand schedules in which it shows.
-    private func found<Schedule>(
-        _ make: @escaping (UInt64) -> Schedule, where shows: @escaping (Schedule) -> Bool
-    ) throws -> Schedule {
-        try #require((1...2000 as ClosedRange<UInt64>).lazy.map(make).first(where: shows), "no schedule shows it")
+    /// In one of the first two thousand schedules.
+    private func expectFound<Kind: SimulationKind>(_ fault: Kind.Fault, by kind: Kind.Type, within steps: Int) throws {
+        let schedules = (1...2000 as ClosedRange<UInt64>).lazy.map { kind.schedule(seed: $0) }
+        let schedule = try #require(
+            schedules.first { kind.play($0, injecting: fault).violation?.rule == fault.rule }, "no schedule shows it")
+        let short = kind.shortened(schedule, injecting: fault)
+        #expect(kind.play(short, injecting: fault).violation?.rule == fault.rule)
+        #expect(kind.play(short).violation == nil)
+        #expect(short.steps.count <= steps, "\(short)")
     }
 }

@@ -14,17 +14,17 @@ struct CaseTests {
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
             // Asleep over its deadline, so that it is the callers who meet the end.
-            var moves = [
+            var steps = [
                 SimulationStep<SimulatedOperation>(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))
             ]
             var instants = (0..<100).map { _ in random.duration(in: .zero...Duration.milliseconds(50)) }.sorted()
             for (index, instant) in instants.enumerated().reversed() where index > 0 {
                 instants[index] = instant - instants[index - 1]
             }
-            moves += instants.map {
+            steps += instants.map {
                 SimulationStep<SimulatedOperation>(.time($0), .ask(0, .token(minValid: .seconds(60))))
             }
-            let outcome = play(moves, seed: seed, quiet: .seconds(60))
+            let outcome = play(steps, seed: seed, quiet: .seconds(60))
             #expect(outcome.history[0].calls.count == 1, "seed \(seed)")
         }
     }
@@ -34,11 +34,11 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.rotation = .rotating(grace: .zero, reuse: .refuses)
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .otherWriter(0)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
             ]
-            let outcome = play(moves, seed: seed, setting: setting)
+            let outcome = play(steps, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
         }
     }
@@ -48,14 +48,14 @@ struct CaseTests {
         arguments: [.setPassword, .userChange, .makeDefault] as [Ask])
     func changedWhileLocked(change: Ask) {
         for seed in Self.seeds {
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .store(.locked)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .otherWriter(0)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(0, change)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .store(.ready)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
             ]
-            let outcome = play(moves, seed: seed)
+            let outcome = play(steps, seed: seed)
             #expect(outcome.history[0].states.map(\.state) == [.active])
         }
     }
@@ -66,16 +66,16 @@ struct CaseTests {
             .down, .silent(carriesOut: false), .html, .garbage, .losesAnswers, .fails(retryAfter: nil),
             .limits(retryAfter: .seconds(30)), .refuses,
         ] as [ProviderBehaviour])
-    func blip(mood: ProviderBehaviour) {
+    func blip(behaviour: ProviderBehaviour) {
         for seed in Self.seeds {
             var setting = Setting()
             setting.rotation = .rotating(grace: .seconds(600), reuse: .revokes)
-            let moves = [
-                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .provider(mood)),
+            let steps = [
+                SimulationStep<SimulatedOperation>(.time(.seconds(60)), .provider(behaviour)),
                 SimulationStep<SimulatedOperation>(.time(.zero), .ask(0, .renewal)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(40)), .provider(.well)),
             ]
-            let outcome = play(moves, seed: seed, setting: setting)
+            let outcome = play(steps, seed: seed, setting: setting)
             #expect(outcome.history[0].states.map(\.state) == [.active])
             #expect(outcome.history[0].calls.count >= 2)
         }
@@ -88,23 +88,23 @@ struct CaseTests {
             setting.sessions = 12
             setting.life = .seconds(120)
             setting.rotation = .bearer
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.zero), .provider(.down)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(103)), .provider(.well)),
             ]
-            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
+            let outcome = play(steps, seed: seed, setting: setting, quiet: .seconds(120))
             for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
         }
     }
 
     @Test("a sign-out beside a renewal leaves nothing live at a provider that was reached", arguments: 1...12)
-    func signOutDuringRenewal(happenings: Int) {
+    func signOutDuringRenewal(events: Int) {
         for seed in Self.seeds {
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
-                SimulationStep<SimulatedOperation>(.happenings(happenings), .ask(0, .signOut)),
+                SimulationStep<SimulatedOperation>(.events(events), .ask(0, .signOut)),
             ]
-            #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
+            #expect(play(steps, seed: seed, quiet: .seconds(60)).violation == nil)
         }
     }
 
@@ -113,14 +113,14 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.agents = 2
-            setting.tellsChanges = true
-            let moves = [
+            setting.reportsChanges = true
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(0, .renewal)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(100)), .ask(1, .renewal)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(1, .setPassword)),
                 SimulationStep<SimulatedOperation>(.time(.zero), .ask(0, .renewal)),
             ]
-            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(60))
+            let outcome = play(steps, seed: seed, setting: setting, quiet: .seconds(60))
             for history in outcome.history { #expect(history.states.map(\.state) == [.active]) }
         }
     }
@@ -130,17 +130,17 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.agents = 2
-            setting.tellsChanges = true
+            setting.reportsChanges = true
             setting.rotation = .rotating(grace: .zero, reuse: .refuses)
             setting.answerTime = .milliseconds(100)...Duration.milliseconds(100)
             setting.storeTime = .milliseconds(10)...Duration.milliseconds(10)
             // The answer to the other agent is on its way when the 401 comes.
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(60)), .ask(1, .targeted(2))),
-                SimulationStep<SimulatedOperation>(.happenings(2), .ask(0, .reject(current: true))),
-                SimulationStep<SimulatedOperation>(.happenings(0), .ask(0, .token(minValid: nil))),
+                SimulationStep<SimulatedOperation>(.events(2), .ask(0, .reject(current: true))),
+                SimulationStep<SimulatedOperation>(.events(0), .ask(0, .token(minValid: nil))),
             ]
-            let outcome = play(moves, seed: seed, setting: setting)
+            let outcome = play(steps, seed: seed, setting: setting)
             for history in outcome.history { #expect(history.states.last?.state == .active) }
         }
     }
@@ -152,17 +152,17 @@ struct CaseTests {
         for (seed, isRejected) in Self.seeds.flatMap({ [($0, false), ($0, true)] }) {
             var setting = Setting()
             setting.rotation = .bearer
-            var moves = [
-                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .provider(.tells(life: .seconds(1)))),
+            var steps = [
+                SimulationStep<SimulatedOperation>(.time(.seconds(100)), .provider(.states(life: .seconds(1)))),
                 SimulationStep<SimulatedOperation>(.time(.zero), .store(store)),
                 SimulationStep<SimulatedOperation>(.time(.zero), .ask(0, .renewal)),
             ]
             if isRejected {
-                moves.append(
+                steps.append(
                     SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(0, .reject(current: true))))
             }
-            moves.append(SimulationStep<SimulatedOperation>(.time(.milliseconds(4500)), .store(.ready)))
-            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(60))
+            steps.append(SimulationStep<SimulatedOperation>(.time(.milliseconds(4500)), .store(.ready)))
+            let outcome = play(steps, seed: seed, setting: setting, quiet: .seconds(60))
             #expect(outcome.history[0].states.last?.state == .active, "seed \(seed)")
         }
     }
@@ -170,11 +170,11 @@ struct CaseTests {
     @Test("a provider that fails for a day is asked less than 60 times an hour, and less than 40 on average")
     func noStorm() {
         for seed in Self.seeds.prefix(20) {
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.zero), .provider(.fails(retryAfter: nil))),
                 SimulationStep<SimulatedOperation>(.time(.seconds(86_400)), .provider(.well)),
             ]
-            let outcome = play(moves, seed: seed)
+            let outcome = play(steps, seed: seed)
             #expect(outcome.coverage.maxCalls < 60)
             #expect(outcome.history[0].calls.count < 24 * 40)
         }
@@ -183,12 +183,12 @@ struct CaseTests {
     @Test("after sleeping past its end a session waits for the network, and is active two seconds after that")
     func resume() throws {
         for seed in Self.seeds {
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(60)), .network(.offline)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(30_000))),
                 SimulationStep<SimulatedOperation>(.time(.seconds(20)), .network(.online)),
             ]
-            let outcome = play(moves, seed: seed)
+            let outcome = play(steps, seed: seed)
             // The watch tells within a second; then comes the jitter, then the answer.
             let online = Duration.seconds(1 + 60 + 5 + 30_000 + 20)
             let back = try #require(outcome.history[0].states.last)
@@ -203,15 +203,15 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.life = .seconds(60)
-            let moves = [
-                SimulationStep<SimulatedOperation>(.happenings(0), .setClock(by: .seconds(7200))),
+            let steps = [
+                SimulationStep<SimulatedOperation>(.events(0), .setClock(by: .seconds(7200))),
                 SimulationStep<SimulatedOperation>(
-                    .happenings(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
+                    .events(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
                 // As it is up again: how old its token is can be told by nobody then.
-                SimulationStep<SimulatedOperation>(.happenings(1), .ask(0, .token(minValid: .seconds(54)))),
+                SimulationStep<SimulatedOperation>(.events(1), .ask(0, .token(minValid: .seconds(54)))),
             ]
-            let outcome = play(moves, seed: seed, setting: setting, quiet: .seconds(120))
+            let outcome = play(steps, seed: seed, setting: setting, quiet: .seconds(120))
             #expect(try #require(outcome.history[0].states.last).state == .active)
             #expect(outcome.history[0].calls.count > 0)
         }
@@ -223,13 +223,13 @@ struct CaseTests {
     func signInDuringRemoval(carriesOut: Bool) {
         for seed in Self.seeds {
             // A renewal is being written when the sign-out comes.
-            for happenings in 1...6 {
-                let moves = [
-                    SimulationStep<SimulatedOperation>(.happenings(happenings), .ask(0, .signOut)),
-                    SimulationStep<SimulatedOperation>(.happenings(0), .store(.silent(carriesOut: carriesOut))),
+            for events in 1...6 {
+                let steps = [
+                    SimulationStep<SimulatedOperation>(.events(events), .ask(0, .signOut)),
+                    SimulationStep<SimulatedOperation>(.events(0), .store(.silent(carriesOut: carriesOut))),
                     SimulationStep<SimulatedOperation>(.time(.seconds(1)), .ask(0, .signIn)),
                 ]
-                #expect(play(moves, seed: seed, quiet: .seconds(60)).violation == nil)
+                #expect(play(steps, seed: seed, quiet: .seconds(60)).violation == nil)
             }
         }
     }
@@ -237,15 +237,15 @@ struct CaseTests {
     @Test("an hour without a network brings no call")
     func offlineHour() throws {
         for seed in Self.seeds {
-            var moves = [
+            var steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(3000)), .network(.offline)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(2)), .leave(0)),
             ]
-            moves += (1...60).map { _ in
+            steps += (1...60).map { _ in
                 SimulationStep<SimulatedOperation>(.time(.seconds(60)), .ask(0, .token(minValid: nil)))
             }
-            moves.append(SimulationStep<SimulatedOperation>(.time(.zero), .network(.online)))
-            let outcome = play(moves, seed: seed)
+            steps.append(SimulationStep<SimulatedOperation>(.time(.zero), .network(.online)))
+            let outcome = play(steps, seed: seed)
             let calls = outcome.history[0].calls
             #expect(!calls.contains { $0 > .seconds(3003) && $0 < .seconds(6603) })
             #expect(calls.contains { $0 > .seconds(6603) && $0 < .seconds(6607) })
@@ -257,11 +257,11 @@ struct CaseTests {
         for seed in Self.seeds {
             var setting = Setting()
             setting.sessions = 10
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(60)), .network(.offline)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(2 * 3600)), .network(.online)),
             ]
-            let outcome = play(moves, seed: seed, setting: setting)
+            let outcome = play(steps, seed: seed, setting: setting)
             let away = Duration.seconds(63)...Duration.seconds(61 + 2 * 3600)
             for history in outcome.history {
                 let ended = try #require(history.states.first { $0.state == .stale }).at
@@ -272,14 +272,14 @@ struct CaseTests {
     }
 
     private func play(
-        _ moves: [SimulationStep<SimulatedOperation>], seed: UInt64, setting: Setting = Setting(),
+        _ steps: [SimulationStep<SimulatedOperation>], seed: UInt64, setting: Setting = Setting(),
         quiet: Duration? = nil
-    ) -> Outcome {
+    ) -> Outcome<Coverage> {
         var setting = setting
         setting.quiet = quiet ?? setting.quiet
-        let schedule = Schedule(seed: seed, setting: setting, moves: moves)
-        let outcome = Simulation.play(schedule, traced: true)
-        if outcome.violation != nil { Issue.record("\(Simulation.report(schedule))") }
+        let schedule = Schedule(seed: seed, setting: setting, steps: steps)
+        let outcome = SessionSimulation.trace(schedule)
+        if outcome.violation != nil { Issue.record("\(SessionSimulation.report(schedule))") }
         return outcome
     }
 }

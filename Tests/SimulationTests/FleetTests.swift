@@ -10,15 +10,15 @@ struct FleetTests {
             var setting = Setting()
             setting.sessions = 200
             setting.quiet = .seconds(60)
-            let moves = [
+            let steps = [
                 SimulationStep<SimulatedOperation>(.time(.seconds(10)), .network(.offline)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(20_000))),
                 SimulationStep<SimulatedOperation>(.time(.seconds(5)), .network(.online)),
             ]
-            let schedule = Schedule(seed: seed, setting: setting, moves: moves)
-            let outcome = Simulation.play(schedule, traced: true)
-            // The rule of ten a second is the referee's.
-            if outcome.violation != nil { Issue.record("\(Simulation.report(schedule))") }
+            let schedule = Schedule(seed: seed, setting: setting, steps: steps)
+            let outcome = SessionSimulation.trace(schedule)
+            // The rule of ten a second is checked by the simulation.
+            if outcome.violation != nil { Issue.record("\(SessionSimulation.report(schedule))") }
             let online = Duration.seconds(1 + 10 + 5 + 20_000 + 5)
             for history in outcome.history {
                 let back = try #require(history.states.last)
@@ -49,14 +49,14 @@ struct FleetTests {
         var setting = Setting()
         setting.sessions = sessions
         setting.quiet = .seconds(60)
-        let moves = [
+        let steps = [
             SimulationStep<SimulatedOperation>(.time(.seconds(10)), .network(.offline)),
             SimulationStep<SimulatedOperation>(.time(.seconds(5)), .sleep(.seconds(20_000))),
             SimulationStep<SimulatedOperation>(.time(.seconds(5)), .network(.online)),
         ]
-        let schedule = Schedule(seed: seed, setting: setting, moves: moves)
-        let outcome = Simulation.play(schedule, traced: true)
-        if outcome.violation != nil { Issue.record("\(Simulation.report(schedule))") }
+        let schedule = Schedule(seed: seed, setting: setting, steps: steps)
+        let outcome = SessionSimulation.trace(schedule)
+        if outcome.violation != nil { Issue.record("\(SessionSimulation.report(schedule))") }
         return try outcome.history.map { history in
             let back = try #require(history.states.last)
             #expect(back.state == .active)

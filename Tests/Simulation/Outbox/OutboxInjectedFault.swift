@@ -2,34 +2,33 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// A fault put between the outbox and its world on purpose: that the referee sees it proves that he looks.
-package enum OutboxInjectedFault: String, Sendable, CaseIterable {
-    case sendsTwice, answersTwice, sleepsThroughAlarms
-    case forgetsAtTheStart, readsBackwards
-    /// An end is taken for written down before it is.
-    case hastens
-    case takesAnyNoForTheLast, strikesOutUnanswered
+/// A fault between the outbox machine and its environment, which the checker must find.
+package enum OutboxInjectedFault: String, InjectedFault {
+    case sendsTwice, answersTwice, ignoresDeadlines
+    case losesEntriesAtStart, readsInReverse
+    /// The next write is sent before the end of the former is recorded.
+    case advancesBeforeRecorded
+    case treatsEachRefusalAsFinal, removesUnanswered
     case overlooksHolds, sendsWhileOffline
 
-    /// The rule that is broken by it.
     package var rule: Rule {
         switch self {
         case .sendsTwice: .oneWrite
         case .answersTwice: .writeAnswers
-        case .sleepsThroughAlarms, .forgetsAtTheStart: .writeLiveness
-        case .readsBackwards, .hastens: .writeOrder
-        case .takesAnyNoForTheLast, .strikesOutUnanswered: .lostWrite
+        case .ignoresDeadlines, .losesEntriesAtStart: .writeLiveness
+        case .readsInReverse, .advancesBeforeRecorded: .writeOrder
+        case .treatsEachRefusalAsFinal, .removesUnanswered: .lostWrite
         case .overlooksHolds: .writeHold
         case .sendsWhileOffline: .writeHold
         }
     }
 
-    /// What reaches the machine.
+    /// What the machine gets instead of an event.
     func changed(_ event: OutboxEvent) -> OutboxEvent {
         switch (self, event) {
-        case (.forgetsAtTheStart, .stored(.success)): .stored(.success([]))
-        case (.readsBackwards, .stored(.success(let entries))): .stored(.success(entries.reversed()))
-        case (.takesAnyNoForTheLast, .answered(let id, .failure)):
+        case (.losesEntriesAtStart, .stored(.success)): .stored(.success([]))
+        case (.readsInReverse, .stored(.success(let entries))): .stored(.success(entries.reversed()))
+        case (.treatsEachRefusalAsFinal, .answered(let id, .failure)):
             .answered(id, .failure(AgentError(.refused, "no")))
         case (.overlooksHolds, .answered(let id, .failure(let error))):
             .answered(id, .failure(AgentError(error.kind ?? .providerError, error.message)))
@@ -41,11 +40,11 @@ package enum OutboxInjectedFault: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the world gets to see of the machine's actions.
+    /// What the environment gets instead of an action.
     func changed(_ action: OutboxAction) -> [OutboxAction] {
         switch (self, action) {
         case (.sendsTwice, .send): [action, action]
-        case (.strikesOutUnanswered, .send(let entry, _, _)): [action, .store(.remove(entry.id))]
+        case (.removesUnanswered, .send(let entry, _, _)): [action, .store(.remove(entry.id))]
         default: [action]
         }
     }

@@ -47,27 +47,3 @@ package enum DiskBehaviour: Sendable, Equatable {
     case failing
     case slow(Duration)
 }
-
-/// A schedule of the outbox: with the seed, everything that happens follows from it.
-package struct OutboxSchedule: Sendable, Equatable {
-    /// Of what is left to chance: how long each answer takes, and the machine's own jitter.
-    package var seed: UInt64
-    package var sessions = 1
-    package var moves: [SimulationStep<OutboxOperation>]
-
-    package init(seed: UInt64, sessions: Int = 1, moves: [SimulationStep<OutboxOperation>]) {
-        self.seed = seed
-        self.sessions = sessions
-        self.moves = moves
-    }
-}
-
-extension OutboxSchedule: CustomStringConvertible {
-    package var description: String {
-        (["seed \(seed), sessions \(sessions)"] + moves.map { "  \($0.pause) → \($0.deed)" }).joined(separator: "\n")
-    }
-}
-
-extension OutboxSchedule: Shortenable {
-    static var simplifications: [(inout OutboxSchedule) -> Void] { [{ $0.sessions = 1 }, { $0.seed = 1 }] }
-}

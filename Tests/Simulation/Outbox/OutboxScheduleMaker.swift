@@ -2,22 +2,22 @@ import AuthModel
 import AuthWire
 
 /// Makes a schedule of the outbox from a seed: writes, and one to three kinds of trouble.
-package struct OutboxScheduleMaker {
-    private var random: SeededRandom
+struct OutboxScheduleMaker: RandomChoice {
+    var random: SeededRandom
     private let seed: UInt64
 
-    package init(seed: UInt64) {
+    init(seed: UInt64) {
         self.seed = seed
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 11)
     }
 
-    package mutating func schedule() -> OutboxSchedule {
+    mutating func schedule() -> OutboxSchedule {
         let sessions = chance(25) ? Int.random(in: 2...3, using: &random) : 1
         var troubles = [Trouble.writers, .writers]
         for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
         let count = Int.random(in: 2...(chance(10) ? 50 : 20), using: &random)
-        let moves = (0..<count).map { _ in SimulationStep(makePause(), makeDeed(pick(troubles), sessions)) }
-        return OutboxSchedule(seed: seed, sessions: sessions, moves: moves)
+        let steps = (0..<count).map { _ in SimulationStep(makePause(), makeOperation(pick(troubles), sessions)) }
+        return OutboxSchedule(seed: seed, sessions: sessions, steps: steps)
     }
 
     private enum Trouble: CaseIterable {
@@ -26,7 +26,7 @@ package struct OutboxScheduleMaker {
 
     private mutating func makePause() -> Pause {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<45: .happenings(Int.random(in: 1...4, using: &random))
+        case 0..<45: .events(Int.random(in: 1...4, using: &random))
         case 45..<65: .time(random.duration(in: .zero...Duration.milliseconds(50)))
         case 65..<80: .time(random.duration(in: .zero...Duration.seconds(2)))
         case 80..<95: .time(random.duration(in: .seconds(1)...Duration.seconds(60)))
@@ -34,7 +34,7 @@ package struct OutboxScheduleMaker {
         }
     }
 
-    private mutating func makeDeed(_ trouble: Trouble, _ sessions: Int) -> OutboxOperation {
+    private mutating func makeOperation(_ trouble: Trouble, _ sessions: Int) -> OutboxOperation {
         let session = Int.random(in: 0..<sessions, using: &random)
         switch trouble {
         case .writers: return chance(15) ? .leave : .post(session)
@@ -61,13 +61,5 @@ package struct OutboxScheduleMaker {
             .silent(carriesOut: false), .losesAnswers, .html, .fails(retryAfter: wait), .limits(retryAfter: wait),
             .refuses,
         ])
-    }
-
-    // MARK: Chance
-
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-
-    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-        choices[Int.random(in: choices.indices, using: &random)]
     }
 }

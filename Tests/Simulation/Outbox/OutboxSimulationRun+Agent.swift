@@ -4,26 +4,26 @@ import AuthWire
 
 /// The agent: what becomes of the machine's actions, and how the process dies and comes back.
 extension OutboxSimulationRun {
-    func tell(_ event: OutboxEvent) {
+    func handle(_ event: OutboxEvent) {
         guard isRunning, violation == nil else { return }
         note("  \(event.words)")
-        var turn = machine.handle(tampering?.changed(event) ?? event, at: moment)
-        if tampering == .hastens, case .answered = event {
+        var turn = machine.handle(fault?.changed(event) ?? event, at: moment)
+        if fault == .advancesBeforeRecorded, case .answered = event {
             let next = machine.handle(.stored(.success([])), at: moment)
             turn.actions += next.actions
             turn.replies += next.replies
             turn.wakeUp = next.wakeUp
         }
-        for action in tampering.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
+        for action in fault.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
             guard survives() else { return }
             carryOut(action)
         }
         for (caller, reply) in turn.replies {
             guard survives() else { return }
             deliver(reply, to: caller)
-            if tampering == .answersTwice { deliver(reply, to: caller) }
+            if fault == .answersTwice { deliver(reply, to: caller) }
         }
-        if turn.wakeUp != wakeUp, tampering != .sleepsThroughAlarms {
+        if turn.wakeUp != wakeUp, fault != .ignoresDeadlines {
             wakeUp = turn.wakeUp
             alarm = wakeUp.map { max($0.sinceBoot, now) }
         }
@@ -50,7 +50,7 @@ extension OutboxSimulationRun {
             if write == nil { callDisk(.read(entry)) } else { queue.add(.launches(entry, process: process), at: now) }
         case .store(let call):
             switch call {
-            case .remove(let id): checkStrike(id)
+            case .remove(let id): checkRemoval(id)
             case .record(_?, let id): checkGivenUp(id)
             case .load, .add, .record, .release: break
             }
@@ -82,23 +82,23 @@ extension OutboxSimulationRun {
     func look() {
         guard isRunning else { return }
         var sights: [SessionName: Deliverability] = [:]
-        for session in accounts.indices where accounts[session] != .nobody {
+        for session in accounts.indices where accounts[session] != .signedOut {
             sights[SimulationRun.names[session]] = Deliverability(
-                maySend: network == .online || network == .limited, isReached: mood != .down,
+                maySend: network == .online || network == .limited, isReached: behaviour != .down,
                 since: networkSince.seconds)
         }
-        for session in lanes.indices { lanes[session].see(sights[SimulationRun.names[session]]) }
-        tell(.statusChanged(sights, mayLoad: true))
+        for session in sessions.indices { sessions[session].see(sights[SimulationRun.names[session]]) }
+        handle(.statusChanged(sights, mayLoad: true))
     }
 
     // MARK: The disk
 
     func callDisk(_ call: SimulatedDisk.Call) {
         var time = random.duration(in: .milliseconds(1)...Duration.milliseconds(10))
-        if case .slow(let more) = disk.mood { time = more }
+        if case .slow(let more) = disk.behaviour { time = more }
         let number = nextNumber()
         let start = max(now, diskIsFreeAt)
-        diskCalls[number] = DiskCall(call: call, process: process, fails: disk.mood == .failing)
+        diskCalls[number] = DiskCall(call: call, process: process, fails: disk.behaviour == .failing)
         diskIsFreeAt = start + time
         queue.add(.diskCarriesOut(number), at: start + time / 2)
         queue.add(.diskAnswers(number), at: start + time)
@@ -116,24 +116,24 @@ extension OutboxSimulationRun {
                 report(.writeAnswers, "\(entry.id) was refused, and is stored all the same")
             }
         case .remove(let id):
-            writes[id]?.isStruckOut = true
+            writes[id]?.isRemoved = true
             if writes[id]?.drops ?? 0 > 0 { writes[id]?.wasDropped = true }
-        case .record(nil, let id): writes[id]?.said = nil
+        case .record(nil, let id): writes[id]?.answer = nil
         case .load, .record, .release: break
         }
     }
 
-    func takeDiskAnswer(_ number: Int) {
+    func diskReplied(_ number: Int) {
         guard let call = diskCalls.removeValue(forKey: number), call.process == process, isRunning else { return }
         let error: OutboxError? = call.fails ? .disk(reason: "disk full") : nil
         switch call.call {
         case .read(let entry): launch(entry, error)
-        case .store(.load): tell(.stored(error.map { .failure($0) } ?? .success(disk.entries)))
+        case .store(.load): handle(.stored(error.map { .failure($0) } ?? .success(disk.entries)))
         case .store(.record(nil, let id)):
             writes[id]?.isBeingRevived = false
-            if let error { return tell(.stored(.failure(error))) }
-            flushing { tell(.stored(.success([]))) }
-        case .store: tell(.stored(error.map { .failure($0) } ?? .success([])))
+            if let error { return handle(.stored(.failure(error))) }
+            flushing { handle(.stored(.success([]))) }
+        case .store: handle(.stored(error.map { .failure($0) } ?? .success([])))
         }
     }
 
@@ -157,7 +157,7 @@ extension OutboxSimulationRun {
         diskCalls = [:]
         diskIsFreeAt = now
         for id in writes.keys { writes[id]?.forget() }
-        for session in lanes.indices { lanes[session] = WatchedLane() }
+        for session in sessions.indices { sessions[session] = WatchedSession() }
         queue.add(.restart, at: now + fuse.down)
         lastFault = max(lastFault, now + fuse.down)
     }

@@ -4,24 +4,24 @@ import AuthWire
 
 /// What is done to the world.
 extension OutboxSimulationRun {
-    func perform(_ deed: OutboxOperation) {
+    func perform(_ operation: OutboxOperation) {
         // A shortened schedule may have lost a session.
-        guard deed.session.map(accounts.indices.contains) ?? true else { return }
+        guard operation.session.map(accounts.indices.contains) ?? true else { return }
         lastFault = max(lastFault, now)
-        switch deed {
+        switch operation {
         case .post(let session): post(session)
         case .leave:
             guard let caller = callers.first else { return }
-            tell(.callerGone(caller.caller))
+            handle(.callerGone(caller.caller))
         case .network(let state):
             guard state != network else { return }
             (network, networkSince) = (state, now)
             queue.add(.looks, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
-        case .provider(let mood):
-            self.mood = mood
+        case .provider(let behaviour):
+            self.behaviour = behaviour
             queue.add(.looks, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
-        case .disk(let mood): disk.mood = mood
-        case .signOut(let session): become(.nobody, session)
+        case .disk(let behaviour): disk.behaviour = behaviour
+        case .signOut(let session): become(.signedOut, session)
         case .signIn(let session, let other): become(other ? .other : .owner, session)
         case .flush:
             guard isRunning, machine.isLoaded else { return }
@@ -45,8 +45,8 @@ extension OutboxSimulationRun {
     func heal() {
         note("· all is well again")
         fuse = nil
-        disk.mood = .ready
-        for session in accounts.indices where accounts[session] == .nobody { become(.owner, session) }
+        disk.behaviour = .ready
+        for session in accounts.indices where accounts[session] == .signedOut { become(.owner, session) }
         perform(.provider(.well))
         if network != .online { perform(.network(.online)) }
         lastFault = max(lastFault, now)
@@ -59,7 +59,7 @@ extension OutboxSimulationRun {
 
     private func post(_ session: Int) {
         // Nothing is accepted in nobody's name.
-        guard isRunning, accounts[session] != .nobody else { return }
+        guard isRunning, accounts[session] != .signedOut else { return }
         look()
         // It may have died of what it saw.
         guard isRunning else { return }
@@ -72,12 +72,12 @@ extension OutboxSimulationRun {
         coverage.writes += 1
         let caller = CallerID(UInt64(number))
         callers.append((caller, entry.id, now))
-        tell(.requested(caller, .post(entry, OutboxWrite(.request(APIRequest(method: "POST", path: "/votes"))))))
+        handle(.requested(caller, .post(entry, OutboxWrite(.request(APIRequest(method: "POST", path: "/votes"))))))
     }
 
     func userID(_ session: Int) -> String? {
         switch accounts[session] {
-        case .nobody: nil
+        case .signedOut: nil
         case .owner: "1"
         case .other: "2"
         }
@@ -103,14 +103,14 @@ extension OutboxSimulationRun {
     private func request(_ command: OutboxCommand, dropping id: String? = nil) {
         let caller = CallerID(UInt64(nextNumber()))
         userRequests[caller] = id
-        tell(.requested(caller, command))
+        handle(.requested(caller, command))
     }
 
     /// Everything may be sent meanwhile: the user wants it.
     func flushing(_ work: () -> Void) {
-        for session in lanes.indices { lanes[session].flushed() }
+        for session in sessions.indices { sessions[session].flushed() }
         work()
-        for session in lanes.indices { lanes[session].isFlushing = false }
+        for session in sessions.indices { sessions[session].isFlushing = false }
     }
 }
 

@@ -12,7 +12,7 @@ extension OutboxSimulationRun {
             return finish(number, .failure(refusal))
         }
         queue.add(.reachesProvider(number), at: now + way())
-        queue.add(.timesOut(number), at: now + SimulationRun.patience)
+        queue.add(.timesOut(number), at: now + SimulationRun.requestTimeout)
     }
 
     private func way() -> Duration { random.duration(in: .milliseconds(5)...Duration.milliseconds(250)) }
@@ -34,7 +34,7 @@ extension OutboxSimulationRun {
     func reachProvider(_ number: Int) {
         guard let sending = sendings[number], network == .online || network == .limited else { return }
         let back = now + way()
-        switch mood {
+        switch behaviour {
         case .well: answer(number, done(sending), at: back)
         case .slow(let time): answer(number, done(sending), at: now + time)
         case .down: answer(number, .failure(AgentError(.providerUnreachable, "connection refused")), at: back)
@@ -56,7 +56,7 @@ extension OutboxSimulationRun {
     /// The provider carries it out.
     private func done(_ sending: Sending) -> Result<APIResponse, AgentError> {
         let id = sending.entry.id
-        if writes[id]?.isStruckOut == true, writes[id]?.isDropped == false, sending.process == process {
+        if writes[id]?.isRemoved == true, writes[id]?.isDropped == false, sending.process == process {
             report(.repeatedWrite, "\(id) is done again after its end was written down")
         }
         writes[id]?.timesDone += 1
@@ -69,7 +69,7 @@ extension OutboxSimulationRun {
         queue.add(.answered(number), at: time)
     }
 
-    func takeAnswer(_ number: Int) {
+    func providerReplied(_ number: Int) {
         // Without a network it never arrives: the transport gives up later.
         guard let result = sendings[number]?.result, network == .online || network == .limited else { return }
         finish(number, result)
@@ -79,25 +79,25 @@ extension OutboxSimulationRun {
         guard let sending = sendings.removeValue(forKey: number), sending.process == process, isRunning else { return }
         let id = sending.entry.id
         if let session = writes[id]?.session {
-            lanes[session].underWay.remove(id)
+            sessions[session].inProgress.remove(id)
             // Of what a person has dropped meanwhile nobody hears any more.
-            if machine.entries.contains(where: { $0.id == id }) { heed(result, of: id, session) }
+            if machine.entries.contains(where: { $0.id == id }) { record(result, of: id, session) }
         }
-        tell(.answered(id, result))
+        handle(.answered(id, result))
     }
 
-    private func heed(_ result: Result<APIResponse, AgentError>, of id: String, _ session: Int) {
+    private func record(_ result: Result<APIResponse, AgentError>, of id: String, _ session: Int) {
         switch result {
         case .success:
-            writes[id]?.said = .yes
-            lanes[session].wasAnswered = true
+            writes[id]?.answer = .done
+            sessions[session].wasAnswered = true
         case .failure(let error) where error.isFinalForWrite:
-            writes[id]?.said = .no
+            writes[id]?.answer = .refused
             writes[id]?.wasRefused = true
         case .failure(let error):
             guard let wait = error.retryAfter else { return }
             let end = now + min(wait, Backoff.longestHold)
-            lanes[session].heldUntil = end
+            sessions[session].heldUntil = end
             holdsOffUntil = max(holdsOffUntil, end)
         }
     }

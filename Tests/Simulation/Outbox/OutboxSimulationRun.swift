@@ -7,7 +7,7 @@ import AuthWire
 /// The agent here is what ``Outbox`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
 /// after the other, and may die between any two.
 final class OutboxSimulationRun: SimulationBase {
-    enum OutboxSimulationEvent {
+    enum Event {
         case reachesProvider(Int)
         case answered(Int)
         case timesOut(Int)
@@ -35,15 +35,15 @@ final class OutboxSimulationRun: SimulationBase {
     }
 
     enum Account: Equatable {
-        case nobody, owner, other
+        case signedOut, owner, other
     }
 
-    let tampering: OutboxInjectedFault?
+    let fault: OutboxInjectedFault?
     var random: SeededRandom
-    var queue = SimulationEventQueue<OutboxSimulationEvent>()
+    var queue = SimulationEventQueue<Event>()
 
     // The world
-    var mood = WriteBehaviour.well
+    var behaviour = WriteBehaviour.well
     var network = NetworkState.online
     var networkSince = Duration.zero
     var accounts: [Account]
@@ -71,26 +71,26 @@ final class OutboxSimulationRun: SimulationBase {
 
     // What is watched
     var writes: [String: WatchedWrite] = [:]
-    var lanes: [WatchedLane]
+    var sessions: [WatchedSession]
     var coverage = OutboxCoverage()
 
-    init(_ schedule: OutboxSchedule, tampering: OutboxInjectedFault? = nil, traced: Bool = false) {
-        self.tampering = tampering
+    init(_ schedule: OutboxSchedule, fault: OutboxInjectedFault? = nil, traced: Bool = false) {
+        self.fault = fault
         random = SeededRandom(seed: schedule.seed)
         machine = OutboxMachine(seed: schedule.seed)
         accounts = Array(repeating: .owner, count: schedule.sessions)
-        lanes = Array(repeating: WatchedLane(), count: schedule.sessions)
-        super.init(circles: .writeThrift, traced: traced)
+        sessions = Array(repeating: WatchedSession(), count: schedule.sessions)
+        super.init(endlessRule: .writeThrift, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [SimulationStep<OutboxOperation>]) {
+    func run(_ steps: [SimulationStep<OutboxOperation>]) {
         look()
-        for move in moves {
-            wait(move.pause)
+        for step in steps {
+            wait(step.pause)
             guard violation == nil else { return }
-            note("· \(move.deed)")
-            perform(move.deed)
+            note("· \(step.operation)")
+            perform(step.operation)
         }
         heal()
         while violation == nil, now < allWellAt { go(until: allWellAt) }
@@ -110,21 +110,21 @@ final class OutboxSimulationRun: SimulationBase {
         guard comes(next, before: end) else { return false }
         if alarm == next {
             alarm = nil
-            tell(.wake)
-        } else if let happening = queue.pop() {
-            take(happening)
+            handle(.wake)
+        } else if let event = queue.pop() {
+            dispatch(event)
         }
         checkCallers()
         return true
     }
 
-    private func take(_ happening: OutboxSimulationEvent) {
-        switch happening {
+    private func dispatch(_ event: Event) {
+        switch event {
         case .reachesProvider(let number): reachProvider(number)
-        case .answered(let number): takeAnswer(number)
+        case .answered(let number): providerReplied(number)
         case .timesOut(let number): finish(number, .failure(.noAnswer))
         case .diskCarriesOut(let number): carryOut(number)
-        case .diskAnswers(let number): takeDiskAnswer(number)
+        case .diskAnswers(let number): diskReplied(number)
         case .looks: look()
         case .launches(let entry, let process): if process == self.process { launch(entry, nil) }
         case .restart: restart()

@@ -9,7 +9,7 @@ struct SimulatedDisk {
         case read(OutboxEntry)
     }
 
-    var mood = DiskBehaviour.ready
+    var behaviour = DiskBehaviour.ready
     /// What survives everything.
     private(set) var entries: [OutboxEntry] = []
 

@@ -2,17 +2,16 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// A fault put between the sign-in machine and its world on purpose: that the checker finds it proves that it looks.
-package enum SignInInjectedFault: String, Sendable, CaseIterable {
+/// A fault between the sign-in machine and its environment, which the checker must find.
+package enum SignInInjectedFault: String, InjectedFault {
     case endsTwice
     case installsTwice, installsAfterTheEnd
     case revokesWhatItInstalls, dropsLateTokens
     case keepsPlaceholder, keepsListener
     case repliesTwice, forgetsCallers
-    case sleepsThroughDeadlines
+    case ignoresDeadlines
     case agreesForTheUser
 
-    /// The rule that is broken by it.
     package var rule: Rule {
         switch self {
         case .endsTwice: .signInEnd
@@ -20,7 +19,7 @@ package enum SignInInjectedFault: String, Sendable, CaseIterable {
         case .revokesWhatItInstalls, .dropsLateTokens: .signInTokens
         case .keepsPlaceholder, .keepsListener: .signInLeftovers
         case .repliesTwice, .forgetsCallers: .signInReplies
-        case .sleepsThroughDeadlines: .signInTimeout
+        case .ignoresDeadlines: .signInTimeout
         case .agreesForTheUser: .signInAccount
         }
     }

@@ -53,25 +53,3 @@ package enum SignInBehaviour: Sendable, Equatable {
     /// It does not know the client that it registered.
     case forgetsClients
 }
-
-/// A schedule of sign-ins: with the seed, everything that happens follows from it.
-package struct SignInSchedule: Sendable, Equatable {
-    /// For what is left to chance: how long each answer takes.
-    package var seed: UInt64
-    package var moves: [SimulationStep<SignInOperation>]
-
-    package init(seed: UInt64, moves: [SimulationStep<SignInOperation>]) {
-        self.seed = seed
-        self.moves = moves
-    }
-}
-
-extension SignInSchedule: CustomStringConvertible {
-    package var description: String {
-        (["seed \(seed), sign-ins"] + moves.map { "  \($0.pause) → \($0.deed)" }).joined(separator: "\n")
-    }
-}
-
-extension SignInSchedule: Shortenable {
-    static var simplifications: [(inout SignInSchedule) -> Void] { [{ $0.seed = 1 }] }
-}

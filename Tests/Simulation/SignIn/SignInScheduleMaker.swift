@@ -1,33 +1,33 @@
 import AuthModel
 
 /// Makes a schedule of sign-ins from a seed: a user who signs in, and one to three kinds of trouble.
-package struct SignInScheduleMaker {
+struct SignInScheduleMaker: RandomChoice {
     private enum Trouble: CaseIterable {
         case user, impatience, provider, process, clocks
     }
 
-    private var random: SeededRandom
+    var random: SeededRandom
     private let seed: UInt64
 
-    package init(seed: UInt64) {
+    init(seed: UInt64) {
         self.seed = seed
         random = SeededRandom(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 29)
     }
 
-    package mutating func schedule() -> SignInSchedule {
+    mutating func schedule() -> SignInSchedule {
         var troubles = [Trouble.user, .user, .user]
         for _ in 0..<Int.random(in: 1...3, using: &random) { troubles.append(pick(Trouble.allCases)) }
         // Most of the time the user goes on with the way that was chosen.
         let way = pick(SignInWay.allCases)
         let count = Int.random(in: 3...(chance(10) ? 40 : 16), using: &random)
-        var moves = [SimulationStep(makePause(), makeStart(way))]
-        for _ in 1..<count { moves.append(SimulationStep(makePause(), makeOperation(pick(troubles), way))) }
-        return SignInSchedule(seed: seed, moves: moves)
+        var steps = [SimulationStep(makePause(), makeStart(way))]
+        for _ in 1..<count { steps.append(SimulationStep(makePause(), makeOperation(pick(troubles), way))) }
+        return SignInSchedule(seed: seed, steps: steps)
     }
 
     private mutating func makePause() -> Pause {
         switch Int.random(in: 0..<100, using: &random) {
-        case 0..<55: .happenings(Int.random(in: 1...4, using: &random))
+        case 0..<55: .events(Int.random(in: 1...4, using: &random))
         case 55..<75: .time(random.duration(in: .zero...Duration.milliseconds(200)))
         case 75..<90: .time(random.duration(in: .zero...Duration.seconds(3)))
         case 90..<97: .time(random.duration(in: .seconds(1)...Duration.seconds(60)))
@@ -71,11 +71,5 @@ package struct SignInScheduleMaker {
             .well, .well, .slow(.seconds(2)), .slow(.seconds(20)), .down, .withholdsUser, .withholdsUser, .refuses,
             .forgetsClients,
         ])
-    }
-
-    private mutating func chance(_ percent: Int) -> Bool { Int.random(in: 0..<100, using: &random) < percent }
-
-    private mutating func pick<Choice>(_ choices: [Choice]) -> Choice {
-        choices[Int.random(in: choices.indices, using: &random)]
     }
 }

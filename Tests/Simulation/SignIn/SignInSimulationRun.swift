@@ -7,7 +7,7 @@ import AuthWire
 /// The agent here does what ``SignInService`` and its performer do: it carries out what the real ``SignInMachine`` decides,
 /// and may be killed or stopped between any two events.
 final class SignInSimulationRun: SimulationBase {
-    enum SignInSimulationEvent {
+    enum Event {
         /// The provider carries out what a sign-in requested.
         case reachesProvider(Int)
         case answered(Int)
@@ -27,9 +27,9 @@ final class SignInSimulationRun: SimulationBase {
     /// A request ends after this time at the latest.
     static let requestTimeout = Duration.seconds(60)
 
-    let tampering: SignInInjectedFault?
+    let fault: SignInInjectedFault?
     var random: SeededRandom
-    var queue = SimulationEventQueue<SignInSimulationEvent>()
+    var queue = SimulationEventQueue<Event>()
 
     // The world
     var behaviour = SignInBehaviour.well
@@ -48,19 +48,19 @@ final class SignInSimulationRun: SimulationBase {
 
     var coverage = SignInCoverage()
 
-    init(_ schedule: SignInSchedule, tampering: SignInInjectedFault?, traced: Bool) {
-        self.tampering = tampering
+    init(_ schedule: SignInSchedule, fault: SignInInjectedFault?, traced: Bool) {
+        self.fault = fault
         random = SeededRandom(seed: schedule.seed)
-        super.init(circles: .signInTimeout, traced: traced)
+        super.init(endlessRule: .signInTimeout, traced: traced)
     }
 
     /// Plays all of it; stops at the first rule broken.
-    func run(_ moves: [SimulationStep<SignInOperation>]) {
-        for move in moves {
-            wait(move.pause)
+    func run(_ steps: [SimulationStep<SignInOperation>]) {
+        for step in steps {
+            wait(step.pause)
             guard violation == nil else { return }
-            note("· \(move.deed)")
-            perform(move.deed)
+            note("· \(step.operation)")
+            perform(step.operation)
         }
         note("· nobody does anything any more")
         behaviour = .well
@@ -112,16 +112,16 @@ final class SignInSimulationRun: SimulationBase {
     func send(_ event: SignInEvent, to number: Int) {
         guard isRunning, violation == nil, var machine = signIns[number]?.machine else { return }
         note("  \(number): \(event.words)")
-        let turn = machine.handle(tampering?.changed(event) ?? event, at: moment)
+        let turn = machine.handle(fault?.changed(event) ?? event, at: moment)
         signIns[number]?.machine = machine
-        for action in tampering.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
+        for action in fault.map({ turn.actions.flatMap($0.changed) }) ?? turn.actions {
             note("    → \(action.words)")
             carryOut(action, of: number)
         }
-        for (caller, reply) in tampering?.changed(turn.replies) ?? turn.replies {
+        for (caller, reply) in fault?.changed(turn.replies) ?? turn.replies {
             deliver(reply, to: caller, of: number)
         }
-        if tampering != .sleepsThroughDeadlines { signIns[number]?.wakeUp = turn.wakeUp }
+        if fault != .ignoresDeadlines { signIns[number]?.wakeUp = turn.wakeUp }
     }
 
     private func carryOut(_ action: SignInAction, of number: Int) {

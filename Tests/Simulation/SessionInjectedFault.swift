@@ -2,40 +2,39 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// A fault put between the machine and the world on purpose: that the referee sees it proves that he looks.
-package enum InjectedFault: String, Sendable, CaseIterable {
-    case tellsBeforeTheStoreHasIt, writesTheFormerTokens
+/// A fault between the session machine and its environment, which the checker must find.
+package enum SessionInjectedFault: String, InjectedFault {
+    case publishesBeforeSaving, writesTheFormerTokens
     /// The store says yes and keeps nothing.
     case losesWrites
-    case sleepsThroughAlarms, sendsTwice
-    case handsOutEndedTokens, takesAnyNoForTheLast
-    case deletesOnTheLastNo, overlooksNewSignIns, overlooksPortals, overlooksRemovals
+    case ignoresDeadlines, sendsTwice
+    case returnsExpiredTokens, treatsEachRefusalAsFinal
+    case deletesAfterRefusal, overlooksNewSignIns, overlooksPortals, overlooksRemovals
     case answersTwice, forgetsCallers
-    case ignoresTimeout, keepsNagging
+    case ignoresTimeout, keepsNotices
     case spendsUnproven
     case dropsLateRevocations, waitsBeyondTheEnd
 
-    /// The rule that is broken by it.
     package var rule: Rule {
         switch self {
-        case .tellsBeforeTheStoreHasIt, .writesTheFormerTokens: .storeFirst
+        case .publishesBeforeSaving, .writesTheFormerTokens: .storeFirst
         case .losesWrites, .overlooksRemovals: .stored
-        case .sleepsThroughAlarms: .liveness
+        case .ignoresDeadlines: .liveness
         case .sendsTwice: .oneFlight
-        case .handsOutEndedTokens: .endedToken
-        case .takesAnyNoForTheLast: .verdict
-        case .deletesOnTheLastNo: .deletion
+        case .returnsExpiredTokens: .endedToken
+        case .treatsEachRefusalAsFinal: .verdict
+        case .deletesAfterRefusal: .deletion
         case .overlooksNewSignIns: .generation
         case .overlooksPortals: .portal
         case .answersTwice, .forgetsCallers: .answers
-        case .ignoresTimeout, .keepsNagging: .notices
+        case .ignoresTimeout, .keepsNotices: .notices
         case .spendsUnproven: .proof
         case .dropsLateRevocations: .revoked
         case .waitsBeyondTheEnd: .lastChance
         }
     }
 
-    /// Whether the machine does not hear of an event.
+    /// Whether the machine does not get an event.
     func swallows(_ event: SessionEvent) -> Bool {
         switch (self, event) {
         case (.overlooksNewSignIns, .replaced), (.overlooksPortals, .networkChanged(.portal)),
@@ -45,7 +44,7 @@ package enum InjectedFault: String, Sendable, CaseIterable {
         }
     }
 
-    /// What the world gets to see of what the machine has decided.
+    /// What the environment gets instead of the machine's decisions.
     func changed(_ turn: SessionTurn, for seat: SimulatedSession?) -> SessionTurn {
         var changed = turn
         changed.actions = turn.actions.flatMap { self.changed($0, seat) }
@@ -61,21 +60,21 @@ package enum InjectedFault: String, Sendable, CaseIterable {
 
     private func changed(_ action: SessionAction, _ seat: SimulatedSession?) -> [SessionAction] {
         switch (self, action) {
-        case (.tellsBeforeTheStoreHasIt, .save(let record, _)):
+        case (.publishesBeforeSaving, .save(let record, _)):
             guard var early = seat?.snapshot, seat?.machine.currentRequest != nil else { return [action] }
             early.token = record.tokens.accessToken
             return [.publish(early), action]
         case (.writesTheFormerTokens, .save(var record, let replacesOther)):
             record.tokens = seat?.machine.record.tokens ?? record.tokens
             return [.save(record, replacesOther: replacesOther)]
-        case (.handsOutEndedTokens, .publish(var snapshot)) where snapshot.status.state == .stale:
+        case (.returnsExpiredTokens, .publish(var snapshot)) where snapshot.status.state == .stale:
             snapshot.token = seat?.machine.record.tokens.accessToken
             snapshot.end = nil
             return [.publish(snapshot)]
-        case (.takesAnyNoForTheLast, .publish(var snapshot)) where snapshot.status.lastError != nil:
+        case (.treatsEachRefusalAsFinal, .publish(var snapshot)) where snapshot.status.lastError != nil:
             snapshot.status.state = .signInRequired
             return [.publish(snapshot)]
-        case (.deletesOnTheLastNo, .publish(let snapshot)) where snapshot.status.state == .signInRequired:
+        case (.deletesAfterRefusal, .publish(let snapshot)) where snapshot.status.state == .signInRequired:
             return [action, .delete(snapshot.status.session)]
         case (.spendsUnproven, .rewrite(let record)):
             return seat?.machine.currentRequest.map { [.renew($0.id, record)] } ?? [action]
