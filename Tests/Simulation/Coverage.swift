@@ -41,11 +41,9 @@ package struct Coverage: Sendable {
     private static let states = MachineState.allCases.count
     private static let events = EventKind.allCases.count
     private var seen = [UInt32](repeating: 0, count: states * events * states)
-    /// Tokens answered without asking the machine.
-    package var answeredFromMemory = 0
     /// Calls at the provider.
     package var calls = 0
-    /// The most calls of one session in an hour beyond what somebody wished for.
+    /// The most calls of one session in an hour beyond what users requested.
     package var maxCalls = 0
 
     mutating func count(_ before: MachineState, _ event: EventKind, _ after: MachineState) {
@@ -55,7 +53,6 @@ package struct Coverage: Sendable {
 
     package mutating func add(_ other: Coverage) {
         for index in seen.indices { seen[index] &+= other.seen[index] }
-        answeredFromMemory += other.answeredFromMemory
         calls += other.calls
         maxCalls = max(maxCalls, other.maxCalls)
     }
@@ -70,8 +67,6 @@ package struct Coverage: Sendable {
     package var neverSeen: [(state: MachineState, events: [EventKind])] {
         MachineState.allCases.map { ($0, missing(at: $0).events) }.filter { !$0.1.isEmpty }
     }
-
-    package var total: Int { seen.reduce(0) { $0 + Int($1) } }
 
     private func missing(at state: MachineState) -> (seen: Int, events: [EventKind]) {
         let missing = EventKind.allCases.filter { event in

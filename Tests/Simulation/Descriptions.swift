@@ -16,7 +16,7 @@ extension SessionEvent {
             "caller \(caller.number) signs out" + (revokes ? "" : ", without the provider")
         case .writeRequested(let caller): "caller \(caller.number) wants it written"
         case .callerGone(let caller): "caller \(caller.number) has gone"
-        case .replaced(let record, _, _): "signed in anew with \(record.tokens.accessToken.reveal())"
+        case .replaced(let record, _, _): "signed in again with \(record.tokens.accessToken.reveal())"
         case .requestEnded(let currentRequest, let result, _): "request \(currentRequest.number) ended: \(result.words)"
         case .storeReread(let currentRequest, let result):
             "read again for request \(currentRequest.number): \(result.words)"

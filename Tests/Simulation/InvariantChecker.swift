@@ -7,7 +7,7 @@ package enum InvariantChecker {
     /// After the last fault every session that the provider honours is active: the longest back-off is five minutes,
     /// and a request may have been on its way.
     package static let recovery = Duration.seconds(360)
-    /// The longest that a caller waits: an answer that never comes, a write under way, one more, and a read.
+    /// The longest that a caller waits: a response that never comes, a write in progress, one more, and a read.
     static let callerTimeout = Duration.seconds(30 + 3 * 5 + 5)
     /// A token that renews itself is renewed if everything is well for so long before its end: a request may have been on its
     /// way, and the wait after it is half of what is left.
@@ -20,10 +20,10 @@ package enum InvariantChecker {
     /// Dates are fractions of seconds since 1970: less than this is lost in them.
     static let rounding = Duration.milliseconds(1)
 
-    /// The most calls in one hour that nobody's explicit wish asked for, by the shortest life that was told.
+    /// The most calls in one hour that no user requested, by the shortest life that was stated.
     ///
-    /// Nobody gets a token renewed that is younger than 30 s or a quarter of its life, nor does one that is renewed
-    /// unasked live less than 5 s; each renewal may follow on a failed try.
+    /// A token is not renewed at a caller's request before it is 30 s or a quarter of its life old; one that is renewed
+    /// without a request lives at least 5 s; each renewal may follow a failed try.
     static func maxCalls(life: Duration?) -> Int {
         let young = min(RenewalPolicy.minRejectAge.seconds, (life?.seconds ?? 3600) / 4)
         return 60 + 2 * Int(3600 / max(RenewalPolicy.minInterval.seconds, young))
@@ -36,8 +36,8 @@ extension SimulationRun {
     /// Rule 1.
     func checkOneFlight(_ record: SessionRecord, _ session: Int) {
         let account = provider.account(of: record.tokens)
-        let underWay = requests.values.count { $0.seat != nil && $0.seat === seats[session] && $0.account == account }
-        if underWay > 0 { report(.oneFlight, "a second renewal while one is under way") }
+        let inProgress = requests.values.count { $0.seat != nil && $0.seat === seats[session] && $0.account == account }
+        if inProgress > 0 { report(.oneFlight, "a second renewal while one is in progress") }
     }
 
     /// Rule 23.
@@ -53,7 +53,7 @@ extension SimulationRun {
         lately.removeFirst(lately.prefix { $0 <= now - .seconds(1) }.count)
         lately.append(now)
         if lately.count > InvariantChecker.maxInASecond { report(.spread, "\(lately.count) renewals within a second") }
-        if now < heldUntil { report(.hold, "asked, and the provider wanted to be left alone until \(heldUntil)") }
+        if now < heldUntil { report(.hold, "sent, and the provider asked clients to wait until \(heldUntil)") }
         let count = calls[session].send(at: now)
         history?[session].calls.append(now)
         coverage.calls += 1
@@ -64,7 +64,7 @@ extension SimulationRun {
 
     /// Rule 11: a request is not even begun.
     func checkNetwork(_ session: Int) {
-        if reportedNetwork == .portal { report(.portal, "session \(session) asks while the network is a portal") }
+        if reportedNetwork == .portal { report(.portal, "session \(session) sends a request while the network is a portal") }
     }
 
     /// Rule 7.
@@ -75,23 +75,23 @@ extension SimulationRun {
     }
 
     /// Rules 2, 3a, 7: a token on its way to a caller.
-    func checkGivenOut(_ token: String, _ session: Int) {
+    func checkReturned(_ token: String, _ session: Int) {
         guard let seat = seats[session], let facts = provider.issued[token] else { return }
         if facts.account != seat.account {
-            report(.generation, "\(token) given out, and sign-in \(seat.account) is in force")
+            report(.generation, "\(token) returned, and sign-in \(seat.account) is in force")
         }
-        if seat.signOutAsked { report(.generation, "\(token) given out after the sign-out") }
-        if seat.rejected.contains(token) { report(.endedToken, "\(token) given out after a 401 with it") }
+        if seat.signOutAsked { report(.generation, "\(token) returned after the sign-out") }
+        if seat.rejected.contains(token) { report(.endedToken, "\(token) returned after a 401 with it") }
         let end = seat.readings[token]?.doubtfulUntil ?? facts.end
         if let end, now >= end + InvariantChecker.rounding {
-            report(.endedToken, "\(token) given out at \(now), and it ended at \(end)")
+            report(.endedToken, "\(token) returned at \(now), and it ended at \(end)")
         }
         checkSettled(token, seat)
     }
 
     private func checkSettled(_ token: String, _ seat: SimulatedSession) {
         if let refresh = seat.cameWith[token] {
-            // It is told when the refresh token that came with it is safe, or is replaced by a later one.
+            // It is returned once the refresh token that came with it is stored, or replaced by a later one.
             let isReplaced =
                 provider.number(of: refresh) ?? 0 < provider.number(of: seat.machine.record.tokens.refreshToken) ?? 0
             if !seat.settledRefreshTokens.contains(refresh.reveal()), !isReplaced {
@@ -125,7 +125,7 @@ extension SimulationRun {
         return provider.accepts(record.tokens, at: now)
     }
 
-    /// Rule 8: nobody waits too long.
+    /// Rule 8: no caller waits too long.
     func checkSeat(_ session: Int) {
         // A token for a scope may wait for a renewal that goes first.
         guard let first = seats[session]?.callers.min(by: { $0.since < $1.since }) else { return }
@@ -214,7 +214,7 @@ extension SimulationRun {
                 .liveness, "session \(session) is \(snapshot.status.state) (\(snapshot.status.cause ?? "no cause"))")
         }
         if setting.life != nil, seat.alarm == nil, seat.machine.currentRequest == nil {
-            report(.liveness, "session \(session) has no deadline and nothing under way")
+            report(.liveness, "session \(session) has no deadline and nothing in progress")
         }
     }
 

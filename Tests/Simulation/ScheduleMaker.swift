@@ -41,7 +41,7 @@ struct ScheduleMaker: RandomChoice {
         setting.targets = pick([.grants, .grants, .refuses, .narrows])
         setting.handsOver = chance(50)
         setting.agents = chance(15) ? 2 : 1
-        // A store that several agents share tells them of changes.
+        // A store that several agents share reports changes to them.
         setting.reportsChanges = setting.agents > 1 || chance(50)
         setting.quiet = min(.seconds(7200), (setting.life ?? .seconds(600)) * 2)
         return setting

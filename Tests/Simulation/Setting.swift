@@ -5,7 +5,7 @@ package struct Setting: Sendable, Equatable {
     package var sessions = 1
     /// Agents at one store, each with all sessions: as on two machines that share a keyring.
     package var agents = 1
-    /// Of an access token; `nil`: the provider does not tell.
+    /// Of an access token; `nil`: the provider does not state it.
     package var life: Duration? = .seconds(3600)
     package var rotation = Rotation.rotating(grace: .zero, reuse: .revokes)
     package var targets = TargetSchedule.grants
@@ -15,7 +15,7 @@ package struct Setting: Sendable, Equatable {
     package var storeTime = Duration.milliseconds(1)...Duration.milliseconds(20)
     /// What outlives the process beside the store is handed to the next one (sd_notify(3), FDSTORE).
     package var handsOver = false
-    /// The store tells when another program has been at it.
+    /// The store reports changes by other programs.
     package var reportsChanges = false
     /// After the last fault everything is quiet for this long, and has to stay well.
     package var quiet = Duration.seconds(3600)

@@ -3,7 +3,7 @@ import AuthWire
 
 /// A provider with its accounts: rotation, reuse detection, grace.
 ///
-/// Each sign-in is an account of its own here, so that a token tells which sign-in it belongs to.
+/// Each sign-in is an account of its own here, so that a token shows which sign-in it belongs to.
 struct SimulatedProvider {
     struct Account {
         var session: Int
@@ -34,7 +34,7 @@ struct SimulatedProvider {
 
     let rotation: Setting.Rotation
     var behaviour = ProviderBehaviour.well
-    /// Until then it has asked not to be asked.
+    /// Until then it asked clients to wait.
     var holdsOffUntil = Duration.zero
     private(set) var accounts: [Account] = []
     private(set) var issued: [String: Issued] = [:]
@@ -117,7 +117,7 @@ struct SimulatedProvider {
         revokedTokens.insert(tokens.accessToken.reveal())
     }
 
-    /// An answer that left the token as it is and told a new end has arrived: before that nobody knew.
+    /// An answer that left the token as it is and stated a new end has arrived: before that it was unknown.
     mutating func prolong(_ tokens: TokenSet, _ grant: Grant, sentAt: Duration) {
         let access = tokens.accessToken.reveal()
         let end = grant.expiresAt.map { sentAt + ($0 - grant.issuedAt) }

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// One session inside the simulated agent: its machine, and what the referee has to know of it.
+/// One session inside the simulated agent: its machine, and what the checker has to know of it.
 final class SimulatedSession {
     var machine: SessionMachine
     /// The provider's account of the sign-in that is in force.
@@ -14,10 +14,10 @@ final class SimulatedSession {
     var wakeUp: BootInstant?
     /// The same, until it has rung.
     var alarm: Duration?
-    /// Who waits, since when, in the order they came.
+    /// Callers that wait, since when, in the order in which they came.
     var callers: [(id: CallerID, since: Duration)] = []
     var signOutAsked = false
-    /// Callers who sign out, and have the provider told.
+    /// Callers that sign out and revoke the tokens at the provider.
     var revokers: Set<CallerID> = []
     /// The process that it is in.
     let process: Int
@@ -28,7 +28,7 @@ final class SimulatedSession {
     /// The provider gave a final answer in this process, and the store was read after that.
     var sawFinal = false
     var readAgain = false
-    /// Tokens that somebody got a 401 with, when they were old enough for that to count.
+    /// Tokens that a program got a 401 with, when they were old enough for that to count.
     var rejected: Set<String> = []
     /// Tokens that were read in this process.
     var readings: [String: Reading] = [:]
@@ -40,10 +40,10 @@ final class SimulatedSession {
     var storeAccepted = false
     /// What the next process would be handed: the newest that there is.
     var newest: SessionRecord?
-    /// The token before the one in use, for callers who come late.
+    /// The token before the one in use, for late callers.
     var formerToken: String?
 
-    /// What the referee knows of a token that was read from the store.
+    /// What the checker knows of a token that was read from the store.
     struct Reading {
         let facts: SimulatedProvider.Issued
         /// Since when it is valid, as it was read; `nil` if a response has dated it since.

@@ -1,9 +1,9 @@
-/// What every played world has: its time, what was found broken in it, and what is told of it.
+/// What every simulation has: its time, the rule that was broken, and the trace.
 class SimulationBase {
     var now = Duration.zero
     private(set) var eventCount = 0
     private(set) var violation: Violation?
-    /// What happened, in words, where somebody is going to read it.
+    /// What happened, in words, if it is traced.
     private(set) var trace: [String]?
     private var lastNumber = 0
     private let endlessRule: Rule

@@ -4,7 +4,7 @@ import AuthWire
 
 /// What is going to happen by itself.
 enum SimulationEvent {
-    /// Somebody's turn at the provider has come.
+    /// The next renewal at the provider may begin.
     case turn
     case reachesProvider(Int)
     case answered(Int)
@@ -28,7 +28,7 @@ struct Request {
     let target: TokenTarget?
     let tokens: TokenSet
     let account: Int?
-    /// Who sent it: an answer to somebody who has gone is nobody's.
+    /// The session that sent it; a result for one that is gone is dropped.
     let seat: SimulatedSession?
     var sentAt: Moment
     /// Since the beginning of the schedule.
@@ -55,12 +55,12 @@ struct SignInRequest {
     var tokens: TokenSet?
 }
 
-/// What a provider is told of a sign-out.
+/// A revocation that is sent to the provider at a sign-out.
 struct Revocation {
     let session: Int
     let account: Int
     let tokens: TokenSet
-    /// It came after the sign-out: nobody waits for it.
+    /// It came after the sign-out, and no caller waits for it.
     let isLate: Bool
     /// Waits before it is tried again.
     var pauses: [Duration]
@@ -70,9 +70,9 @@ struct Revocation {
 struct SignedOut {
     var accessTokens: Set<String> = []
     var refreshTokens: Set<String> = []
-    /// All that the agent had was told to the provider, which heard it.
+    /// The provider has received all tokens that the agent had.
     var hasReached = false
-    /// The provider could not be told of everything, or the process died before.
+    /// The provider could not be reached for all of them, or the process died before.
     var isExcused = false
 }
 
@@ -87,28 +87,5 @@ struct StoreCall {
 
     mutating func carryOut(in store: inout SimulatedStore, at key: Int) {
         found = store.carryOut(call, for: key)
-    }
-}
-
-/// What happens next first; of two at the same time, what was put in first.
-struct SimulationEventQueue<Event> {
-    private var entries: [(at: Duration, event: Event)] = []
-
-    var next: Duration? { entries.last?.at }
-
-    mutating func add(_ event: Event, at time: Duration) {
-        let index = entries.lastIndex { $0.at > time }.map { $0 + 1 } ?? 0
-        entries.insert((time, event), at: index)
-    }
-
-    mutating func pop() -> Event? { entries.popLast()?.event }
-
-    /// Nothing happens before that time: what was to happen earlier happens then.
-    mutating func delay(until time: Duration) {
-        for index in entries.indices where entries[index].at < time { entries[index].at = time }
-    }
-
-    mutating func removeAll(where isGone: (Event) -> Bool) {
-        entries.removeAll { isGone($0.event) }
     }
 }

@@ -72,7 +72,7 @@ extension SimulationRun {
             seats[session]?.newest = handedOver?.record
             if setting.handsOver { handovers[session] = handedOver }
         case .delete:
-            if seats[session]?.signOutAsked != true { report(.deletion, "a removal that nobody asked for") }
+            if seats[session]?.signOutAsked != true { report(.deletion, "a removal without a sign-out") }
             callStore(.delete, for: session)
         case .revoke(let record): revokeLate(record, session)
         case .publish(let snapshot): publish(snapshot, for: session)
@@ -108,10 +108,10 @@ extension SimulationRun {
 
     private func deliver(_ answer: SessionReply, to caller: CallerID, of session: Int) {
         guard let index = seats[session]?.callers.firstIndex(where: { $0.id == caller }) else {
-            return report(.answers, "an answer for somebody who does not wait")
+            return report(.answers, "a reply to a caller that does not wait")
         }
         seats[session]?.callers.remove(at: index)
-        if case .token(let result) = answer { checkGivenOut(result.accessToken, session) }
+        if case .token(let result) = answer { checkReturned(result.accessToken, session) }
         if seats[session]?.revokers.remove(caller) != nil { reportSignOut(session) }
     }
 
@@ -164,7 +164,7 @@ extension SimulationRun {
             }
             handle(session, .compared(.success(store.read(key(session)))))
         case (.compare, let error?):
-            // What was to be written after it is as good as refused.
+            // What was to be written after it counts as refused.
             if let newest = seat.newest { settle(newest, session) }
             handle(session, .compared(.failure(error)))
         case (.load(let currentRequest), nil):
@@ -205,13 +205,13 @@ extension SimulationRun {
         guard dying.contains(where: { running[$0] }) else { return }
         note("† the process dies" + (setting.agents > 1 ? " of agents \(dying)" : ""))
         for agent in dying { end(agent) }
-        // A call that has left the process is carried out or not; no longer is it in the dark.
+        // A call that has left the process is carried out or not.
         for (number, call) in storeCalls.sorted(by: { $0.key < $1.key }) where dying.contains(agent(of: call.session)) {
             storeCalls[number] = nil
             var call = call
             guard call.error == nil, random.next() & 1 == 0 else { continue }
             call.carryOut(in: &store, at: key(call.session))
-            // The store notifies the other agents, whoever has called it.
+            // The store notifies the other agents, also of a call by an agent that died.
             if setting.agents > 1, call.call.isChange { reportStoreChange(key(call.session)) }
         }
         if !running.contains(true) {
@@ -233,7 +233,7 @@ extension SimulationRun {
         running[agent] = false
         processes[agent] += 1
         for session in seats.indices where self.agent(of: session) == agent { seats[session] = nil }
-        // Who was to tell the provider has gone.
+        // The process that was to revoke these tokens has ended.
         for (number, revocation) in revocations where self.agent(of: revocation.session) == agent {
             signedOut[revocation.account]?.isExcused = true
             revocations[number] = nil
@@ -289,7 +289,7 @@ extension SimulationRun {
         seats[session] = SimulatedSession(machine: machine, account: account, process: process(of: session))
         adopt(tokens, session)
         if let pause = pauses[session], pause.isRequestedByProvider {
-            // Under a clock that was set back it begins anew.
+            // Under a clock that was set back it begins again.
             provider.holdsOffUntil = max(provider.holdsOffUntil, now + pause.left(at: moment.wall))
         }
         handle(session, .networkChanged(reportedNetwork))
@@ -297,7 +297,7 @@ extension SimulationRun {
     }
 
     /// What the clock of now says of tokens that were read. Where it is the one that they were dated under, their age is known,
-    /// and stays so for one that can be renewed; else nobody can tell more than that they end a whole life from now.
+    /// and stays so for one that can be renewed; otherwise it is only known that they end a whole life from now.
     func doubt(_ session: Int) {
         guard let seat = seats[session] else { return }
         let inUse = seat.machine.record.tokens

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// What the person is shownNotices, by the real ``NoticeMachine``, and whether they had to be.
+/// The notices that the real ``NoticeMachine`` shows, and whether they are necessary.
 extension SimulationRun {
     func updateNotices(_ event: NoticeEvent? = nil) {
         guard running[0], violation == nil else { return }
@@ -51,7 +51,7 @@ extension SimulationRun {
         }
     }
 
-    /// What is still shown has to be so.
+    /// A notice that is still shown must be true.
     private func checkNotices() {
         for notice in shownNotices.values {
             let state = seat(of: notice)?.snapshot?.status.state
@@ -61,7 +61,7 @@ extension SimulationRun {
         }
     }
 
-    /// Nobody is left to find out by themselves that they have to sign in.
+    /// Each session that requires a sign-in has a notice.
     func checkAllNotified() {
         for seat in firstAgents.compactMap({ $0 }) {
             guard let status = seat.snapshot?.status, status.state == .signInRequired else { continue }

@@ -15,7 +15,7 @@ extension SimulationRun {
             seats[session]?.callers.removeFirst()
             handle(session, .callerGone(caller.id))
         case .network(let state):
-            // What is on its way then is lost, even if nobody notices the change.
+            // What is on its way then is lost, even if the change is not noticed.
             troubledUntil = now
             network = state
             queue.add(.networkReported, at: now + random.duration(in: .milliseconds(1)...Duration.seconds(1)))
@@ -55,7 +55,7 @@ extension SimulationRun {
         }
     }
 
-    /// The end of all faults. Whatever is under way stays so.
+    /// The end of all faults. What is in progress continues.
     func heal() {
         note("· all is well again")
         fuse = nil
@@ -87,15 +87,14 @@ extension SimulationRun {
             if let snapshot = seat.snapshot, let token = snapshot.token?.reveal(),
                 LiveToken(snapshot)?.isGood(minValid: minValid, at: moment.boot) == true
             {
-                coverage.answeredFromMemory += 1
-                return checkGivenOut(token, session)
+                return checkReturned(token, session)
             }
             let held = goodToken(of: session)
             let caller = wait(session)
             handle(session, .tokenRequested(caller, minValid: minValid))
             if minValid == nil, let held { checkServed(caller, held, session) }
         case .renewal:
-            calls[session].wish(at: now)
+            calls[session].requested(at: now)
             handle(session, .renewalRequested(wait(session)))
         case .reject(let current):
             let token = current ? seat.snapshot?.token?.reveal() : seat.formerToken
@@ -103,7 +102,7 @@ extension SimulationRun {
             if current { noteRejection(of: token, session) }
             handle(session, .rejected(wait(session), Secret(token)))
         case .targeted(let number):
-            calls[session].wish(at: now)
+            calls[session].requested(at: now)
             handle(
                 session,
                 .targetedTokenRequested(
@@ -148,7 +147,7 @@ extension SimulationRun {
         reportStoreChange(key(session))
     }
 
-    /// The store tells all agents that somebody has written or removed a record.
+    /// The store reports to all agents that a record was written or removed.
     func reportStoreChange(_ key: Int) {
         guard setting.reportsChanges else { return }
         for session in seats(of: key) { handle(session, .storeChanged) }
@@ -162,7 +161,7 @@ extension SimulationRun {
 }
 
 extension SimulatedSession {
-    /// Who waits does not wait meanwhile.
+    /// Time asleep does not count as waiting.
     func sleeps(_ duration: Duration) {
         for index in callers.indices { callers[index].since += duration }
     }
@@ -189,7 +188,7 @@ extension SimulatedOperation {
         }
     }
 
-    /// Whether the time in which all has to be well begins anew after it.
+    /// Whether the time for the recovery begins again after it.
     var isFault: Bool {
         switch self {
         case .ask(_, .reject), .ask(_, .signOut), .ask(_, .signOutQuietly), .ask(_, .signIn): true

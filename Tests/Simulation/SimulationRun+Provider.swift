@@ -121,7 +121,7 @@ extension SimulationRun {
         finish(request, result)
     }
 
-    /// Who waits for a turn need not wait for a provider that wants to be left alone.
+    /// Renewals in the queue do not wait for a provider that asked clients to wait.
     private func sendAway(for wait: Duration) {
         heldUntil = max(heldUntil, now + min(wait, Backoff.longestHold))
         renewalQueue(.held(Self.queueProvider, for: wait))

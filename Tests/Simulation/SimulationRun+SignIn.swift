@@ -6,7 +6,7 @@ import AuthWire
 extension SimulationRun {
     /// A request to sign in, as it leaves the agent.
     func beginSignIn(_ session: Int) {
-        calls[session].wish(at: now)
+        calls[session].requested(at: now)
         let number = nextNumber()
         signIns[number] = SignInRequest(
             session: session, sentAt: moment, sent: now, process: process(of: session))
@@ -52,7 +52,7 @@ extension SimulationRun {
 
     /// Signs in at once.
     func signIn(_ session: Int) {
-        calls[session].wish(at: now)
+        calls[session].requested(at: now)
         let (account, tokens) = provider.signIn(key(session), life: setting.life, at: now, wall: moment.wall)
         install(account, tokens, in: session, sentAt: moment)
     }

@@ -2,9 +2,9 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Sign-outs, and what the provider is told of them.
+/// Sign-outs, and the revocations at the provider.
 extension SimulationRun {
-    /// As the table of sessions does it: marked on disk, ended here, then told to the provider.
+    /// As the table of sessions does it: marked on disk, ended here, then revoked at the provider.
     func signOut(_ session: Int, revokes: Bool) {
         guard let seat = seats[session] else { return }
         if !seat.signOutAsked { signOuts[session] = seat.machine.record.signIn }
@@ -54,7 +54,7 @@ extension SimulationRun {
             return
         }
         revocations[number] = nil
-        // The user is told, or there is nobody left to tell.
+        // The user gets an error, or no caller is left.
         if !isCarriedOut { signedOut[revocation.account]?.isExcused = true }
         checkSignedOut(revocation.account)
     }

@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Plays one schedule: the world, the agent in it, and the referee who watches.
+/// Plays one schedule: the world, the agent in it, and the checker.
 ///
 /// The agent here is what ``Session`` and ``SessionRegistry`` are outside: it carries out what the real
 /// ``SessionMachine`` decides, one action after the other, and may die between any two.
@@ -24,7 +24,7 @@ final class SimulationRun: SimulationBase {
 
     // The agent
     var seats: [SimulatedSession?]
-    /// By agent; grows with every start: results of an earlier process are nobody's.
+    /// By agent; grows with every start: results of an earlier process are dropped.
     var processes: [Int]
     var running: [Bool]
     var reportedNetwork = NetworkState.online
@@ -41,7 +41,7 @@ final class SimulationRun: SimulationBase {
     /// Whose turn it is at the provider, of all sessions.
     var line = RenewalQueue()
     var lineWakesAt: BootInstant?
-    /// What the provider has told this process of when it wants to be asked again.
+    /// Until then the provider asked this process to wait.
     var heldUntil = Duration.zero
     /// What outlives the process beside the store.
     var pauses: [Int: RenewalPause] = [:]
@@ -63,7 +63,7 @@ final class SimulationRun: SimulationBase {
     var calls: [CallLog]
     /// When the provider was called, by any session, within the last second.
     var lately: [Duration] = []
-    /// By session, where somebody is going to read it.
+    /// By session, if it is traced.
     var history: [History]?
 
     init(_ schedule: Schedule, fault: SessionInjectedFault? = nil, traced: Bool = false) {
@@ -113,7 +113,7 @@ final class SimulationRun: SimulationBase {
     func process(of session: Int) -> Int { processes[agent(of: session)] }
     /// Of all agents, in the store at one place.
     func seats(of key: Int) -> StrideTo<Int> { stride(from: key, to: setting.seats, by: setting.sessions) }
-    /// Those that a person at the first agent is told of.
+    /// Those whose notices the user of the first agent sees.
     var firstAgents: ArraySlice<SimulatedSession?> { seats[..<setting.sessions] }
 
     // MARK: Time

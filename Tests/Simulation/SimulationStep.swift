@@ -21,7 +21,7 @@ package enum Pause: Sendable, Equatable {
 /// What can be done to the world. Sessions are numbered from 0.
 package enum SimulatedOperation: Sendable, Equatable {
     case ask(Int, Ask)
-    /// The caller who has waited longest goes away.
+    /// The caller that has waited longest goes away.
     case leave(Int)
     case network(NetworkState)
     case provider(ProviderBehaviour)
@@ -30,9 +30,9 @@ package enum SimulatedOperation: Sendable, Equatable {
     case revoke(Int)
     /// Another program renews the session from the store, and writes what it got there.
     case otherWriter(Int)
-    /// A person removes it from the store, where the store tells of that.
+    /// The user removes it from the store, if the store reports that.
     case removeFromStore(Int)
-    /// Somebody sets the wall clock.
+    /// The wall clock is set.
     case setClock(by: Duration)
     /// The machine sleeps: time passes and nothing happens.
     case sleep(Duration)
@@ -51,7 +51,7 @@ package enum Ask: Sendable, Equatable {
     /// A 401 with the token in use, or with the one before.
     case reject(current: Bool)
     case signOut
-    /// The same, and the provider is not told.
+    /// The same, without a revocation at the provider.
     case signOutQuietly
     /// A request to sign in is sent now.
     case signIn
@@ -77,9 +77,9 @@ package enum ProviderBehaviour: Sendable, Equatable {
     case html
     case fails(retryAfter: Duration?)
     case limits(retryAfter: Duration?)
-    /// A no that is not final.
+    /// A refusal that is not final.
     case refuses
-    /// It tells another life than the token has.
+    /// It states another life than the token has.
     case states(life: Duration)
 }
 

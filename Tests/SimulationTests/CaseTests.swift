@@ -13,7 +13,7 @@ struct CaseTests {
     func hundredCallers() throws {
         for seed in Self.seeds {
             var random = SeededRandom(seed: seed)
-            // Asleep over its deadline, so that it is the callers who meet the end.
+            // Asleep over its deadline, so that the callers come at the end.
             var steps = [
                 SimulationStep<SimulatedOperation>(.time(.zero), .sleep(Self.life - .seconds(1) - .milliseconds(25)))
             ]
@@ -189,7 +189,7 @@ struct CaseTests {
                 SimulationStep<SimulatedOperation>(.time(.seconds(20)), .network(.online)),
             ]
             let outcome = play(steps, seed: seed)
-            // The watch tells within a second; then comes the jitter, then the answer.
+            // The network watch reports within a second; then comes the jitter, then the answer.
             let online = Duration.seconds(1 + 60 + 5 + 30_000 + 20)
             let back = try #require(outcome.history[0].states.last)
             #expect(back.state == .active)
@@ -198,7 +198,7 @@ struct CaseTests {
         }
     }
 
-    @Test("dates made anew under a wrong clock, and read after a crash under the right one, lose no session")
+    @Test("dates corrected under a wrong clock, and read after a crash under the right one, lose no session")
     func datedUnderAnotherClock() throws {
         for seed in Self.seeds {
             var setting = Setting()
@@ -208,7 +208,7 @@ struct CaseTests {
                 SimulationStep<SimulatedOperation>(
                     .events(0), .crash(afterActions: 0, down: .seconds(100), reboot: true)),
                 SimulationStep<SimulatedOperation>(.time(.seconds(1)), .setClock(by: .seconds(-7200))),
-                // As it is up again: how old its token is can be told by nobody then.
+                // At the restart: then it is unknown how old its token is.
                 SimulationStep<SimulatedOperation>(.events(1), .ask(0, .token(minValid: .seconds(54)))),
             ]
             let outcome = play(steps, seed: seed, setting: setting, quiet: .seconds(120))
@@ -218,7 +218,7 @@ struct CaseTests {
     }
 
     @Test(
-        "who signs in again while the removal of the former session is not answered is in the store all the same",
+        "a sign-in during the removal of the former session is in the store, even if that removal gets no reply",
         arguments: [true, false])
     func signInDuringRemoval(carriesOut: Bool) {
         for seed in Self.seeds {

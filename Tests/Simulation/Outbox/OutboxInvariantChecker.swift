@@ -13,7 +13,7 @@ extension OutboxSimulationRun {
         }
         if write.answer != nil { report(.repeatedWrite, "\(entry.id) is sent after its answer") }
         if sessions[write.session].inProgress.contains(where: { writes[$0]?.isDropped == false }) {
-            report(.oneWrite, "\(entry.id) is sent while another is under way")
+            report(.oneWrite, "\(entry.id) is sent while another is in progress")
         }
         sessions[write.session].inProgress.insert(entry.id)
         let former = disk.entries.first { other in
@@ -28,7 +28,7 @@ extension OutboxSimulationRun {
         checkThrift(entry.id, write)
     }
 
-    /// Tries within an hour: the back-off's own, and a few more each time it begins anew.
+    /// Tries within an hour: those of the back-off, and a few more each time it begins again.
     private func checkThrift(_ id: String, _ write: WatchedWrite) {
         let sent = write.sent.filter { $0 > now - .seconds(3600) } + [now]
         writes[id]?.sent = sent
@@ -38,11 +38,11 @@ extension OutboxSimulationRun {
 
     func checkRemoval(_ id: String) {
         guard let write = writes[id] else { return }
-        if write.answer == nil, !write.isDropped { report(.lostWrite, "\(id) is struck out without an answer") }
+        if write.answer == nil, !write.isDropped { report(.lostWrite, "\(id) is removed without an answer") }
     }
 
     func checkGivenUp(_ id: String) {
-        if writes[id]?.answer != .refused { report(.lostWrite, "\(id) is given up without a no") }
+        if writes[id]?.answer != .refused { report(.lostWrite, "\(id) is given up without a final refusal") }
     }
 
     func checkAnswer(_ answer: OutboxReply, _ id: String) {
@@ -58,18 +58,18 @@ extension OutboxSimulationRun {
             }
         case .list: report(.writeAnswers, "a list for the caller of \(id)")
         case .queued:
-            // A person may have dropped it this moment.
+            // The user may have dropped it at this moment.
             if !disk.holds(id), !write.isDropped {
                 report(.lostWrite, "\(id) is reported as waiting, and is not on the disk")
             }
         }
     }
 
-    /// Who waits is answered when the transport gives up at the latest, and the disk has had its turn.
+    /// A caller gets its reply at the latest when the request times out and the disk has replied.
     func checkCallers() {
         guard disk.behaviour == .ready, let first = callers.first else { return }
         if now - max(first.since, lastFault) > SimulationRun.requestTimeout + Backoff.longest + .seconds(30) {
-            report(.writeAnswers, "who handed in \(first.id) waits since \(first.since)")
+            report(.writeAnswers, "the caller of \(first.id) waits since \(first.since)")
         }
     }
 
@@ -78,7 +78,7 @@ extension OutboxSimulationRun {
     func checkRecovered() {
         guard violation == nil else { return }
         guard isRunning, machine.isLoaded else { return report(.writeLiveness, "the outbox is not open") }
-        if let caller = callers.first { report(.writeAnswers, "who handed in \(caller.id) waits for ever") }
+        if let caller = callers.first { report(.writeAnswers, "the caller of \(caller.id) never gets a reply") }
         if let entry = machine.entries.first(where: { $0.finalRefusal == nil }) {
             report(.writeLiveness, "\(entry.id) still waits")
         }
@@ -86,7 +86,7 @@ extension OutboxSimulationRun {
             report(.writeLiveness, "what waits in memory is not what is on the disk")
         }
         for (id, write) in writes where write.isRemoved && write.timesDone == 0 {
-            if !write.isDropped, !write.wasRefused { report(.lostWrite, "\(id) has gone, and nobody did it") }
+            if !write.isDropped, !write.wasRefused { report(.lostWrite, "\(id) was removed, and never carried out") }
         }
     }
 }

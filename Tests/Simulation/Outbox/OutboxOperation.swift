@@ -12,11 +12,11 @@ package enum OutboxOperation: Sendable, Equatable {
     case signOut(Int)
     /// - Parameter other: not the account whose writes wait.
     case signIn(Int, other: Bool)
-    /// A person has the outbox tried now.
+    /// The user has all entries sent now.
     case flush
-    /// A person drops the oldest write of a session.
+    /// The user drops the oldest write of a session.
     case drop(Int)
-    /// A person has the first write that was given up tried again.
+    /// The user has the first write that was given up sent again.
     case revive(Int)
     case setClock(by: Duration)
     /// The machine sleeps: time passes and nothing happens.
@@ -38,7 +38,7 @@ package enum WriteBehaviour: Sendable, Equatable {
     case html
     case fails(retryAfter: Duration?)
     case limits(retryAfter: Duration?)
-    /// A no to this write that stands.
+    /// A final refusal of this write.
     case refuses
 }
 

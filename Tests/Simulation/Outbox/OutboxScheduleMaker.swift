@@ -21,7 +21,7 @@ struct OutboxScheduleMaker: RandomChoice {
     }
 
     private enum Trouble: CaseIterable {
-        case writers, person, provider, network, disk, process, clocks, account
+        case writers, user, provider, network, disk, process, clocks, account
     }
 
     private mutating func makePause() -> Pause {
@@ -38,7 +38,7 @@ struct OutboxScheduleMaker: RandomChoice {
         let session = Int.random(in: 0..<sessions, using: &random)
         switch trouble {
         case .writers: return chance(15) ? .leave : .post(session)
-        case .person: return pick([.flush, .drop(session), .revive(session)])
+        case .user: return pick([.flush, .drop(session), .revive(session)])
         case .provider: return .provider(makeBehaviour())
         case .network: return .network(pick([.online, .online, .offline, .portal]))
         case .disk: return .disk(pick([.ready, .ready, .failing, .slow(.seconds(1)), .slow(.seconds(4))]))

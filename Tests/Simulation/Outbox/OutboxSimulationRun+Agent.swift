@@ -74,7 +74,7 @@ extension OutboxSimulationRun {
         } else if let dropped = userRequests.removeValue(forKey: caller) {
             if let dropped { writes[dropped]?.drops -= 1 }
         } else {
-            report(.writeAnswers, "a reply for caller \(caller.number), who does not wait")
+            report(.writeAnswers, "a reply for caller \(caller.number), which does not wait")
         }
     }
 

@@ -41,7 +41,7 @@ extension OutboxSimulationRun {
         }
     }
 
-    /// The end of all faults. Whatever is under way stays so.
+    /// The end of all faults. What is in progress continues.
     func heal() {
         note("· all is well again")
         fuse = nil
@@ -58,7 +58,7 @@ extension OutboxSimulationRun {
     }
 
     private func post(_ session: Int) {
-        // Nothing is accepted in nobody's name.
+        // Without an account nothing is accepted.
         guard isRunning, accounts[session] != .signedOut else { return }
         look()
         // It may have died of what it saw.

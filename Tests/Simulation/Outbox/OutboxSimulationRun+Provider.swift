@@ -21,7 +21,7 @@ extension OutboxSimulationRun {
     private func refusal(of entry: OutboxEntry) -> AgentError? {
         guard disk.holds(entry.id) else { return AgentError(.internal_, "cannot be read", cause: "unreadable") }
         guard let session = writes[entry.id]?.session, let user = userID(session) else {
-            return AgentError(.notSignedIn, "nobody")
+            return AgentError(.notSignedIn, "signed out")
         }
         guard user == entry.owner.userID else { return AgentError(.denied, "another account's") }
         switch network {
@@ -80,7 +80,7 @@ extension OutboxSimulationRun {
         let id = sending.entry.id
         if let session = writes[id]?.session {
             sessions[session].inProgress.remove(id)
-            // Of what a person has dropped meanwhile nobody hears any more.
+            // The result of a write that the user has dropped meanwhile is not used.
             if machine.entries.contains(where: { $0.id == id }) { record(result, of: id, session) }
         }
         handle(.answered(id, result))

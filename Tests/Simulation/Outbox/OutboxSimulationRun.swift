@@ -2,7 +2,7 @@ import AuthMachines
 import AuthModel
 import AuthWire
 
-/// Plays one schedule of the outbox: a disk, a provider, a network, accounts, and the referee who watches.
+/// Plays one schedule of the outbox: a disk, a provider, a network, accounts, and the checker.
 ///
 /// The agent here is what ``Outbox`` is outside: it carries out what the real ``OutboxMachine`` decides, one action
 /// after the other, and may die between any two.
@@ -50,7 +50,7 @@ final class OutboxSimulationRun: SimulationBase {
     var disk = SimulatedDisk()
     var clockError = Duration.zero
     var lastFault = Duration.zero
-    /// Until then the provider has asked not to be asked.
+    /// Until then the provider asked clients to wait.
     var holdsOffUntil = Duration.zero
 
     // The agent
@@ -64,7 +64,7 @@ final class OutboxSimulationRun: SimulationBase {
     var diskCalls: [Int: DiskCall] = [:]
     /// The disk carries out one call after the other.
     var diskIsFreeAt = Duration.zero
-    /// Who waits for what becomes of a write, since when, in the order they came.
+    /// Callers that wait for the outcome of a write, since when, in the order in which they came.
     var callers: [(caller: CallerID, id: String, since: Duration)] = []
     /// The user's requests that have no reply yet, and which write they drop, if any.
     var userRequests: [CallerID: String?] = [:]

@@ -1,15 +1,15 @@
 import AuthMachines
 
-/// What the referee knows of a write.
+/// What the checker knows of a write.
 struct WatchedWrite {
     enum Answer {
         case done, refused
     }
 
     let session: Int
-    /// Of two of a session the one with the smaller number was written down first.
+    /// Of two of a session the one with the smaller number was stored first.
     let order: Int
-    /// What the provider said of it, in this process.
+    /// The provider's final answer, in this process.
     var answer: Answer?
     var wasStored = false
     /// The disk no longer has it.
@@ -21,7 +21,7 @@ struct WatchedWrite {
     /// It was removed while one of them was open.
     var wasDropped = false
     var isBeingRevived = false
-    /// The provider's no, in whatever process.
+    /// The provider's final refusal, in any process.
     var wasRefused = false
     var timesDone = 0
     /// When it was sent, within the last hour.
@@ -35,15 +35,15 @@ struct WatchedWrite {
     }
 }
 
-/// What the referee knows of a session, in this process.
+/// What the checker knows of a session, in this process.
 struct WatchedSession {
     var inProgress: Set<String> = []
     var heldUntil = Duration.zero
     private var deliverability: Deliverability?
     var wasAnswered = false
-    /// A person is having the outbox tried.
+    /// The user has all entries sent.
     var isFlushing = false
-    /// What may have begun the waits between tries anew.
+    /// How often the waits between tries may have begun again.
     private(set) var beginnings = 0
 
     var maySend: Bool { isFlushing || wasAnswered || deliverability?.maySend == true }

@@ -12,7 +12,7 @@ struct WatchedGrant {
     /// The session has them, or is about to.
     var isInstalled = false
     var isRevoked = false
-    /// The process ended: nobody could do anything about them.
+    /// The process ended, and could not revoke them.
     private(set) var isLost = false
 
     mutating func lost() { isLost = true }

@@ -37,7 +37,7 @@ package enum SignInWay: Sendable, Equatable, CaseIterable {
 }
 
 package enum BrowserVisit: Sendable, Equatable, CaseIterable {
-    case code, refusal, stranger
+    case code, refusal, unrelated
 }
 
 /// What a provider does about a request.

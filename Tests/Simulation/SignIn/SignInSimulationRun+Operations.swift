@@ -101,7 +101,7 @@ extension String {
         return switch visit {
         case .code: "code=c&\(state)"
         case .refusal: "error=access_denied&\(state)"
-        case .stranger: "code=c&state=x"
+        case .unrelated: "code=c&state=x"
         }
     }
 }

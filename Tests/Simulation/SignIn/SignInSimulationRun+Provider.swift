@@ -61,7 +61,7 @@ extension SignInSimulationRun {
             .mapError { .temporary($0, retryAfter: nil) }
     }
 
-    /// A new grant, which is somebody's from here on.
+    /// A new grant, which must be installed or revoked from here on.
     private func grant(for signIn: SimulatedSignIn) throws(AgentError) -> Grant {
         let answers = ["password", "code"].compactMap { signIn.machine.form.fields[$0]?.reveal() }
         guard !answers.contains("wrong") else { throw AgentError(.validation, "wrong") }

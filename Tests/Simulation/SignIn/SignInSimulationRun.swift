@@ -62,7 +62,7 @@ final class SignInSimulationRun: SimulationBase {
             note("· \(step.operation)")
             perform(step.operation)
         }
-        note("· nobody does anything any more")
+        note("· no operation follows")
         behaviour = .well
         // A question stands for a quarter of an hour, and may follow a request.
         go(until: now + SignInMachine.abandonedAfter + Self.requestTimeout * 4)
@@ -100,13 +100,11 @@ final class SignInSimulationRun: SimulationBase {
 
     // MARK: The agent
 
-    @discardableResult
-    func ask(_ number: Int, _ event: (CallerID) -> SignInEvent) -> CallerID? {
-        guard isRunning, signIns[number] != nil else { return nil }
+    func ask(_ number: Int, _ event: (CallerID) -> SignInEvent) {
+        guard isRunning, signIns[number] != nil else { return }
         let caller = CallerID(UInt64(nextNumber()))
         signIns[number]?.waiting[caller] = now
         send(event(caller), to: number)
-        return caller
     }
 
     func send(_ event: SignInEvent, to number: Int) {
@@ -147,7 +145,7 @@ final class SignInSimulationRun: SimulationBase {
     }
 
     private func answered(_ number: Int) {
-        // Nobody waits for it in another process.
+        // A result for a process that has ended is dropped.
         guard let call = calls.removeValue(forKey: number), call.process == process, isRunning else { return }
         guard let result = call.result else { return }
         received(result)
@@ -171,7 +169,7 @@ final class SignInSimulationRun: SimulationBase {
 
     // MARK: Death and return
 
-    /// - Parameter isStopped: callers are told so before.
+    /// - Parameter isStopped: its callers got `stopping` before.
     func end(down: Duration, isStopped: Bool) {
         guard isRunning else { return }
         note(isStopped ? "† the process stops" : "† the process dies")
@@ -188,31 +186,4 @@ final class SignInSimulationRun: SimulationBase {
         note("† it starts again")
         isRunning = true
     }
-}
-
-/// A sign-in, and what is known of it.
-struct SimulatedSignIn {
-    var machine: SignInMachine
-    let way: SignInWay
-    let account: Int
-    var wakeUp: BootInstant?
-    /// Those that have no reply yet, and since when they wait.
-    var waiting: [CallerID: Duration] = [:]
-    var starter: CallerID?
-    var attempt: AuthorizationAttempt?
-    var device = DeviceAnswer.pending
-    /// The last step that a caller got.
-    var step: Step?
-    var hasAgreed = false
-    var hasPlaceholder = false
-    var isListening = false
-    /// In the list of the service.
-    var isInProgress = true
-    var ends = 0
-    /// A caller has been told that it is over.
-    var isCancelled = false
-}
-
-enum DeviceAnswer {
-    case pending, approved, refused
 }
