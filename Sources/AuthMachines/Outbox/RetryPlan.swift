@@ -2,17 +2,16 @@ package import AuthModel
 
 /// How often one request is tried, and how long is waited between tries: values in, values out.
 package struct RetryPlan: Sendable {
-    /// In all. More only delays the news.
-    package static let tries = 3
-    /// After the first failure, the second, and so on; each is spread by ``jitter``.
-    package static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4)]
-    /// So that callers who failed together do not come back together.
-    package static let jitter = 0.75...1.25
-    /// A provider that asks for a longer pause is not waited for: the caller is told how long.
-    package static let longestPause = Duration.seconds(30)
+    /// After the first and the second failure; each is spread by ``jitter``. The third is the last: more tries only delay the
+    /// error.
+    private static let pauses: [Duration] = [.seconds(1), .seconds(2)]
+    /// So that callers that failed together do not come back together.
+    private static let jitter = 0.75...1.25
+    /// If a provider asks for a longer pause, the caller gets the error with its length.
+    private static let longestPause = Duration.seconds(30)
 
     private let mayRepeat: Bool
-    private(set) var failures = 0
+    private var failures = 0
 
     /// - Parameter mayRepeat: the request does no harm when it is carried out twice.
     package init(mayRepeat: Bool) {
@@ -22,9 +21,9 @@ package struct RetryPlan: Sendable {
     /// What to wait before the next try; `nil`: that was the last.
     package mutating func pause(after failure: Failure, using random: inout SeededRandom) -> Duration? {
         failures += 1
-        guard mayRepeat, failures < Self.tries else { return nil }
+        guard mayRepeat, failures <= Self.pauses.count else { return nil }
         let spread = Double.random(in: Self.jitter, using: &random)
-        let usual = Duration.seconds(Self.pauses[min(failures, Self.pauses.count) - 1].seconds * spread)
+        let usual = Duration.seconds(Self.pauses[failures - 1].seconds * spread)
         switch failure {
         case .transport(let error): return Self.mayPass(error) ? usual : nil
         case .status(let status, let retryAfter):
