@@ -26,8 +26,8 @@ package struct NetworkMachine: Machine {
     private var isGoingToSleep = false
     /// After a resume: until then unreachable origins are waited for.
     private var wakingUntil: BootInstant?
-    private var inUse: Set<Origin> { Set(probes.keys) }
     private var providers: [String: Set<Origin>] = [:]
+    /// Of the origins in use.
     private var probes: [Origin: Probe] = [:]
     private var waiting: [(caller: CallerID, origin: Origin)] = []
     private var skews: [Origin: ClockSkew] = [:]
@@ -166,7 +166,7 @@ package struct NetworkMachine: Machine {
 
     private mutating func beginRound() {
         round += 1
-        for origin in origins.keys { origins[origin] = inUse.contains(origin) ? ProbedOrigin() : nil }
+        for origin in origins.keys { origins[origin] = probes[origin] == nil ? nil : ProbedOrigin() }
     }
 
     private mutating func use(_ all: [String: Set<Probe>]) {
@@ -174,9 +174,8 @@ package struct NetworkMachine: Machine {
         probes = [:]
         for probe in all.values.joined() { probes[probe.origin] = probe }
         skews = skews.filter { probes[$0.key] != nil }
-        let all = inUse
-        for origin in all { add(origin) }
-        for origin in origins.keys where !all.contains(origin) && origins[origin]?.isProbing == false {
+        for origin in probes.keys { add(origin) }
+        for origin in origins.keys where probes[origin] == nil && origins[origin]?.isProbing == false {
             origins[origin] = nil
         }
     }
@@ -218,15 +217,10 @@ package struct NetworkMachine: Machine {
     }
 
     private mutating func answerCallers(_ turn: inout Turn<NetworkAction, Clearance>) {
-        let callers = waiting
-        waiting = []
-        for (caller, origin) in callers {
-            if let clearance = clearance(for: origin) {
-                turn.reply(clearance, to: caller)
-            } else {
-                waiting.append((caller, origin))
-            }
+        for (caller, origin) in waiting {
+            if let clearance = clearance(for: origin) { turn.reply(clearance, to: caller) }
         }
+        waiting.removeAll { [self] in clearance(for: $0.origin) != nil }
     }
 
     private func mayProbe(_ origin: Origin) -> Bool {
@@ -277,7 +271,7 @@ package struct NetworkMachine: Machine {
             publishedSkews = skews
             turn.act(.publishSkews(skews))
         }
-        let states = Dictionary(uniqueKeysWithValues: inUse.map { ($0, state(of: $0)) })
+        let states = Dictionary(uniqueKeysWithValues: probes.keys.map { ($0, state(of: $0)) })
         guard states != notified else { return }
         notified = states
         guard !isNotifying else {
