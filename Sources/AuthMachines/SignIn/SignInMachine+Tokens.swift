@@ -129,13 +129,4 @@ extension SignInMachine {
         stage = .installing
         turn.act(.install(record, sentAt: sentAt, revokesFormer: change != nil))
     }
-
-    func record(
-        from grant: Grant, former: SessionStatus? = nil, at now: Moment
-    ) throws(AgentError) -> SessionRecord {
-        try SessionRecord(
-            session: session, form: form, grant: grant,
-            client: form.method.flow == nil ? nil : (client, registration), remembers: remembers, former: former,
-            signIn: signIn, at: now)
-    }
 }

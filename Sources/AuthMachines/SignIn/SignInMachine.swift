@@ -226,10 +226,10 @@ package struct SignInMachine: Machine {
         case .installed(let result):
             let words = [held?.grant.message, note].compactMap(\.self)
             let message = words.isEmpty ? nil : words.joined(separator: "\n")
-            end(Step(login: id, kind: .done, message: message, status: try result.get()), &turn)
+            end(.done, message: message, status: try result.get(), &turn)
         case .passwordDone(let result):
             let (message, status) = try result.get()
-            end(Step(login: id, kind: .done, message: message, status: status), &turn)
+            end(.done, message: message, status: status, &turn)
         default: break
         }
     }
@@ -252,7 +252,7 @@ package struct SignInMachine: Machine {
             }
         default: break
         }
-        end(.failed(id, error), &turn)
+        end(.failed, error: error, &turn)
     }
 
     // MARK: Callers
@@ -311,7 +311,7 @@ package struct SignInMachine: Machine {
     private mutating func cancel(for caller: CallerID, _ turn: inout SignInTurn) {
         guard !hasEnded else { return turn.reply(.failure(.unknownLogin), to: caller) }
         waiting.append(caller)
-        if !isInstalling { end(.failed(id, .cancelledLogin), &turn) }
+        if !isInstalling { end(.failed, error: .cancelledLogin, &turn) }
     }
 
     private mutating func callerGone(_ caller: CallerID, _ turn: inout SignInTurn) {
@@ -320,7 +320,7 @@ package struct SignInMachine: Machine {
         guard caller == starter else { return }
         starter = nil
         // No caller knows it, so none could answer it or cancel it.
-        if !hasEnded, !isInstalling { end(.failed(id, .cancelledLogin), &turn) }
+        if !hasEnded, !isInstalling { end(.failed, error: .cancelledLogin, &turn) }
     }
 
     /// The user is elsewhere: those that know it already wait for what comes after that.
@@ -336,29 +336,47 @@ package struct SignInMachine: Machine {
     }
 
     func step(for question: SignInQuestion, at now: Moment) -> Step {
-        Step(login: id, question, about: accountChange == nil ? form.sent : nil, at: now)
+        // The challenge that the answers depend on.
+        let sent = accountChange == nil ? form.sent : nil
+        return Step(
+            login: id, kind: question.url == nil ? .fields : .browser, fields: question.fields,
+            message: question.message, sentTo: sent?.place,
+            expiresAt: sent?.endsAt.map { now.date(of: $0).unixSeconds },
+            resendAt: sent.map { now.date(of: $0.againAt).unixSeconds }, url: question.url, error: question.error)
     }
 
     /// `nil` if the user is not elsewhere.
     func stepAway(at now: Moment) -> Step? {
         switch stage {
         case .inBrowser(let authorization, let end):
-            Step(login: id, authorization, redirect: authority.oauth?.redirect, until: now.date(of: end))
-        case .atDevice(let device, let poll, _): Step(login: id, device, until: now.date(of: poll.endsAt))
-        default: nil
+            var step = Step(
+                login: id, kind: .browser, expiresAt: now.date(of: end).unixSeconds, url: authorization.attempt.url,
+                certificateSHA256: authorization.fingerprint)
+            // The client has the desktop pass addresses of this scheme to the agent meanwhile.
+            if case .scheme(let redirect) = authority.oauth?.redirect { step.redirectScheme = redirect.scheme }
+            return step
+        case .atDevice(let device, let poll, _):
+            return Step(
+                login: id, kind: .device, expiresAt: now.date(of: poll.endsAt).unixSeconds,
+                verificationURI: device.verificationURI, verificationURIComplete: device.completeURI,
+                userCode: device.userCode)
+        default: return nil
         }
     }
 
     // MARK: The end
 
-    mutating func end(_ step: Step, _ turn: inout SignInTurn) {
+    private mutating func end(
+        _ kind: StepKind, message: String? = nil, status: SessionStatus? = nil, error: AgentError? = nil,
+        _ turn: inout SignInTurn
+    ) {
         if let held, !isInstalling { revoke(held.grant, &turn) }
         held = nil
         stage = .ended
         turn.act(.stopListening)
         if purpose.signsIn { turn.act(.removePlaceholder) }
         turn.act(.end)
-        reply(step, &turn)
+        reply(Step(login: id, kind: kind, message: message, status: status, error: error), &turn)
     }
 
     /// What was begun before the end and comes after it.
