@@ -8,10 +8,9 @@ extension SessionMachine {
         if isLive(turn.now), record.tokens.isSuspect, canRenew, currentRequest != nil || mayRenew(turn.now) {
             // The provider may have revoked it. If the renewal fails, it is still the best token.
         } else if isLive(turn.now) {
-            let requested = minValid ?? RenewalPolicy.defaultMinValid(life: life)
-            let enough = end.map { $0 - turn.now.boot >= requested } ?? true
             let couldBeBetter =
-                !enough && !isTooYoungToReject(turn.now) && (currentRequest != nil || mayRenew(turn.now))
+                !life.isEnough(minValid, at: turn.now.boot) && !life.isTooYoungToReject(at: turn.now.boot)
+                && (currentRequest != nil || mayRenew(turn.now))
             if couldBeBetter { startRequest(&turn) }
             // Only callers that require a longer lifetime wait for it.
             guard couldBeBetter, minValid != nil else {
@@ -43,7 +42,9 @@ extension SessionMachine {
         if rejectTargetedToken(token, turn.now) { return turn.reply(.done, to: caller) }
         // An older token: the current one stays.
         guard token == record.tokens.accessToken else { return turn.reply(.done, to: caller) }
-        guard !isTooYoungToReject(turn.now) || record.tokens.isSuspect else { return rejectedYoung(caller, &turn) }
+        guard !life.isTooYoungToReject(at: turn.now.boot) || record.tokens.isSuspect else {
+            return rejectedYoung(caller, &turn)
+        }
         rejectedToken = token
         lastRejection = turn.now.boot
         if let refusal = refusal(turn.now) { return turn.reply(.failure(refusal), to: caller) }

@@ -222,8 +222,8 @@ extension SessionMachine {
 
     /// Shortens the pause if the token itself authorizes its renewal, and ends soon.
     private mutating func beforeEnd(_ wait: Duration, _ now: Moment) -> Duration {
-        guard means == .liveToken, isLive(now), let end else { return wait }
-        return min(wait, RenewalPolicy.waitBeforeEnd(left: end - now.boot, using: &random))
+        guard means == .liveToken, isLive(now), let left = life.left(at: now.boot) else { return wait }
+        return min(wait, RenewalPolicy.waitBeforeEnd(left: left, using: &random))
     }
 
     mutating func resetBackoff() {
@@ -258,11 +258,11 @@ extension SessionMachine {
     /// A lifetime that was measured in this run stays; dates from the store are read again.
     mutating func clockSet(_ now: Moment) {
         if let readAt {
-            let (former, waiting) = (obtained, backoff.failures > 0 ? plan : nil)
+            let (former, waiting) = (life.start, backoff.failures > 0 ? plan : nil)
             applyLifetime(sentAt: now, former: former, now: now)
             plan = waiting.map { RenewalPlan(at: $0.at, now: now) } ?? plan
             // If the earlier clock is believed, callers and the next run should get the same dates.
-            if canRenew, pending == nil, obtained == former, obtained < readAt { redate(now) }
+            if canRenew, pending == nil, life.start == former, life.start < readAt { redate(now) }
             return
         }
         // The dates of a response that is being written belong to its request: they are corrected with it.
@@ -273,7 +273,7 @@ extension SessionMachine {
     mutating func redate(_ now: Moment) {
         guard let end = end.map(now.date), let former = record.tokens.expiresAt else { return }
         guard abs((end - former).seconds) >= RenewalPolicy.noticeableShift.seconds else { return }
-        record.tokens.issuedAt = now.date(of: obtained)
+        record.tokens.issuedAt = now.date(of: life.start)
         record.tokens.expiresAt = end
         record.corrections += 1
         plan = plan.map { RenewalPlan(at: $0.at, now: now) }
@@ -283,19 +283,19 @@ extension SessionMachine {
     ///
     /// - Parameter former: when it became valid by the same dates under another clock.
     mutating func applyLifetime(sentAt: Moment, former: BootInstant? = nil, now: Moment) {
-        obtained = sentAt.deadline(for: record.tokens.issuedAt)
-        life = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
+        life.start = sentAt.deadline(for: record.tokens.issuedAt)
+        life.length = record.tokens.expiresAt.map { max(.zero, $0 - record.tokens.issuedAt) }
         // Dates from another clock may lie in the future. The token's age is then unknown: it had at most its whole lifetime
         // left when it was read.
-        let isFromTheFuture = readAt != nil && obtained > now.boot + RenewalPolicy.clockTolerance
-        if let readAt { obtained = min(obtained, readAt) }
+        let isFromTheFuture = readAt != nil && life.start > now.boot + RenewalPolicy.clockTolerance
+        if let readAt { life.start = min(life.start, readAt) }
         // It is also unknown which of two clocks they are from. A renewable token gets the higher of both ages; one that is not
         // renewable is not given up because of a clock that was ahead.
-        if let former, canRenew || isFromTheFuture { obtained = min(obtained, former) }
-        guard let life, let end else { return plan = nil }
-        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: obtained, end: end, using: &random)
+        if let former, canRenew || isFromTheFuture { life.start = min(life.start, former) }
+        guard let length = life.length, let end else { return plan = nil }
+        var due = isFromTheFuture ? now.boot : RenewalPolicy.due(start: life.start, end: end, using: &random)
         // A response without a later expiry: not again at once, nor more often as the expiry approaches.
-        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: life) }
+        if due <= now.boot { due = now.boot + RenewalPolicy.pause(life: length) }
         plan = RenewalPlan(at: due, now: now)
     }
 }

@@ -8,8 +8,7 @@ extension SessionMachine {
 
     /// Not expired, rejected or signed out.
     func isGood(_ now: Moment) -> Bool {
-        guard !signedOut, !isRejected, finalRefusal == nil else { return false }
-        return end.map { now.boot < $0 } ?? true
+        !signedOut && !isRejected && finalRefusal == nil && !life.isOver(at: now.boot)
     }
 
     /// A program got a 401 with the current token.
@@ -18,11 +17,6 @@ extension SessionMachine {
     /// Expired, and nothing renews it. Not final: the profile may be fixed.
     func isOver(_ now: Moment) -> Bool {
         !canRenew && currentRequest == nil && finalRefusal == nil && !signedOut && !isLive(now)
-    }
-
-    /// So young that age is not the reason for a 401, and a renewal would not help.
-    func isTooYoungToReject(_ now: Moment) -> Bool {
-        !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
     }
 
     /// Why every try would fail now. A request would wait in vain, or send credentials to the sign-in page of a network.
@@ -63,9 +57,9 @@ extension SessionMachine {
     /// How long a returned token stays valid; `nil` if its expiry is unknown.
     package func validity(of result: TokenResult, at now: Moment) -> Duration? {
         let token = Secret(result.accessToken)
-        if token == record.tokens.accessToken { return end.map { max(.zero, $0 - now.boot) } }
+        if token == record.tokens.accessToken { return life.left(at: now.boot) }
         if let targeted = targetedTokens.values.first(where: { $0.accessToken == token }) {
-            return targeted.end.map { max(.zero, $0 - now.boot) }
+            return targeted.life.left(at: now.boot)
         }
         // Another token replaced it meanwhile: only its date is known.
         return result.expiresAt.map { max(.zero, WallTime(unixSeconds: $0) - now.wall) }
@@ -94,8 +88,8 @@ extension SessionMachine {
             let end = now.deadline(for: refresh.expiresAt)
             return RenewalPolicy.refreshNotices(life: refresh.expiresAt - refresh.issuedAt).map { end - $0 }
         }
-        guard let end, let life else { return [] }
-        return [end - RenewalPolicy.endingNotice(life: life)]
+        guard let end, let length = life.length else { return [] }
+        return [end - RenewalPolicy.endingNotice(life: length)]
     }
 
     func snapshot(_ now: Moment) -> SessionSnapshot {
@@ -117,7 +111,7 @@ extension SessionMachine {
         return SessionSnapshot(
             status: status, signIn: record.signIn, token: live ? record.tokens.accessToken : nil,
             isSuspect: record.tokens.isSuspect && canRenew, tokenType: record.tokens.tokenType,
-            end: end, life: life, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
+            end: end, life: life.length, ending: live ? endingNotices(now).count { $0 <= now.boot } : 0,
             defaultSince: record.defaultSince, isDefaultImplied: record.isDefaultImplied, pause: pause)
     }
 

@@ -72,11 +72,11 @@ extension SessionMachine {
         currentRequest = nil
         switch outcome {
         // It had no lifetime, or the store took longer than that.
-        case .success(let token) where !token.isLive(turn.now):
+        case .success(let token) where token.life.isOver(at: turn.now.boot):
             targetedRequestEnded(target, .failure(.endedOnArrival), &turn)
         case .success(let token):
             if targetedTokens.count >= Self.maxTargets,
-                let oldest = targetedTokens.min(by: { $0.value.obtained < $1.value.obtained })
+                let oldest = targetedTokens.min(by: { $0.value.life.start < $1.value.life.start })
             {
                 targetedTokens[oldest.key] = nil
             }
@@ -132,9 +132,7 @@ extension SessionMachine {
         // A token that was valid until the refresh token was replaced was not refused for its age.
         let isReplaced = known.rotation < rotations
         if isReplaced { revokesFormerTokens = true }
-        if isReplaced || RenewalPolicy.canReject(age: now.boot - known.obtained, life: known.life) {
-            targetedTokens[target] = nil
-        }
+        if isReplaced || !known.life.isTooYoungToReject(at: now.boot) { targetedTokens[target] = nil }
         return true
     }
 

@@ -28,9 +28,8 @@ package struct SessionMachine: Machine {
 
     var means: RenewalMeans
     var canRenew: Bool { means != .none }
-    var obtained: BootInstant
-    var life: Duration?
-    package var end: BootInstant? { life.map { obtained + $0 } }
+    var life: MeasuredLife
+    package var end: BootInstant? { life.end }
     /// When the current token was read, if its dates come from the store and were not measured in this run: deadlines then
     /// follow the dates, but it is older than this.
     var readAt: BootInstant?
@@ -165,7 +164,7 @@ package struct SessionMachine: Machine {
         self.record = record
         self.readAt = readAt
         self.means = means
-        obtained = now.boot
+        life = MeasuredLife(start: now.boot)
         random = SeededRandom(seed: seed)
         applyLifetime(sentAt: sentAt, now: now)
     }
@@ -307,7 +306,7 @@ package struct SessionMachine: Machine {
     }
 
     mutating func planSoon(_ now: Moment) {
-        let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? end.map { $0 - now.boot } : .zero)
+        let spread = RenewalPolicy.recoverySpread(left: isLive(now) ? life.left(at: now.boot) : .zero)
         plan = RenewalPlan(at: now.boot + random.duration(in: spread), now: now)
     }
 
@@ -362,7 +361,7 @@ package struct SessionMachine: Machine {
             !storeProbeFailed, !isLive(now)
         else { return }
         let spread = RenewalPolicy.recoverySpread(left: .zero)
-        let soon = max(now.boot, obtained + RenewalPolicy.minInterval) + spread.upperBound
+        let soon = max(now.boot, life.start + RenewalPolicy.minInterval) + spread.upperBound
         if let plan, plan.at <= soon { return }
         plan = RenewalPlan(at: soon - random.duration(in: spread), now: now)
     }

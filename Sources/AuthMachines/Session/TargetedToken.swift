@@ -6,9 +6,7 @@ package struct TargetedToken: Sendable {
     package let accessToken: Secret
     let tokenType: String
     let expiresAt: WallTime?
-    let obtained: BootInstant
-    let end: BootInstant?
-    let life: Duration?
+    let life: MeasuredLife
     /// ``SessionMachine/rotations`` when it was received.
     var rotation: UInt64 = 0
 
@@ -18,19 +16,13 @@ package struct TargetedToken: Sendable {
         accessToken = token
         tokenType = grant.tokenType ?? "Bearer"
         expiresAt = grant.expiresAt
-        obtained = sentAt.boot
-        life = grant.expiresAt.map { max(.zero, $0 - grant.issuedAt) }
-        end = life.map { sentAt.boot + $0 }
+        life = MeasuredLife(start: sentAt.boot, length: grant.expiresAt.map { max(.zero, $0 - grant.issuedAt) })
     }
-
-    func isLive(_ now: Moment) -> Bool { end.map { now.boot < $0 } ?? true }
 
     /// Valid for as long as the caller requires, or so young that another one would not be better.
     func isEnough(_ minValid: Duration?, _ now: Moment) -> Bool {
-        guard isLive(now) else { return false }
-        guard let end else { return true }
-        return end - now.boot >= minValid ?? RenewalPolicy.defaultMinValid(life: life)
-            || !RenewalPolicy.canReject(age: now.boot - obtained, life: life)
+        !life.isOver(at: now.boot)
+            && (life.isEnough(minValid, at: now.boot) || life.isTooYoungToReject(at: now.boot))
     }
 
     func result(_ session: SessionName) -> TokenResult {

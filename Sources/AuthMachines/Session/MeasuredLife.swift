@@ -1,0 +1,23 @@
+import AuthModel
+
+/// The life of a token, measured with CLOCK_BOOTTIME.
+struct MeasuredLife: Sendable {
+    var start: BootInstant
+    /// `nil` if its end is unknown.
+    var length: Duration?
+
+    var end: BootInstant? { length.map { start + $0 } }
+
+    func isOver(at now: BootInstant) -> Bool { end.map { $0 <= now } ?? false }
+    func left(at now: BootInstant) -> Duration? { end.map { max(.zero, $0 - now) } }
+
+    /// Whether it lasts as long as the caller requires; `nil`: as ``RenewalPolicy/defaultMinValid(life:)`` says.
+    func isEnough(_ minValid: Duration?, at now: BootInstant) -> Bool {
+        end.map { $0 - now >= minValid ?? RenewalPolicy.defaultMinValid(life: length) } ?? true
+    }
+
+    /// So young that age is not the reason for a 401, and a renewal would not help.
+    func isTooYoungToReject(at now: BootInstant) -> Bool {
+        !RenewalPolicy.canReject(age: now - start, life: length)
+    }
+}
