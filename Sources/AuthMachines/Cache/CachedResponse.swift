@@ -50,11 +50,11 @@ package struct CachedResponse: Sendable {
 
     /// The provider confirmed it: the fields of the confirmation replace its own (RFC 9111 §3.2, §4.3.4).
     package mutating func confirmed(by answer: HTTPResponse, freshFor: Duration?, sentAt: Moment, receivedAt: Moment) {
-        let told = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
+        let updated = Set(answer.headers.map { $0.name.lowercased() }).subtracting(["content-length"])
         reply = HTTPResponse(
             status: reply.status,
-            headers: reply.headers.filter { !told.contains($0.name.lowercased()) }
-                + answer.headers.filter { told.contains($0.name.lowercased()) }, body: reply.body)
+            headers: reply.headers.filter { !updated.contains($0.name.lowercased()) }
+                + answer.headers.filter { updated.contains($0.name.lowercased()) }, body: reply.body)
         control = CacheControl(reply)
         self.receivedAt = receivedAt.boot
         (ageThen, lifetime) = Self.times(reply, freshFor, control, sentAt: sentAt, receivedAt: receivedAt)
@@ -71,8 +71,7 @@ package struct CachedResponse: Sendable {
     private static func times(
         _ reply: HTTPResponse, _ freshFor: Duration?, _ control: CacheControl, sentAt: Moment, receivedAt: Moment
     ) -> (age: Duration, lifetime: Duration) {
-        let told = reply.header("Age").flatMap(CacheControl.seconds) ?? .zero
-        let age = told + (receivedAt.boot - sentAt.boot)
+        let age = (reply.header("Age").flatMap(CacheControl.seconds) ?? .zero) + (receivedAt.boot - sentAt.boot)
         if let freshFor { return (age, freshFor) }
         if control.noCache { return (age, .zero) }
         if let maxAge = control.maxAge { return (age, maxAge) }

@@ -38,7 +38,7 @@ package struct NetworkMachine: Machine {
     /// The sessions are being notified.
     private var isNotifying = false
     private var isNotifyingAgain = false
-    /// Of this machine's knowledge: grows with each event.
+    /// The version of this machine's state: grows with each event.
     private var version: UInt64 = 1
 
     package init() {}
@@ -79,7 +79,7 @@ package struct NetworkMachine: Machine {
 
     // MARK: Queries
 
-    /// The network for the sessions of this origin. ``NetworkState/limited`` defers renewals that nobody waits for.
+    /// The network for the sessions of this origin. ``NetworkState/limited`` defers renewals without a waiting caller.
     package func state(of origin: Origin) -> NetworkState {
         if origin.isLoopback { return isGoingToSleep ? .limited : .online }
         guard reading.reach != .offline else { return .offline }

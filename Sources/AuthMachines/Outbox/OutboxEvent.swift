@@ -15,7 +15,7 @@ package enum OutboxEvent: Sendable {
     case stopping
 }
 
-/// What a caller wants of the outbox.
+/// What a caller requests from the outbox.
 package enum OutboxCommand: Sendable {
     case post(OutboxEntry, OutboxWrite)
     case list(OutboxParams)
@@ -66,7 +66,7 @@ package enum OutboxReply: Sendable, Equatable {
 
 /// Whether a session's writes can be sent, as far as is known without trying.
 package struct Deliverability: Sendable, Equatable {
-    /// It is signed in, and its network lets it out.
+    /// It is signed in, and its network lets requests through.
     package var maySend: Bool
     /// The provider answered last.
     package var isReached: Bool
@@ -88,7 +88,7 @@ package struct Deliverability: Sendable, Equatable {
 }
 
 extension AgentError {
-    /// Whether the provider's no stands, however often this write is sent.
+    /// Whether the provider's refusal stays the same, however often this write is sent.
     package var isFinalForWrite: Bool {
         if let httpStatus, [408, 425].contains(httpStatus) { return false }
         // A new sign-in may change it.
@@ -97,7 +97,7 @@ extension AgentError {
         case .validation, .refused, .forbidden, .notFound, .conflict, .denied, .tooLarge, .unknownEndpoint,
             .unknownProvider, .unsupported, nil:
             true
-        // A disk that fails has not answered, and a provider in trouble has not said no.
+        // A disk that fails has not answered, and a provider in trouble has not refused.
         case .internal_, .providerError: !retryable
         default: false
         }

@@ -296,7 +296,7 @@ package struct OutboxMachine: Machine {
         }
         switch result {
         case .success(let response):
-            // An answer came: whatever was known of the way there, it is open.
+            // There was a response, so the provider is reachable.
             queues[entry.session]?.deliverability?.maySend = true
             settle(entry, .done(response), &turn)
         case .failure(let error) where error.isFinalForWrite:

@@ -17,7 +17,7 @@ struct WriteQueue: Sendable {
         /// The store is to record this end.
         case settling(String, End)
 
-        /// It waits for the disk, and no network helps.
+        /// It waits for the disk, and a better network does not help.
         var isSettling: Bool { if case .settling = self { true } else { false } }
 
         var id: String? {
@@ -31,7 +31,7 @@ struct WriteQueue: Sendable {
     var work = Work.none
     var backoff = Backoff()
     var notBefore: BootInstant?
-    /// The provider asked for it: only the user, or its end, breaks it.
+    /// The provider asked for this wait: only the user ends it early.
     var isHeld = false
     var deliverability: Deliverability?
 

@@ -8,12 +8,12 @@ package enum RenewalPolicy {
     package static let margin = Duration.seconds(30)
     /// The least time between a renewal and the next one without a request, even for a very short lifetime.
     package static let minInterval = Duration.seconds(5)
-    /// Between a failed try and the next one that a caller's request begins: callers in a loop are no storm at the provider,
-    /// and wait no longer than a person would before they try again.
+    /// Between a failed try and the next one that a caller's request begins: callers in a loop do not flood the provider,
+    /// and wait no longer than a user would before the next try.
     package static let callerSpacing = Duration.seconds(5)
-    /// A token with less left than this is not handed out without trying to renew it first.
+    /// A token with less left than this is returned only after a try to renew it.
     package static let minUseful = Duration.seconds(10)
-    /// A 401 on a token younger than this says nothing about its age: renewing again would be a storm.
+    /// A 401 on a token younger than this says nothing about its age: renewing again would flood the provider.
     package static let minRejectAge = Duration.seconds(30)
     /// A stored token that was issued later than this from now: the clock was wrong then, or is now.
     package static let clockTolerance = Duration.seconds(60)
@@ -27,10 +27,10 @@ package enum RenewalPolicy {
         return max(start + minInterval, min(byShare, end - min(margin, life / 4)))
     }
 
-    /// When a renewal begins after its obstacle went away (network, sleep): who has no token left, or soon none, goes
-    /// first, and nobody waits longer than two seconds.
+    /// When a renewal begins after its obstacle went away (network, sleep): a session without a token, or soon without
+    /// one, goes first, and none waits longer than two seconds.
     ///
-    /// - Parameter left: of the token's life; `nil` where that has no known end.
+    /// - Parameter left: of the token's life; `nil` if that has no known end.
     package static func recoverySpread(left: Duration?) -> ClosedRange<Duration> {
         guard let left, left < margin else { return .milliseconds(500)...Duration.seconds(2) }
         return .zero...Duration.milliseconds(500)
@@ -47,18 +47,18 @@ package enum RenewalPolicy {
         max(Backoff.shortest, min(margin, life / 10))
     }
 
-    /// Before the end of a session that nothing renews, a person is told; or with a quarter of a short life left.
+    /// How long before the end of a session that nothing renews the user is notified; a quarter of a short life.
     package static func endingNotice(life: Duration) -> Duration {
         min(.seconds(600), life / 4)
     }
 
-    /// Before a refresh token ends, after which only a person can go on: 3 days and 1 day, for one that lives long enough
-    /// for that to be near. Shorter ones are replaced all the time, as a rule.
+    /// How long before a refresh token ends the user is notified, who then has to sign in: 3 days and 1 day, if it lives at
+    /// least twice as long. Shorter ones are usually replaced before.
     package static func refreshNotices(life: Duration) -> [Duration] {
         [Duration.seconds(3 * 86_400), .seconds(86_400)].filter { $0 <= life / 2 }
     }
 
-    /// The life a caller gets who does not say how much it needs.
+    /// The remaining life for a caller that does not say how much it needs.
     package static func defaultMinValid(life: Duration?) -> Duration {
         guard let life else { return .zero }
         return min(minUseful, life / 10)

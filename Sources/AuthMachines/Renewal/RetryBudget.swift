@@ -8,7 +8,7 @@ struct RetryBudget: Sendable {
     private var left = most
     private var refilledAt: BootInstant?
 
-    mutating func take(at now: BootInstant) -> Bool {
+    mutating func spend(at now: BootInstant) -> Bool {
         let since = now - (refilledAt ?? now)
         let earned = Int(since.seconds / Self.interval.seconds)
         if refilledAt == nil || earned > 0 { refilledAt = now }

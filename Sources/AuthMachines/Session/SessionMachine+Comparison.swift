@@ -80,7 +80,7 @@ extension SessionMachine {
         signedOutElsewhere(&turn)
     }
 
-    /// Somebody has removed it from the store, which is how a user signs out there.
+    /// Another program has removed it from the store, which is how a user signs out there.
     private mutating func signedOutElsewhere(_ turn: inout SessionTurn) {
         answer(.failure(notSignedIn), &turn) { $0 != .requestsEnd }
         discardTargetedTokens()
@@ -128,7 +128,7 @@ extension SessionMachine {
             merged.raiseTokens(above: latest)
         }
         if let currentRequest, let pending, !currentRequest.isBehind(stored, with: pending) {
-            // The provider has just issued the tokens that are being written: nobody has newer ones.
+            // The provider has just issued the tokens that are being written: there are no newer ones.
             if stored.hasNewerTokens(than: pending) || !stored.tokens.areSame(as: pending.tokens) {
                 changePending { $0.raiseTokens(above: stored) }
             }
@@ -141,7 +141,7 @@ extension SessionMachine {
         if isNewToken { useStoredTokens(&turn) }
     }
 
-    /// Continues with another sign-in that somebody has stored in place of this one.
+    /// Continues with another sign-in that another program has stored in place of this one.
     private mutating func adoptSignIn(_ stored: SessionRecord, _ turn: inout SessionTurn) {
         record = stored
         // The origins of another sign-in are compared with the profile when it is used.

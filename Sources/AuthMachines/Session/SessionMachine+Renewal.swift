@@ -30,8 +30,8 @@ extension SessionMachine {
             if isLive(turn.now) {
                 answerRenewed(&turn)
             } else if case .failure(.temporary(let error, let retryAfter)) = result {
-                // It says nothing about the current tokens, but much about the provider: nobody waits for a second such
-                // response.
+                // It says nothing about the current tokens, but much about the provider: callers do not wait for a
+                // second such response.
                 failed(error, retryAfter: retryAfter, &turn)
             } else if case .failure(.final(let error)) = result {
                 // The other writer may be first again, and callers would wait without end.
@@ -74,7 +74,7 @@ extension SessionMachine {
         return sentAt.deadline(for: new.issuedAt) + max(.zero, end - new.issuedAt) <= now.boot
     }
 
-    /// Revokes tokens of a request that was in progress at a sign-out: nobody has used them yet.
+    /// Revokes tokens of a request that was in progress at a sign-out: no program has used them yet.
     private func revoke(
         _ request: (asked: SessionRecord, isRevoked: Bool)?, _ result: Result<Grant, ProviderFailure>,
         _ turn: inout SessionTurn

@@ -4,7 +4,7 @@ internal import AuthWire
 /// Targeted tokens of a session. They are fetched with the same refresh token, so each request is one like a renewal, and
 /// there is one request at a time.
 extension SessionMachine {
-    /// Of one session at once; for a further one, the oldest is dropped.
+    /// Targeted tokens of one session; for a further one, the oldest is dropped.
     private static let maxTargets = 32
     /// How long a refusal is repeated from memory, so that a program that retries in a loop does not flood the provider.
     private static let pauseAfterFailure = Duration.seconds(5)

@@ -300,7 +300,7 @@ package struct SessionMachine: Machine {
         network = state
         guard state == .online, !wasOnline, !isPaused(now) else { return }
         // A network that comes and goes all the time must not cause requests all the time.
-        guard lastFailure == nil || earlyTries.take(at: now.boot) else { return }
+        guard lastFailure == nil || earlyTries.spend(at: now.boot) else { return }
         resetBackoff()
         if let plan, lastFailure != nil || plan.at <= now.boot || !isLive(now) { planSoon(now) }
     }

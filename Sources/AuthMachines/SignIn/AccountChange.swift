@@ -19,7 +19,7 @@ package struct AccountChange: Sendable {
                 "Session \(session) is signed in at the environment \(formerEnvironment); this sign-in is at "
                 + "\(environment)."
         } else if let known = former.user, let user, known.isOther(than: user) {
-            message = "Session \(session) is signed in as \(known.words); this sign-in is as \(user.words)."
+            message = "Session \(session) is signed in as \(known.description); this sign-in is as \(user.description)."
         } else {
             return nil
         }
@@ -38,12 +38,12 @@ package struct AccountChange: Sendable {
 }
 
 extension UserSummary {
-    /// By the id if both have one, else by the address; `false` if that does not tell.
+    /// Compares the ids if both have one, else the addresses; `false` if neither can be compared.
     fileprivate func isOther(than user: UserSummary) -> Bool {
         if let id, let other = user.id { return id != other }
         if let email, let other = user.email { return email.lowercased() != other.lowercased() }
         return false
     }
 
-    fileprivate var words: String { email ?? name ?? id ?? "somebody" }
+    fileprivate var description: String { email ?? name ?? id ?? "an unknown user" }
 }

@@ -1,7 +1,7 @@
 package import AuthModel
 package import AuthWire
 
-/// All that can happen to a sign-in.
+/// Everything that can happen to a sign-in.
 ///
 /// Parameter `former` is always the present status of the session that the sign-in is to.
 package enum SignInEvent: Sendable {
@@ -15,14 +15,14 @@ package enum SignInEvent: Sendable {
     case resendRequested(CallerID)
     case stepRequested(CallerID)
     case cancelRequested(CallerID)
-    /// Another sign-in to the session takes its place, or no client knows it.
+    /// Another sign-in to the session replaces it, or no client knows it.
     case abandoned(CallerID)
     /// The user is back from the browser.
     /// - Parameter uri: an address of a private scheme, which the desktop has passed on: it gets its reply at once; `nil`: a
     ///   browser has come to the address that the sign-in listens at, and waits. A failure: this sign-in did not send it.
     case cameBack(CallerID, uri: String?, query: String)
 
-    // What came of the machine's own actions.
+    // Results of the machine's own actions.
     case challengeSent(Result<String?, AgentError>)
     case registered(Result<RegisteredClient, AgentError>)
     /// - Parameter proofKey: a new one, if the action asked for it.
@@ -39,7 +39,7 @@ package enum SignInEvent: Sendable {
     case passwordDone(Result<(message: String?, status: SessionStatus?), AgentError>)
 }
 
-/// What a sign-in wants done. Results come back as events.
+/// An action for a sign-in. Results come back as events.
 package enum SignInAction: Sendable {
     /// Others see that the session is being signed in to.
     case showPlaceholder(SessionStatus)
@@ -80,21 +80,6 @@ package enum SignInTokenRequest: Sendable {
     case refreshToken(Secret)
     case code(Secret, AuthorizationAttempt)
     case deviceCode(DeviceAuthorization)
-}
-
-/// What the browser is sent to.
-package struct BrowserAuthorization: Sendable {
-    package let attempt: AuthorizationAttempt
-    /// Whether the browser comes back by itself.
-    package let listens: Bool
-    /// Of a certificate that was made for this sign-in, so that the browser does not know it.
-    package let fingerprint: String?
-
-    package init(attempt: AuthorizationAttempt, listens: Bool, fingerprint: String? = nil) {
-        self.attempt = attempt
-        self.listens = listens
-        self.fingerprint = fingerprint
-    }
 }
 
 /// As the provider describes them.

@@ -26,7 +26,7 @@ package struct SignInForm: Sendable {
     package let profile: ProviderProfile
     package let environment: String
     package let method: SignInMethod
-    /// Where the user proves who they are, instead of handing a proof in.
+    /// Where the user proves their identity, instead of entering a proof.
     package let proof: IdentityProof?
     /// The answers.
     package private(set) var fields: [String: Secret] = [:]
@@ -36,7 +36,7 @@ package struct SignInForm: Sendable {
     /// Whether the user was asked anything yet.
     var hasAsked = false
 
-    /// All that is asked before the user goes anywhere.
+    /// All that is asked before the user is sent elsewhere.
     private var ownFields: [StepField] { method.fields + (proof?.fields ?? []) }
 
     package init(
@@ -191,14 +191,4 @@ package struct SignInForm: Sendable {
         }
         return field.flatMap { fields[$0.name]?.reveal() }
     }
-}
-
-/// What the user is asked.
-package struct SignInQuestion: Sendable {
-    var fields: [StepField]
-    var message: String?
-    /// What the user opens first.
-    var url: String?
-    /// Why the provider refused the last answers.
-    var error: AgentError?
 }

@@ -3,7 +3,7 @@ import AuthWire
 
 /// What the user is asked.
 extension SignInMachine {
-    /// Goes on with what was given so far.
+    /// Continues with what was given so far.
     mutating func proceed(message: String? = nil, _ turn: inout SignInTurn) {
         let next = form.next(at: turn.now, message: message)
         var user = UserSummary()

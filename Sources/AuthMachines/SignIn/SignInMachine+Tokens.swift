@@ -26,7 +26,7 @@ extension SignInMachine {
         if key != nil, let algorithms = server.proofAlgorithms, !algorithms.contains("ES256") {
             throw AgentError(
                 .unsupported,
-                "\(authority.title) does not take proofs by ES256 (RFC 9449), and its profile wants them.")
+                "\(authority.title) does not accept proofs with ES256 (RFC 9449), which its profile requires.")
         }
         let (hasDevices, hasPage) = (server.endpoints.deviceAuthorization != nil, server.endpoints.authorization != nil)
         let listens = flow == .browser && hasBrowser && (hasPage || !hasDevices)
@@ -67,7 +67,7 @@ extension SignInMachine {
         case .refused(let error): failed(error, &turn)
         case .code(let code):
             guard let attempt else { return false }
-            // There is one answer. Any other visitor is a stranger.
+            // There is one response. Any other visitor is unrelated.
             turn.act(.stopListening)
             stage = .exchangingCode
             turn.act(.requestToken(.code(code, attempt)))

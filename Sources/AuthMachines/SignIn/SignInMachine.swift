@@ -187,8 +187,8 @@ package struct SignInMachine: Machine {
     private mutating func wake(_ turn: inout SignInTurn) throws(AgentError) {
         guard let deadline, turn.now.boot >= deadline else { return }
         switch stage {
-        case .asking: throw AgentError(.timeout, "The sign-in was left alone for too long.")
-        case .inBrowser: throw AgentError(.timeout, "Nobody came back from the browser in time.")
+        case .asking: throw AgentError(.timeout, "The sign-in was not continued in time.")
+        case .inBrowser: throw AgentError(.timeout, "The browser did not come back in time.")
         case .atDevice(let device, let poll, _):
             if let end = poll.end(at: turn.now.boot) { throw end }
             stage = .atDevice(device, poll, isAsking: true)
@@ -197,7 +197,7 @@ package struct SignInMachine: Machine {
         }
     }
 
-    /// What came of an action.
+    /// The result of an action.
     private mutating func receive(_ event: SignInEvent, _ turn: inout SignInTurn) throws(AgentError) {
         switch event {
         case .challengeSent(let result):
@@ -245,8 +245,8 @@ package struct SignInMachine: Machine {
             // The user may correct the answer.
             if let question = form.correction(after: error) { return ask(question, &turn) }
         case .inBrowser, .atDevice, .exchangingCode:
-            // A server that does not say which clients it knows shows the browser of an unknown one an error page, from which
-            // nobody comes back.
+            // A server that does not say which clients it knows shows the browser of an unknown one an error page, and
+            // the browser does not come back.
             if error.isUnknownClient || (error.kind == .timeout && registration?.place == nil) {
                 forgetRegistration(&turn)
             }
@@ -379,7 +379,7 @@ package struct SignInMachine: Machine {
         reply(Step(login: id, kind: kind, message: message, status: status, error: error), &turn)
     }
 
-    /// What was begun before the end and comes after it.
+    /// A result that comes after the end of an action that was begun before it.
     private func dropLate(_ event: SignInEvent, _ turn: inout SignInTurn) {
         switch event {
         case .tokenReceived(.success(let grant)) where form.proof == nil: revoke(grant, &turn)
