@@ -8,7 +8,8 @@ struct InstallTests {
     private func make(_ target: String, into folder: URL) async throws {
         let programs = folder.appending(path: "built")
         try FileManager.default.createDirectory(at: programs, withIntermediateDirectories: true)
-        for name in ["authd", "authc", "authc-full"] where !FileManager.default.fileExists(atPath: programs.path + "/" + name) {
+        for name in ["authd", "authc", "authc-full"]
+        where !FileManager.default.fileExists(atPath: programs.path + "/" + name) {
             try FileManager.default.copyItem(atPath: "/bin/true", toPath: programs.path + "/" + name)
         }
         let result = try await run(
