@@ -12,9 +12,9 @@ package struct DeviceAuthorization: Sendable, Equatable {
 
     /// If the server does not say (§3.2, §3.5).
     private static let usualInterval = Duration.seconds(5)
-    /// A shorter interval is raised to the minimum. A longer one than anybody waits is not believed.
+    /// A shorter interval is raised to the minimum. A longer one is cut to a minute, the longest that a user waits.
     private static let intervals = 1.0...60.0
-    /// §3.2 requires a lifetime. Nobody waits longer than a day.
+    /// §3.2 requires a lifetime. A day is longer than any user waits.
     private static let lifetimes = 1.0...86_400.0
     /// The user types it.
     private static let longestCode = 64
@@ -48,9 +48,6 @@ package struct DeviceAuthorization: Sendable, Equatable {
     }
 
     private static func number(_ value: JSON?, in range: ClosedRange<Double>) -> Double? {
-        guard let number = value?.doubleValue ?? value?.stringValue.flatMap({ Double($0) }), number.isFinite else {
-            return nil
-        }
-        return min(max(number, range.lowerBound), range.upperBound)
+        value.flatMap(TokenLifetimeDecoder.number).map { min(max($0, range.lowerBound), range.upperBound) }
     }
 }

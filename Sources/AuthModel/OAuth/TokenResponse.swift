@@ -27,35 +27,30 @@ package struct TokenResponse: Sendable {
     /// - Returns: a grant with an access token. ``ProviderFailure/final(_:)`` only at a renewal. The provider's error code is
     ///   the error's `cause`.
     package func read(_ reply: HTTPResponse) -> Result<Grant, ProviderFailure> {
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt), sentAt: sentAt,
-            map: Self.map,
-            needsToken: true)
+        let errors = ErrorDecoder(profile: profileForErrors, purpose: purpose, sentAt: sentAt)
         let plain = plain(reply)
-        return reader.read(plain).flatMap { grant in
+        return TokenDecoder(errors: errors, map: Self.map).read(plain).flatMap { grant in
             var grant = grant
             // An unknown type cannot be used (RFC 6749 §7.1), nor can an unbound token if it had to be bound (RFC 9449 §5).
-            let (kind, told) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
-            guard told.lowercased() == kind.lowercased() else {
-                let wanted = isBound ? ", but DPoP was requested" : ""
-                return .failure(
-                    reader.errors.badReply(
-                        "its token type is \(told)\(wanted)", cause: "token_type", status: reply.status))
+            let (expected, type) = (isBound ? "DPoP" : "Bearer", grant.tokenType ?? "Bearer")
+            guard type.lowercased() == expected.lowercased() else {
+                let reason = "its token type is \(type)" + (isBound ? ", but DPoP was requested" : "")
+                return .failure(errors.badReply(reason, cause: "token_type", status: reply.status))
             }
-            grant.tokenType = kind
+            let json = ResponseBody(plain).json
+            grant.tokenType = expected
             grant.message = nil
-            grant.refreshEndsAt = refreshEnd(plain)
-            grant.scopes = ResponseBody(plain).json?["scope"]?.stringValue.map(OAuthScope.list)
-            grant.idToken = ResponseBody(plain).json?["id_token"]?.stringValue.map { Secret($0) }
+            grant.refreshEndsAt = refreshEnd(json)
+            grant.scopes = json?["scope"]?.stringValue.map(OAuthScope.list)
+            grant.idToken = json?["id_token"]?.stringValue.map { Secret($0) }
             return .success(grant)
         }
     }
 
     /// No RFC defines it: Keycloak uses one name, GitHub and others another. Zero means that it does not expire.
-    private func refreshEnd(_ reply: HTTPResponse) -> WallTime? {
-        let json = ResponseBody(reply).json
-        let told = json?["refresh_token_expires_in"] ?? json?["refresh_expires_in"]
-        guard let seconds = told?.doubleValue ?? told?.stringValue.flatMap({ Double($0) }), seconds > 0,
+    private func refreshEnd(_ json: JSON?) -> WallTime? {
+        let lifetime = json?["refresh_token_expires_in"] ?? json?["refresh_expires_in"]
+        guard let seconds = lifetime.flatMap(TokenLifetimeDecoder.number), seconds > 0,
             TokenLifetimeDecoder.dates.contains(sentAt.unixSeconds + seconds)
         else { return nil }
         return sentAt + .seconds(seconds)

@@ -35,7 +35,8 @@ enum TokenLifetimeDecoder {
         return value.stringValue.flatMap(TimestampParser.parse)
     }
 
-    private static func number(_ value: JSON) -> Double? {
+    /// A number of seconds, also as text, as some providers write it.
+    static func number(_ value: JSON) -> Double? {
         if let number = value.doubleValue { return number.isFinite ? number : nil }
         guard let text = value.stringValue, !text.isEmpty, text.utf8.count <= 32,
             text.utf8.allSatisfy({ $0.isDigit || "-.".utf8.contains($0) }), let number = Double(text)

@@ -2,50 +2,51 @@ package import AuthWire
 
 extension ProviderProfile {
     /// - Parameter environment: by name.
-    /// - Throws: ``ErrorKind/validation`` when a field is missing, breaks its rules, or cannot stand where it has to go.
+    /// - Throws: ``ErrorKind/validation`` if a field is missing, violates its rules, or is not allowed at its place.
     package func signInRequest(
         method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try validate(fields, method, missing: missing(fields: fields, method: method))
-        return try request(ownRequest(method), method, environment, fields)
+        try request(method.request, method, environment, fields, missing: missing(fields: fields, method: method))
     }
 
-    /// What goes before the sign-in's own request. Throws as that does.
+    /// The request before the sign-in's own. Throws the same errors.
     package func request(
         _ first: FirstRequest, of method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try validate(fields, method, missing: missing(fields: fields, method: method))
-        return try request(first.request, method, environment, fields)
+        try request(first.request, method, environment, fields, missing: missing(fields: fields, method: method))
     }
 
-    /// Has the provider send the challenge. Throws as a sign-in does, for the fields that it needs.
+    /// Makes the provider send the challenge. Throws the same errors, for the fields that it needs.
     package func challengeRequest(
         _ challenge: Challenge, of method: SignInMethod, environment: String, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try validate(fields, method, missing: missing(fields: fields, challenge: challenge, of: method))
-        return try request(challenge.request, method, environment, fields)
+        let missing = missing(fields: fields, challenge: challenge, of: method)
+        return try request(challenge.request, method, environment, fields, missing: missing)
     }
 
-    /// What is done about an account with its session's token. Throws as a sign-in does.
+    /// A request about the account, with its session's token. Throws the same errors.
     package func accountRequest(
         method: SignInMethod, record: SessionRecord, fields: [String: Secret]
     ) throws(AgentError) -> HTTPRequest {
-        try validate(fields, method, missing: missing(fields: fields, method: method))
-        return try RequestBuilder(
-            profile: self, environment: try environment(named: record.environment),
-            values: TemplateValues(record, fields: fields, method: method)
-        )
-        .build(ownRequest(method))
+        let template = try checked(
+            method.request, method, fields, missing: missing(fields: fields, method: method))
+        let values = TemplateValues(record, fields: fields, method: method)
+        return try build(template, in: record.environment, values)
     }
 
-    private func ownRequest(_ method: SignInMethod) throws(AgentError) -> RequestTemplate {
-        if let request = method.request { return request }
-        throw AgentError(.unsupported, "\(method.label) at \(title) has no request in the profile.")
+    private func request(
+        _ template: RequestTemplate?, _ method: SignInMethod, _ environment: String, _ fields: [String: Secret],
+        missing: [StepField]
+    ) throws(AgentError) -> HTTPRequest {
+        let template = try checked(template, method, fields, missing: missing)
+        return try build(
+            template, in: environment, TemplateValues(environment: environment, fields: fields, method: method))
     }
 
-    private func validate(
-        _ fields: [String: Secret], _ method: SignInMethod, missing: [StepField]
-    ) throws(AgentError) {
+    /// - Returns: the template, if there is one and the fields are complete and satisfy their rules.
+    private func checked(
+        _ template: RequestTemplate?, _ method: SignInMethod, _ fields: [String: Secret], missing: [StepField]
+    ) throws(AgentError) -> RequestTemplate {
         guard missing.isEmpty else {
             let labels = missing.map(\.label).joined(separator: ", ")
             throw AgentError(.validation, "\(method.label) at \(title) also needs: \(labels).")
@@ -55,20 +56,14 @@ extension ProviderProfile {
             throw AgentError(
                 .validation, "\(title) would not accept these answers. Nothing was sent.", details: broken)
         }
+        guard let template else {
+            throw AgentError(.unsupported, "\(method.label) at \(title) has no request in the profile.")
+        }
+        return template
     }
 
-    private func request(
-        _ template: RequestTemplate, _ method: SignInMethod, _ environment: String, _ fields: [String: Secret]
-    ) throws(AgentError) -> HTTPRequest {
-        let values = TemplateValues(environment: environment, fields: fields, method: method)
-        return try RequestBuilder(
-            profile: self, environment: try self.environment(named: environment), values: values
-        )
-        .build(template)
-    }
-
-    /// `nil`: nothing renews this session without a person. That is so when the profile renews by nothing, by a
-    /// sign-in that was not remembered, or by a refresh token that was never given.
+    /// `nil`: only the user can renew this session: the profile has no renewal, its sign-in was not remembered, or the provider
+    /// issued no refresh token.
     package func renewalRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         switch renewal.kind {
         case .none: return nil
@@ -81,7 +76,7 @@ extension ProviderProfile {
         }
     }
 
-    /// `nil`: no sign-in is remembered that could be made again.
+    /// `nil`: no sign-in that can be repeated is remembered.
     package func repeatedSignInRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         guard let remembered = record.remembered, let method = repeatedMethod,
             missing(fields: remembered, method: method).isEmpty
@@ -89,7 +84,7 @@ extension ProviderProfile {
         return try signInRequest(method: method, environment: record.environment, fields: remembered)
     }
 
-    /// `nil`: the provider cannot be asked; the token's own end is all there is.
+    /// `nil`: the profile has no such request; only the token's expiry is known.
     package func validationRequest(_ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         try request(self.validation, record)
     }
@@ -100,7 +95,7 @@ extension ProviderProfile {
     }
 
     /// `nil`: the provider has no request for it.
-    /// - Throws: ``ErrorKind/validation`` naming what cannot be changed.
+    /// - Throws: ``ErrorKind/validation`` with the names that cannot be changed.
     package func userUpdateRequest(
         _ record: SessionRecord, changes: JSONObject
     ) throws(AgentError) -> HTTPRequest? {
@@ -117,9 +112,7 @@ extension ProviderProfile {
                 .validation,
                 "There is nothing to change; \(title) accepts: \(update.fields.joined(separator: ", ")).")
         }
-        let environment = try environment(named: record.environment)
-        return try RequestBuilder(profile: self, environment: environment, values: TemplateValues(record))
-            .build(update.request, adding: changes)
+        return try build(update.request, in: record.environment, TemplateValues(record), adding: changes)
     }
 
     /// `nil`: signing out is local.
@@ -129,8 +122,13 @@ extension ProviderProfile {
 
     private func request(_ template: RequestTemplate?, _ record: SessionRecord) throws(AgentError) -> HTTPRequest? {
         guard let template else { return nil }
-        let environment = try environment(named: record.environment)
-        return try RequestBuilder(profile: self, environment: environment, values: TemplateValues(record))
-            .build(template)
+        return try build(template, in: record.environment, TemplateValues(record))
+    }
+
+    private func build(
+        _ template: RequestTemplate, in environment: String, _ values: TemplateValues, adding members: JSONObject = [:]
+    ) throws(AgentError) -> HTTPRequest {
+        try RequestBuilder(profile: self, environment: try self.environment(named: environment), values: values)
+            .build(template, adding: members)
     }
 }

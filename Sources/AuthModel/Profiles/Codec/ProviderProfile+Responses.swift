@@ -5,33 +5,24 @@ extension ProviderProfile {
     package func readSignIn(
         _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
-            map: self.reply.overridden(by: method.reply), needsToken: true)
-        return reader.read(reply)
+        decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply))
     }
 
-    /// - Returns: the sign-in, if the answer to the first request is one; `nil` when the sign-in's own request follows.
+    /// - Returns: the sign-in, if the response to the first request completes it; `nil` if the sign-in's own request follows.
     package func readFirst(
         _ reply: HTTPResponse, method: SignInMethod, sentAt: WallTime
     ) -> Result<Grant?, ProviderFailure> {
         if let first = method.first, first.existingStatuses.contains(reply.status) { return .success(nil) }
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: self, purpose: .signIn, sentAt: sentAt), sentAt: sentAt,
-            map: self.reply.overridden(by: method.reply), needsToken: false)
-        return reader.read(reply).map { $0.accessToken == nil ? nil : $0 }
+        return decode(reply, .signIn, sentAt, self.reply.overridden(by: method.reply), needsToken: false)
+            .map { $0.accessToken == nil ? nil : $0 }
     }
 
-    /// For an answer of which the provider's words to the person are all that matters.
+    /// For a response with nothing but a message to the user.
     package func readMessage(_ reply: HTTPResponse, sentAt: WallTime) -> Result<String?, ProviderFailure> {
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: self, purpose: .account, sentAt: sentAt), sentAt: sentAt,
-            map: ResponseMap(),
-            needsToken: false)
-        return reader.read(reply).map(\.message)
+        decode(reply, .account, sentAt, ResponseMap(), needsToken: false).map(\.message)
     }
 
-    /// - Returns: the user as changed; `nil` where the answer does not tell all of it.
+    /// - Returns: the changed user; `nil` if the response does not contain it.
     package func readUserUpdate(
         _ reply: HTTPResponse
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
@@ -43,43 +34,31 @@ extension ProviderProfile {
     package func readRenewal(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        let isSignIn = renewal.kind == .signIn
-        let map = isSignIn ? self.reply.overridden(by: repeatedMethod?.reply) : self.reply
-        return readRenewal(
-            reply, record, sentAt, map: map.overridden(by: renewal.reply),
-            needsToken: renewal.kind != .validate)
+        let map = self.reply.overridden(by: renewal.kind == .signIn ? repeatedMethod?.reply : nil)
+        return decode(
+            reply, .renewal, sentAt, map.overridden(by: renewal.reply), needsToken: renewal.kind != .validate
+        ).map { withoutSameToken($0, record) }
     }
 
-    /// The same for a remembered sign-in that was made in the place of a renewal.
+    /// The same for a remembered sign-in that replaces a renewal.
     package func readRepeatedSignIn(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
-        readRenewal(
-            reply, record, sentAt, map: self.reply.overridden(by: repeatedMethod?.reply), needsToken: true)
+        decode(reply, .renewal, sentAt, self.reply.overridden(by: repeatedMethod?.reply))
+            .map { withoutSameToken($0, record) }
     }
 
-    private func readRenewal(
-        _ reply: HTTPResponse, _ record: SessionRecord, _ sentAt: WallTime, map: ResponseMap, needsToken: Bool
-    ) -> Result<Grant, ProviderFailure> {
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: self, purpose: .renewal, sentAt: sentAt), sentAt: sentAt, map: map,
-            needsToken: needsToken)
-        return reader.read(reply).map { unchangedLeftOut($0, record) }
-    }
-
-    /// - Returns: what is new; no access token when the session keeps its own. A 401 is ``ProviderFailure/final(_:)``
-    ///   only where this is what renews the session or nothing does: elsewhere a renewal decides.
+    /// - Returns: what is new; no access token if the session keeps its own. A 401 is ``ProviderFailure/final(_:)`` only if
+    ///   the validation is the renewal, or if nothing renews the session.
     package func readValidation(
         _ reply: HTTPResponse, record: SessionRecord, sentAt: WallTime
     ) -> Result<Grant, ProviderFailure> {
         let own = renewal.kind == .validate ? renewal.reply : nil
-        let reader = TokenDecoder(
-            errors: ErrorDecoder(profile: self, purpose: .validation, sentAt: sentAt), sentAt: sentAt,
-            map: self.reply.overridden(by: own), needsToken: false)
-        return reader.read(reply).map { unchangedLeftOut($0, record) }
+        return decode(reply, .validation, sentAt, self.reply.overridden(by: own), needsToken: false)
+            .map { withoutSameToken($0, record) }
     }
 
-    /// - Returns: the backend's own user object, and the part of it that every provider has.
+    /// - Returns: the provider's own user object, and its common part.
     package func readUser(_ reply: HTTPResponse) -> Result<(raw: JSON, summary: UserSummary), ProviderFailure> {
         user(in: reply, at: self.userRequest?.user ?? [], purpose: .user).flatMap { found in
             if let found { return .success(found) }
@@ -92,26 +71,20 @@ extension ProviderProfile {
     private func user(
         in reply: HTTPResponse, at places: [JSONPointer], purpose: ErrorDecoder.Purpose
     ) -> Result<(raw: JSON, summary: UserSummary)?, ProviderFailure> {
-        // Without a place the answer may still be an error.
-        for place in places.isEmpty ? [nil] : places.map(Optional.some) {
-            let reader = TokenDecoder(
-                errors: ErrorDecoder(profile: self, purpose: purpose, sentAt: nil), sentAt: WallTime(unixSeconds: 0),
-                map: ResponseMap(user: place), needsToken: false)
-            switch reader.read(reply) {
-            case .failure(let failure): return .failure(failure)
-            case .success(let grant):
-                guard let raw = grant.rawUser, let user = grant.user else { continue }
-                // The whole answer is an object in any case: it is the user only if it says who.
-                if places.count == 1 || user.id != nil || user.email != nil {
-                    return .success((raw: raw, summary: user))
-                }
+        decode(reply, purpose, nil, ResponseMap(), needsToken: false).map { _ in
+            guard let body = ResponseBody(reply).json else { return nil }
+            for place in places {
+                guard let raw = place.find(in: body), case .object = raw else { continue }
+                let summary = user.summary(of: raw)
+                // The whole response is an object in any case: it is the user only if it identifies one.
+                if places.count == 1 || summary.id != nil || summary.email != nil { return (raw, summary) }
             }
+            return nil
         }
-        return .success(nil)
     }
 
-    /// For an answer whose content does not matter, such as that to a sign-out.
-    /// - Returns: `nil` when the provider did as asked.
+    /// For a response whose content does not matter, such as that to a sign-out.
+    /// - Returns: `nil` for a success.
     package func readAcknowledgement(_ reply: HTTPResponse, sentAt: WallTime) -> ProviderFailure? {
         let errors = ErrorDecoder(profile: self, purpose: .user, sentAt: sentAt)
         let body = ResponseBody(reply)
@@ -119,7 +92,16 @@ extension ProviderProfile {
         return errors.envelopeFailure(reply, body)
     }
 
-    private func unchangedLeftOut(_ grant: Grant, _ record: SessionRecord) -> Grant {
+    private func decode(
+        _ reply: HTTPResponse, _ purpose: ErrorDecoder.Purpose, _ sentAt: WallTime?, _ map: ResponseMap,
+        needsToken: Bool = true
+    ) -> Result<Grant, ProviderFailure> {
+        let errors = ErrorDecoder(profile: self, purpose: purpose, sentAt: sentAt)
+        return TokenDecoder(errors: errors, map: map, needsToken: needsToken).read(reply)
+    }
+
+    /// A validation may return the token that the session has.
+    private func withoutSameToken(_ grant: Grant, _ record: SessionRecord) -> Grant {
         var grant = grant
         if renewal.kind == .validate, grant.accessToken == record.tokens.accessToken { grant.accessToken = nil }
         return grant

@@ -3,10 +3,9 @@ import AuthWire
 /// Reads tokens and user from one response.
 struct TokenDecoder {
     let errors: ErrorDecoder
-    let sentAt: WallTime
     let map: ResponseMap
     /// Whether a response without an access token is an error.
-    let needsToken: Bool
+    var needsToken = true
 
     /// A token must fit into a header; servers accept headers of 8 to 64 KiB.
     private static let longestToken = 32 << 10
@@ -31,6 +30,8 @@ struct TokenDecoder {
 
     private func grant(_ json: JSON, of reply: HTTPResponse) throws(ProviderFailure) -> Grant {
         let status = reply.status
+        // It is unknown only if the response is read for its user.
+        let sentAt = errors.sentAt ?? WallTime(unixSeconds: 0)
         let token = try secret(map.accessToken, "access token", json, status)
         guard token != nil || !needsToken else {
             let place = map.accessToken.map { " at '\($0.text)'" } ?? ""
