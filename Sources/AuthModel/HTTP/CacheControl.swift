@@ -44,12 +44,8 @@ package struct CacheControl: Sendable, Equatable {
         }
         return parts.map { part in
             let halves = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            func trimmed(_ text: Substring?) -> String? {
-                text.map {
-                    String($0.drop { $0 == " " || $0 == "\t" }.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
-                }
-            }
-            return (trimmed(halves.first)?.lowercased() ?? "", halves.count > 1 ? trimmed(halves[1]) : nil)
+            let texts = halves.map { String($0).withoutSpaceAround }
+            return (texts.first?.lowercased() ?? "", texts.count > 1 ? texts[1] : nil)
         }
     }
 }

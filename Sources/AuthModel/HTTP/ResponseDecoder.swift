@@ -19,7 +19,7 @@ package struct ResponseDecoder: Sendable {
         guard (200..<300).contains(reply.status) || reply.status == 304 else {
             return .failure(errors.failure(reply, ResponseBody(reply)))
         }
-        guard Self.mayBeText(reply) else {
+        guard MediaType(reply).mayBeText else {
             response.bodyBase64 = Base64.encode(reply.body)
             return .success(response)
         }
@@ -48,32 +48,16 @@ package struct ResponseDecoder: Sendable {
 
     /// The response as compact JSON, if it is an object or array and not a page; anything else is short, or an error.
     private static func text(_ reply: HTTPResponse) -> [UInt8]? {
-        guard let first = reply.body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), !isPage(reply) else {
-            return nil
-        }
+        guard let first = reply.body.first(where: { $0 > 0x20 }), "{[".utf8.contains(first), !MediaType(reply).isPage
+        else { return nil }
         return try? JSON.compacted(reply.body.span)
     }
-
-    private static func isPage(_ reply: HTTPResponse) -> Bool { mediaType(reply)?.contains("html") ?? false }
 
     /// Whether the response is not an HTML page, or the caller requested one.
     package static func isAllowedResponse(_ head: HTTPResponse, asked: Bool) -> Bool {
         if asked { return true }
         if case .page = ResponseBody(head) { return false }
         return true
-    }
-
-    /// Without a media type anything is possible; a binary type is passed on as bytes.
-    private static func mayBeText(_ reply: HTTPResponse) -> Bool {
-        guard let type = mediaType(reply) else { return true }
-        return type.hasPrefix("text/") || type == "application/json" || type.hasSuffix("+json")
-            || type == "application/xhtml+xml"
-    }
-
-    private static func mediaType(_ reply: HTTPResponse) -> String? {
-        reply.header("Content-Type").map { field in
-            field.prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        }
     }
 
     package static func headers(_ reply: HTTPResponse) -> [String: String] {

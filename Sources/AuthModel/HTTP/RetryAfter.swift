@@ -5,17 +5,11 @@ enum RetryAfter {
 
     /// Seconds, or a date relative to the response's own `Date`, so that a wrong clock on either side does no harm.
     static func read(_ reply: HTTPResponse, sentAt: WallTime?) -> Duration? {
-        guard let field = reply.header("Retry-After") else { return nil }
-        let text = String(
-            decoding: field.utf8.drop { isBlank($0) }.reversed().drop { isBlank($0) }.reversed(), as: UTF8.self)
-        if !text.isEmpty, text.utf8.allSatisfy(\.isDigit) {
-            return min(.seconds(Int(text) ?? Int.max), longest)
-        }
+        guard let text = reply.header("Retry-After")?.withoutSpaceAround else { return nil }
+        if let wait = CacheControl.seconds(text) { return min(wait, longest) }
         let century = sentAt ?? WallTime(unixSeconds: 0)
         let answeredAt = reply.header("Date").flatMap { HTTPDate.parse($0, now: century) }
         guard let now = answeredAt ?? sentAt, let date = HTTPDate.parse(text, now: now) else { return nil }
         return min(max(.zero, date - now), longest)
     }
-
-    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

@@ -81,11 +81,7 @@ struct RequestBuilder {
     }
 
     private func field(_ name: String, _ value: String) throws(AgentError) -> HTTPField {
-        guard value.utf8.allSatisfy({ ($0 >= 0x20 && $0 != 0x7F) || $0 == UInt8(ascii: "\t") }) else {
-            throw AgentError(
-                .validation,
-                "The value of the header \(name) contains a line break or control character. Nothing was sent.")
-        }
+        guard HeaderRules.isValue(value) else { throw HeaderRules.badValue("the header \(name)") }
         return HTTPField(name, value)
     }
 

@@ -15,7 +15,7 @@ package enum ResponseBody: Sendable {
 
     package init(_ reply: HTTPResponse) {
         let bytes = reply.body.starts(with: [0xEF, 0xBB, 0xBF]) ? reply.body.dropFirst(3) : reply.body[...]
-        let type = MediaType(reply.header("Content-Type"))
+        let type = MediaType(reply)
         guard bytes.count <= Self.longest else {
             self = .undecodable(reason: "it is larger than \(Self.longest >> 20) MiB")
             return
@@ -68,16 +68,4 @@ package enum ResponseBody: Sendable {
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0D).contains(byte) }
-}
-
-/// The part of `Content-Type` that matters here (RFC 9110 §8.3.1).
-private struct MediaType {
-    let isJSON: Bool
-    let isPage: Bool
-
-    init(_ field: String?) {
-        let type = (field ?? "").prefix { $0 != ";" }.lowercased().filter { $0 != " " && $0 != "\t" }
-        isJSON = type == "application/json" || type.hasSuffix("+json")
-        isPage = type == "text/html" || type == "application/xhtml+xml"
-    }
 }
