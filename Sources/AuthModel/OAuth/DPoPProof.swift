@@ -67,7 +67,7 @@ package struct DPoPProof: Sendable {
     /// The nonce for the next proof, if the response has a valid one (§8.1).
     package static func nonce(in reply: HTTPResponse) -> String? {
         guard let nonce = reply.header("DPoP-Nonce"), (1...longestNonce).contains(nonce.utf8.count),
-            nonce.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C })
+            nonce.utf8.allSatisfy(\.isScopeCharacter)
         else { return nil }
         return nonce
     }

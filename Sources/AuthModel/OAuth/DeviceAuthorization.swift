@@ -42,7 +42,7 @@ package struct DeviceAuthorization: Sendable, Equatable {
     /// The address is for the user's browser: only http and https, and no characters that a terminal would interpret.
     private static func address(_ value: JSON?) -> String? {
         guard let text = value?.stringValue, text.utf8.count <= 2048,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }), Origin(of: text) != nil
+            text.utf8.allSatisfy(\.isVisible), Origin(of: text) != nil
         else { return nil }
         return text
     }

@@ -11,7 +11,7 @@ enum EllipticCurveKey {
             let length = members["crv"]?.stringValue.flatMap({ lengths[$0] })
         else { return key }
         for name in ["x", "y"] {
-            let bytes = members[name]?.stringValue.flatMap { JWTClaims.base64URL($0.utf8) }
+            let bytes = members[name]?.stringValue.flatMap { Base64URL.decode($0.utf8) }
             guard let bytes, bytes.count < length else { continue }
             members[name] = .string(Base64URL.encode([UInt8](repeating: 0, count: length - bytes.count) + bytes))
         }

@@ -2,7 +2,7 @@ package import AuthWire
 
 /// An ID token (OpenID Connect Core 1.0 §2), and the checks that it must pass before its claims are believed.
 package struct IDToken: Sendable {
-    /// Only asymmetric algorithms: anybody who knows the client's ID or secret could use a symmetric one, and `none` is no
+    /// Only asymmetric algorithms: a symmetric one could be used by any holder of the client's ID or secret, and `none` is no
     /// signature (RFC 8725 §2.1, §3.1).
     private static let keyTypes = [
         "RS256": "RSA", "RS384": "RSA", "RS512": "RSA", "PS256": "RSA", "PS384": "RSA", "PS512": "RSA",
@@ -22,9 +22,9 @@ package struct IDToken: Sendable {
     package init(_ text: Secret) throws(IDTokenError) {
         guard text.count <= Self.longest else { throw IDTokenError("it is longer than \(Self.longest >> 10) KiB") }
         let parts = text.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let header = Self.object(parts[0]), let claims = Self.object(parts[1]) else {
-            throw IDTokenError("it is not a JSON Web Token")
-        }
+        guard parts.count == 3, let header = JWTClaims.json(parts[0])?.objectValue,
+            let claims = JWTClaims.json(parts[1]), case .object = claims
+        else { throw IDTokenError("it is not a JSON Web Token") }
         let algorithm = header["alg"]?.stringValue ?? "none"
         guard let keyType = Self.keyTypes[algorithm] else {
             throw IDTokenError("its signature algorithm \(ProviderText.clean(algorithm) ?? "none") is not accepted")
@@ -52,7 +52,7 @@ package struct IDToken: Sendable {
 
     private static func isLongEnough(_ key: JSON) -> Bool {
         guard key["kty"]?.stringValue == "RSA" else { return true }
-        guard let text = key["n"]?.stringValue, let number = JWTClaims.base64URL(Array(text.utf8)[...]) else {
+        guard let text = key["n"]?.stringValue, let number = Base64URL.decode(text.utf8) else {
             return false
         }
         let digits = number.drop { $0 == 0 }
@@ -123,15 +123,6 @@ package struct IDToken: Sendable {
         let hash: SHA2 = algorithm.hasSuffix("384") ? .sha384 : algorithm.hasSuffix("256") ? .sha256 : .sha512
         let digest = cryptography.hash(token.revealBytes(), by: hash)
         return Base64URL.encode(Array(digest.prefix(digest.count / 2)))
-    }
-
-    private static func object(_ part: ArraySlice<UInt8>) -> JSON? {
-        guard let bytes = JWTClaims.base64URL(part), let json = try? JSON(parsing: bytes, values: Limits.jsonValues),
-            case .object = json
-        else {
-            return nil
-        }
-        return json
     }
 }
 

@@ -137,7 +137,7 @@ package struct OAuthRequests {
     /// Whether it can identify an API: an absolute URL without a fragment (RFC 8707 §2).
     package static func isResource(_ text: String) -> Bool {
         Origin(of: text) != nil
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") }
+            && text.utf8.allSatisfy { $0.isVisible && $0 != UInt8(ascii: "#") }
     }
 
     private func scoped(_ fields: [FormField]) -> [FormField] {

@@ -2,7 +2,7 @@
 package enum OAuthScope {
     package static func isOne(_ text: String) -> Bool {
         !text.isEmpty && text.utf8.count <= 1024
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && $0 != 0x22 && $0 != 0x5C }
+            && text.utf8.allSatisfy(\.isScopeCharacter)
     }
 
     /// Bytes of a response. Scopes are stored with the session and are part of its status. Long lists have some kilobytes.

@@ -76,7 +76,7 @@ package struct OAuthServer: Sendable, Equatable {
         let base = bare(text)
         let query = text.dropFirst(base.count)
         guard let base = try? BaseURL(base),
-            query.utf8.allSatisfy({ (0x21...0x7E).contains($0) && $0 != UInt8(ascii: "#") })
+            query.utf8.allSatisfy({ $0.isVisible && $0 != UInt8(ascii: "#") })
         else { return false }
         return base.isSecure || base.isLoopback || mayBeInsecure
     }

@@ -23,7 +23,7 @@ package struct TokenTarget: Sendable, Hashable {
         }
         if let audience = params.audience {
             guard (1...Self.longestAudience).contains(audience.utf8.count),
-                audience.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+                audience.utf8.allSatisfy(\.isVisible)
             else {
                 throw .invalidParams("params.audience: expected an address or name without spaces.")
             }

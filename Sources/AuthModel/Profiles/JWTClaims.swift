@@ -34,38 +34,11 @@ package enum JWTClaims {
     private static func claims(of token: Secret) -> JSON? {
         guard token.count <= longest else { return nil }
         let parts = token.revealBytes().split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
-        guard parts.count == 3, let payload = base64URL(parts[1]) else { return nil }
-        return try? JSON(parsing: payload, values: Limits.jsonValues)
+        return parts.count == 3 ? json(parts[1]) : nil
     }
 
-    /// Strictly RFC 4648 §5 without padding: no other characters, no impossible length, no leftover bits.
-    static func base64URL(_ text: some Collection<UInt8>) -> [UInt8]? {
-        guard text.count % 4 != 1 else { return nil }
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(text.count / 4 * 3 + 2)
-        var bits: UInt32 = 0
-        var count = 0
-        for letter in text {
-            guard let value = value(of: letter) else { return nil }
-            bits = (bits << 6 | UInt32(value)) & 0xFFFF
-            count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
-        }
-        guard bits & ((1 << UInt32(count)) - 1) == 0 else { return nil }
-        return bytes
-    }
-
-    private static func value(of letter: UInt8) -> UInt8? {
-        switch letter {
-        case _ where letter.isUppercase: letter - UInt8(ascii: "A")
-        case _ where letter.isLowercase: letter - UInt8(ascii: "a") + 26
-        case _ where letter.isDigit: letter - UInt8(ascii: "0") + 52
-        case UInt8(ascii: "-"): 62
-        case UInt8(ascii: "_"): 63
-        default: nil
-        }
+    /// The header or the claims.
+    static func json(_ part: ArraySlice<UInt8>) -> JSON? {
+        Base64URL.decode(part).flatMap { try? JSON(parsing: $0, values: Limits.jsonValues) }
     }
 }

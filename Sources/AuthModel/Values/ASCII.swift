@@ -13,6 +13,12 @@ extension UInt8 {
             || (UInt8(ascii: "A")...UInt8(ascii: "F")).contains(self)
     }
 
+    /// Printable, and not a space.
+    var isVisible: Bool { (0x21...0x7E).contains(self) }
+
+    /// Part of a scope (RFC 6749 §3.3) or of a DPoP nonce (RFC 9449 §8.1).
+    var isScopeCharacter: Bool { isVisible && self != UInt8(ascii: "\"") && self != UInt8(ascii: "\\") }
+
     /// What never needs percent-encoding (RFC 3986 §2.3).
     var isUnreserved: Bool { isLetter || isDigit || "-._~".utf8.contains(self) }
 

@@ -1,21 +1,30 @@
+import AuthWire
+
 /// RFC 4648 §5 without padding, as OAuth and JOSE write bytes.
 package enum Base64URL {
-    private static let letters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
     package static func encode(_ bytes: [UInt8]) -> String {
-        var text: [UInt8] = []
-        var bits: UInt32 = 0
-        var count: UInt32 = 0
-        for byte in bytes {
-            bits = bits << 8 | UInt32(byte)
-            count += 8
-            while count >= 6 {
-                count -= 6
-                text.append(letters[Int(bits >> count & 63)])
+        let letters = Base64.encode(bytes).utf8.filter { $0 != UInt8(ascii: "=") }.map { letter in
+            switch letter {
+            case UInt8(ascii: "+"): UInt8(ascii: "-")
+            case UInt8(ascii: "/"): UInt8(ascii: "_")
+            default: letter
             }
         }
-        if count > 0 { text.append(letters[Int(bits << (6 - count) & 63)]) }
-        return String(decoding: text, as: UTF8.self)
+        return String(decoding: letters, as: UTF8.self)
+    }
+
+    /// `nil` for other characters, an impossible length or leftover bits.
+    static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
+        guard !text.contains(where: { "+/=".utf8.contains($0) }) else { return nil }
+        let letters = text.map { letter in
+            switch letter {
+            case UInt8(ascii: "-"): UInt8(ascii: "+")
+            case UInt8(ascii: "_"): UInt8(ascii: "/")
+            default: letter
+            }
+        }
+        let padding = String(repeating: "=", count: (4 - letters.count % 4) % 4)
+        return Base64.decode(String(decoding: letters, as: UTF8.self) + padding)
     }
 
     /// Not guessable: 32 bytes of the system's random source (RFC 7636 §7.1).

@@ -11,7 +11,7 @@ package struct BaseURL: Sendable, Equatable {
 
     /// - Throws: what was expected.
     package init(_ text: String) throws(BaseURLError) {
-        guard text.utf8.count <= Self.longest, let separator = text.utf8.firstRange(of: Array("://".utf8)) else {
+        guard text.utf8.count <= Self.longest, let separator = text.utf8.firstRange(of: "://".utf8) else {
             throw BaseURLError(expected: "an absolute URL such as \"https://api.example.org/v1\"")
         }
         let scheme = text[..<separator.lowerBound].lowercased()
@@ -91,19 +91,4 @@ package struct BaseURL: Sendable, Equatable {
 
 package struct BaseURLError: Error, Sendable, Equatable {
     package let expected: String
-}
-
-extension String.UTF8View {
-    fileprivate func firstRange(of pattern: [UInt8]) -> Range<String.Index>? {
-        var start = startIndex
-        while start != endIndex {
-            if self[start...].starts(with: pattern),
-                let end = index(start, offsetBy: pattern.count, limitedBy: endIndex)
-            {
-                return start..<end
-            }
-            start = index(after: start)
-        }
-        return nil
-    }
 }

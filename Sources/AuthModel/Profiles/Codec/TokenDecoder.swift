@@ -55,7 +55,7 @@ struct TokenDecoder {
     ) throws(ProviderFailure) -> Secret? {
         guard let value = pointer?.find(in: json), !value.isNull else { return nil }
         guard let text = value.stringValue, text.utf8.count <= Self.longestToken,
-            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+            text.utf8.allSatisfy(\.isVisible)
         else { throw errors.badReply("its \(what) is invalid", cause: "bad_token", status: status) }
         return text.isEmpty ? nil : Secret(text)
     }
