@@ -170,7 +170,6 @@ let package = Package(
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "CryptoExtras", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: strict
         ),
@@ -296,7 +295,6 @@ let package = Package(
             dependencies: [
                 "AuthKeyring", "AuthAgent", "AuthModel", "AuthSealedFile", "AuthWire", "GLibRuntime", "CSecret",
                 "TestSupport",
-                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked),
@@ -326,11 +324,8 @@ let package = Package(
         .testTarget(
             name: "AuthSealedFileTests",
             dependencies: [
-                "AuthSealedFile", "AuthFiles", "AuthModel", "AuthWire", "TestSupport",
+                "AuthSealedFile", "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: checked),
         .testTarget(
@@ -364,7 +359,6 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "AuthModel", "AuthClient", "AuthSealedFile", "AuthWire", "StandInBackends", "TestSupport",
-                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: checked

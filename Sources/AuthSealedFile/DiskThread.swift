@@ -1,32 +1,28 @@
 import AuthConcurrency
 import AuthModel
-import NIOCore
 import Synchronization
 
-/// One thread that may wait for a disk, and callers that do not wait for it longer than a limit.
+/// One thread that may wait for a disk, and callers that wait for it no longer than a limit.
 ///
-/// Invariant: work is done in the order in which it was given. Work whose caller was told that it has failed before it
-/// was begun is not done any more.
+/// Invariant: work is done in the order of submission. If its caller got an error before the work began, it is not done.
 final class DiskThread: Sendable {
-    private enum State {
-        case waiting, begun, over
-    }
+    /// Returns after that time. Time asleep does not count: the disk sleeps too.
+    typealias Wait = @Sendable (Duration) async throws -> Void
 
     private let thread = BlockingThread()
-    /// Only for the limit's clock.
-    private let loop: any EventLoop
     private let limit: Duration
+    private let wait: Wait
     private let isSilent = Mutex(false)
     private let reportSilence: @Sendable () -> Void
 
     /// - Parameter reportSilence: called when the disk has not answered within the limit.
-    init(loop: any EventLoop, limit: Duration, reportSilence: @escaping @Sendable () -> Void) {
-        self.loop = loop
+    init(limit: Duration, wait: @escaping Wait, reportSilence: @escaping @Sendable () -> Void) {
         self.limit = limit
+        self.wait = wait
         self.reportSilence = reportSilence
     }
 
-    /// Has work done that nobody waits for.
+    /// Begins work without waiting for it.
     func begin(_ work: @escaping @Sendable () -> Void) {
         thread.submit(work)
     }
@@ -36,29 +32,25 @@ final class DiskThread: Sendable {
     ) async throws(StoreError) -> Value {
         let limit = longer ?? limit
         guard !isSilent.withLock({ $0 }) else { throw .notAnswering(after: limit) }
-        let promise = loop.makePromise(of: Result<Value, StoreError>.self)
-        let turn = WorkClaim()
-        let alarm = loop.scheduleTask(in: TimeAmount(limit)) {
-            if turn.give(up: .waiting) || turn.give(up: .begun) { self.markSilent() }
-            promise.succeed(.failure(.notAnswering(after: limit)))
-        }
+        // Sent once: when the work begins, or when its caller stops waiting.
+        let claim = OneShot<Void>()
+        let result = OneShot<Result<Value, StoreError>>()
         thread.submit {
-            guard turn.begin() else { return }
-            promise.succeed(Result { () throws(StoreError) in try work() })
+            guard claim.send(()) else { return }
+            result.send(Result { () throws(StoreError) in try work() })
         }
-        defer { alarm.cancel() }
-        let result: Result<Value, StoreError>
-        do {
-            result = try await withTaskCancellationHandler {
-                try await promise.futureResult.get()
-            } onCancel: {
-                _ = turn.give(up: .waiting)
-                promise.succeed(.failure(.failed(reason: "the call was cancelled")))
+        let found = await withTaskGroup(of: Void.self) { group in
+            group.addTask { [wait] in
+                guard (try? await wait(limit)) != nil else { return }
+                claim.send(())
+                if result.send(.failure(.notAnswering(after: limit))) { self.markSilent() }
             }
-        } catch {
-            throw .failed(reason: "\(error)")
+            defer { group.cancelAll() }
+            return await result.value()
         }
-        return try result.get()
+        claim.send(())
+        guard let found else { throw .failed(reason: "the call was cancelled") }
+        return try found.get()
     }
 
     /// The disk has done something.
@@ -69,27 +61,5 @@ final class DiskThread: Sendable {
     private func markSilent() {
         isSilent.withLock { $0 = true }
         reportSilence()
-    }
-
-    private final class WorkClaim: Sendable {
-        private let turn = Mutex(State.waiting)
-
-        /// Whether it is still to be done.
-        func begin() -> Bool {
-            turn.withLock { turn in
-                guard turn == .waiting else { return false }
-                turn = .begun
-                return true
-            }
-        }
-
-        /// Whether it stood like that.
-        func give(up stage: State) -> Bool {
-            turn.withLock { turn in
-                guard turn == stage else { return false }
-                turn = .over
-                return true
-            }
-        }
     }
 }

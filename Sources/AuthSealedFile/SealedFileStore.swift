@@ -1,7 +1,6 @@
 import AuthConcurrency
 package import AuthModel
 package import AuthWire
-package import NIOCore
 import Synchronization
 
 /// Sessions in sealed files, for machines without a keyring: one file for each session, and an index.
@@ -18,16 +17,19 @@ package final class SealedFileStore: SessionStore, KeyStore, SealedStore {
     private let broadcast: StateBroadcast<StoreState>
 
     /// - Parameters:
-    ///   - loop: only for the limit's clock.
     ///   - cost: for a new passphrase.
+    ///   - wait: returns after that time; for the limit.
     package init(
-        folder: DurableFolder, source: SealingSource, loop: any EventLoop, cost: PassphraseCost = .usual,
-        limit: Duration = SealedFileStore.limit
+        folder: DurableFolder, source: SealingSource, cost: PassphraseCost = .usual,
+        limit: Duration = SealedFileStore.limit,
+        wait: @escaping @Sendable (Duration) async throws -> Void = {
+            try await Task.sleep(for: $0, clock: .suspending)
+        }
     ) {
         let broadcast = StateBroadcast<StoreState>(nil)
         self.broadcast = broadcast
         directory = Mutex(SealedDirectory(folder: folder, source: source, cost: cost))
-        disk = DiskThread(loop: loop, limit: limit, reportSilence: { broadcast.set(.notAnswering) })
+        disk = DiskThread(limit: limit, wait: wait, reportSilence: { broadcast.set(.notAnswering) })
         disk.begin { [weak self] in
             // Only for the state that results.
             _ = try? self?.touch { (directory) throws(StoreError) in try directory.open() }

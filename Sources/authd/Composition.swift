@@ -151,7 +151,7 @@ struct Composition: Sendable {
             case .sealedFile:
                 let source = KeyFile.source(configuration.settings.sealedKey, environment: Environment.value)
                 return SealedFileStore(
-                    folder: DurableFolder(path: try stateFolder() + "/sessions"), source: source, loop: loop)
+                    folder: DurableFolder(path: try stateFolder() + "/sessions"), source: source)
             }
         }
         let store: MovableStore

@@ -4,7 +4,6 @@ import AuthModel
 import AuthSealedFile
 import AuthWire
 import GLibRuntime
-import NIOPosix
 import TestSupport
 import Testing
 
@@ -26,7 +25,7 @@ struct SessionStoreContract {
                     SealedFileStore(
                         folder: DurableFolder(path: folder.path + "/sessions"),
                         source: .given(name: "a key", read: { Secret("0123456789abcdef0123456789abcdef") }),
-                        loop: MultiThreadedEventLoopGroup.singleton.next(), limit: PrivateKeyring.patience))
+                        limit: PrivateKeyring.patience))
             case .gnomeKeyring:
                 try await PrivateKeyring.with { keyring in
                     let thread = try GLibThread()

@@ -1,9 +1,8 @@
+import AuthConcurrency
 import AuthModel
 import AuthSealedFile
 import AuthWire
 import Foundation
-import NIOCore
-import NIOEmbedded
 import TestSupport
 import Testing
 
@@ -154,8 +153,14 @@ struct SealedFileStoreTests {
     func silentDisk() async throws {
         let place = try SealedPlace()
         try await place.start { try await $0.save(sample()) }
-        let loop = NIOAsyncTestingEventLoop()
-        let store = place.store(loop: loop)
+        // The limit passes when the test says so, and only for calls that wait then.
+        let isOver = StateBroadcast(false)
+        let store = SealedFileStore(
+            folder: DurableFolder(path: place.path), source: place.source, limit: SealedPlace.limit,
+            wait: { limit in
+                #expect(limit == SealedPlace.limit)
+                guard await isOver.wait(until: { $0 }) else { throw CancellationError() }
+            })
         let states = store.states()
         #expect(try await store.loadAll().records.count == 1)
         // Reading waits for a writer, like a reader of a server that is gone.
@@ -166,17 +171,18 @@ struct SealedFileStoreTests {
         // Opened for writing once the store has opened it for reading: the call is in progress.
         let writer = try await onThread { open(pipe, O_WRONLY | O_CLOEXEC) }
         #expect(writer >= 0)
-        await loop.advanceTime(by: TimeAmount(SealedPlace.limit))
+        isOver.set(true)
         #expect(await loading == silent)
         // Later calls do not wait either.
         await #expect(throws: silent) { try await store.save(sample("late")) }
+        isOver.set(false)
         close(writer)
-        var told: [StoreState] = []
+        var reported: [StoreState] = []
         for await state in states {
-            told.append(state)
-            if told.contains(.notAnswering), state == .ready { break }
+            reported.append(state)
+            if reported.contains(.notAnswering), state == .ready { break }
         }
-        #expect(told == [.ready, .notAnswering, .ready])
+        #expect(reported == [.ready, .notAnswering, .ready])
         #expect(unlink(pipe) == 0)
         #expect(try await store.loadAll().records == [sample()])
     }

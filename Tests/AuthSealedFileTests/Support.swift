@@ -2,8 +2,6 @@ import AuthModel
 import AuthSealedFile
 import AuthWire
 import Foundation
-import NIOCore
-import NIOPosix
 import Synchronization
 import TestSupport
 
@@ -49,12 +47,10 @@ struct SealedPlace: Sendable {
     func all() async throws -> [StoredSession] { try await start { try await $0.loadAll() } }
 
     func store(
-        _ other: SealingSource? = nil, loop: any EventLoop = MultiThreadedEventLoopGroup.singleton.next(),
-        note: @escaping @Sendable (DurableFolder.Step) -> Void = { _ in }
+        _ other: SealingSource? = nil, note: @escaping @Sendable (DurableFolder.Step) -> Void = { _ in }
     ) -> SealedFileStore {
         SealedFileStore(
-            folder: DurableFolder(path: path, note: note), source: other ?? source,
-            loop: loop, cost: Self.cheap, limit: Self.limit)
+            folder: DurableFolder(path: path, note: note), source: other ?? source, cost: Self.cheap, limit: Self.limit)
     }
 }
 

@@ -2,7 +2,6 @@ import AuthModel
 import AuthSealedFile
 import AuthWire
 import Foundation
-import NIOPosix
 import StandInBackends
 import TestSupport
 import Testing
@@ -81,7 +80,6 @@ struct SealedFileTests {
     private static func chooseCheaply(_ passphrase: String, in folder: String) async throws {
         let store = SealedFileStore(
             folder: DurableFolder(path: folder), source: .passphrase,
-            loop: MultiThreadedEventLoopGroup.singleton.next(),
             cost: PassphraseCost(logarithm: 10))
         try await store.unlock(with: Secret(passphrase))
         await store.close()

@@ -55,7 +55,7 @@ struct TargetRules: Sendable {
         "AuthSealedFile": TargetRules(
             imports: standard.union([
                 "AuthConcurrency", "AuthFiles", "AuthModel", "AuthWire", "Crypto", "CryptoExtras",
-                "FoundationEssentials", "NIOCore",
+                "FoundationEssentials",
             ])),
         "AuthOutbox": TargetRules(
             imports: standard.union([
