@@ -6,8 +6,8 @@ import CStart
 enum QuickCommand {
     /// `prompt`
     case prompt
-    /// `token`, or `token -s NAME`.
-    case token(session: Text?)
+    /// `token`, `token -s NAME` or `token --for ORIGIN`.
+    case token(session: Text? = nil, origin: Text? = nil)
 
     /// `nil` for any other command line.
     init?(_ words: UnsafeBufferPointer<UnsafeMutablePointer<CChar>?>) {
@@ -16,11 +16,13 @@ enum QuickCommand {
         if words.count == 2, command.equals("prompt") {
             self = .prompt
         } else if words.count == 2, command.equals("token") {
-            self = .token(session: nil)
-        } else if words.count == 4, command.equals("token"), let option = unsafe words[2],
-            unsafe Text(cString: option).equals("-s"), let session = unsafe words[3]
-        {
-            self = unsafe .token(session: Text(cString: session))
+            self = .token()
+        } else if words.count == 4, command.equals("token"), let option = unsafe words[2], let value = unsafe words[3] {
+            switch unsafe (Text(cString: option), Text(cString: value)) {
+            case (let option, let name) where option.equals("-s"): self = .token(session: name)
+            case (let option, let origin) where option.equals("--for"): self = .token(origin: origin)
+            default: return nil
+            }
         } else {
             return nil
         }
@@ -32,7 +34,8 @@ enum QuickCommand {
         guard start_is_open(STDOUT_FILENO) != 0, let folder = AgentFolder() else { return false }
         switch self {
         case .prompt: return PromptFile.printLine(in: folder)
-        case .token(let session): return TokenExchange.printToken(of: session, in: folder)
+        case .token(let session, let origin):
+            return TokenExchange.printToken(of: session, for: origin, in: folder)
         }
     }
 }

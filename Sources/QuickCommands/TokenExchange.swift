@@ -8,8 +8,8 @@ enum TokenExchange {
     private static let longestAnswer = 64 << 10
 
     /// Whether the token was printed.
-    static func printToken(of session: Text?, in folder: AgentFolder) -> Bool {
-        guard let request = request(for: session, in: folder), let socket = AgentSocket(folder.socket),
+    static func printToken(of session: Text?, for origin: Text?, in folder: AgentFolder) -> Bool {
+        guard let request = request(of: session, for: origin, in: folder), let socket = AgentSocket(folder.socket),
             socket.send(request)
         else { return false }
         return unsafe withUnsafeTemporaryAllocation(byteCount: longestAnswer, alignment: 1) { room in
@@ -21,7 +21,7 @@ enum TokenExchange {
     }
 
     /// A ping goes first: its answer comes while the agent can still identify this program.
-    private static func request(for session: Text?, in folder: AgentFolder) -> [UInt8]? {
+    private static func request(of session: Text?, for origin: Text?, in folder: AgentFolder) -> [UInt8]? {
         var lines = ByteString()
         lines.append(#"{"jsonrpc":"2.0","id":1,"method":"agent.ping","params":{}}"#)
         lines.append("\n")
@@ -31,10 +31,17 @@ enum TokenExchange {
             lines.append(#""session":""#)
             lines.append(session)
             lines.append("\"")
+            if origin != nil { lines.append(",") }
         } else {
             // The settings may name a session for the current folder.
             let rules = folder.file("folders")
             guard unsafe rules.withCString({ unsafe access($0, F_OK) }) != 0 else { return nil }
+        }
+        if let origin {
+            guard origin.isPlain else { return nil }
+            lines.append(#""origin":""#)
+            lines.append(origin)
+            lines.append("\"")
         }
         lines.append("}}\n")
         return lines.bytes
@@ -53,6 +60,12 @@ extension Text {
             Self.isLetterOrDigit(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
                 || byte == UInt8(ascii: "-")
         }
+    }
+
+    /// A value that is no option, and a JSON string as it is (RFC 8259 §7).
+    fileprivate var isPlain: Bool {
+        let needsEscape = unsafe bytes.contains { $0 == .quote || $0 == UInt8(ascii: "\\") }
+        return isPrintable && !needsEscape && !starts(with: "-")
     }
 
     private static func isLetterOrDigit(_ byte: UInt8) -> Bool {

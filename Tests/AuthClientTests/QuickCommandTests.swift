@@ -52,13 +52,27 @@ struct QuickCommandTests {
         #expect(agent.requests.count == 10)
     }
 
+    @Test("prints a token for an origin, of the named session if there is one")
+    func origin() async throws {
+        let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])
+        defer { agent.stop() }
+        for (environment, session) in [([:], nil), (["AUTHD_SESSION": "work"], "work")] as [([String: String], String?)]
+        {
+            let result = try await run(["token", "--for", "https://a.example:8443"], agent.folder, environment)
+            #expect(result.output == "secret-1\n" && result.status == 0)
+            #expect(agent.requests.last?.params?["origin"]?.stringValue == "https://a.example:8443")
+            #expect(agent.requests.last?.params?["session"]?.stringValue == session)
+        }
+    }
+
     @Test("leaves every other command line to that program")
     func otherCommands() async throws {
         let agent = try TestAgent(replies: ["agent.ping": .success([:]), "token.get": .success(Self.token)])
         defer { agent.stop() }
         for arguments in [
             [], ["status"], ["token", "--json"], ["token", "-s"], ["token", "-s", "Shop"], ["token", "-s", ""],
-            ["token", "-s", #"a","method":"x"#], ["token", "--for", "https://a.example"], ["prompt", "--json"],
+            ["token", "-s", #"a","method":"x"#], ["token", "--for", "-s"], ["token", "--for", #"a""#],
+            ["token", "--for", #"a\b"#], ["token", "--for", "a\nb"], ["prompt", "--json"],
             ["tokens"],
             ["token", "-s", String(repeating: "a", count: 65)],
         ] {
