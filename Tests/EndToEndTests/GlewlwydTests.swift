@@ -109,7 +109,7 @@ struct GlewlwydTests {
             #expect(next != token)
             let logout = try await scene.agent.authc("logout")
             #expect(logout.status == 0, "\(logout.err)")
-            #expect(!(logout.out + logout.err).contains("could not be told"), "\(logout.out)\(logout.err)")
+            #expect(!(logout.out + logout.err).contains("could not be notified"), "\(logout.out)\(logout.err)")
             #expect(try await !server.isActive(next))
         }
     }

@@ -105,7 +105,7 @@ struct OAuthIdentityTests {
             let logout = try await scene.agent.authc("logout")
             #expect(logout.status == 0, "\(logout.err)")
             let words = logout.out + logout.err
-            #expect(words.contains("could not be told") && words.contains("the refresh token"), "\(words)")
+            #expect(words.contains("could not be notified") && words.contains("the refresh token"), "\(words)")
             #expect(server.goodTokens.count == 2)
             let items = try await scene.desktop.keyringItems()
             #expect(items.isEmpty)

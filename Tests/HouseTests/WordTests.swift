@@ -24,6 +24,16 @@ struct WordTests {
         }
     }
 
+    @Test("no hint of authc ends with a full stop: it is one line below the message")
+    func hintsHaveNoFullStop() throws {
+        let hint = try Regex<(Substring, Substring)>(#"hint(?::| =)\s+"((?:[^"\\]|\\.)*)""#)
+        let hints = ProjectFiles.swiftFiles().filter { $0.path.hasPrefix("Sources/authc/") }.flatMap { file in
+            file.lines.joined(separator: "\n").matches(of: hint).map { (file.path, $0.output.1) }
+        }
+        #expect(hints.count > 20)
+        for (path, text) in hints { #expect(!text.hasSuffix("."), "\(path): \(text)") }
+    }
+
     @Test("the top-level folders are those of the design")
     func foldersOnTop() throws {
         let allowed: Set = ["Docs", "Makefile", "Package.swift", "README.md", "Sources", "Tests", "systemd"]

@@ -191,7 +191,7 @@ package struct SessionRequests: Sendable {
         last.state = .signedOut
         last.cause = nil
         let words = [
-            unreported.map { "Signed out here; the provider could not be told: \($0.error.message)" },
+            unreported.map { "Signed out here; the provider could not be notified: \($0.error.message)" },
             page.map { "Your browser may still be signed in. To end that too, open \($0)" },
             note,
         ].compactMap(\.self)
